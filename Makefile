@@ -70,7 +70,7 @@ build: .local/bin/local explorer-assets layer ## Build the functions and the lay
 # there are none.
 .local/bin/run: go
 	@if [ ! -x $@ ] || [ -n "$$(find go.mod clients infra pkg testdata -newer $@ -print -quit)" ]; then \
-		$(GO) build -o .local/bin/ ./infra/local/run ./testdata/receiver && touch $@; \
+		$(GO) build -ldflags='-s -w' -o .local/bin/ ./infra/local/run ./testdata/receiver && touch $@; \
 	fi
 
 go:

@@ -20,21 +20,16 @@ import (
 	"github.com/content-automation/api/pkg/media/probe"
 )
 
-// cloud has the parts of AWS that the adapters use: one secret and one bucket.
+// cloud has the part of AWS that the adapters read: one bucket.
 type cloud struct {
 	mu      sync.Mutex
-	secret  string
 	objects map[string][]byte
 }
 
-// ServeHTTP serves Secrets Manager, and reads of S3.
+// ServeHTTP serves reads of S3.
 func (c *cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if r.Header.Get("X-Amz-Target") == "secretsmanager.GetSecretValue" {
-		_ = json.NewEncoder(w).Encode(map[string]string{"SecretString": c.secret})
-		return
-	}
 	content, ok := c.objects[strings.TrimPrefix(r.URL.Path, "/")]
 	if !ok {
 		http.NotFound(w, r)
@@ -62,7 +57,7 @@ func world(t *testing.T, held map[string]string) (*registry.Registry, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &cloud{secret: secret, objects: map[string][]byte{}}
+	c := &cloud{objects: map[string][]byte{}}
 	inAWS := httptest.NewServer(c)
 	t.Cleanup(inAWS.Close)
 	fakes := httptest.NewServer(Providers(accepted, c.write, nil, time.Now))
@@ -75,7 +70,8 @@ func world(t *testing.T, held map[string]string) (*registry.Registry, string) {
 				return aws.Credentials{AccessKeyID: "AKIDEXAMPLE", SecretAccessKey: "secret"}, nil
 			}),
 		},
-		Secret: "providers", Bucket: "media-bucket", Endpoint: fakes.URL, Now: time.Now,
+		Secret: func(context.Context) (string, error) { return secret, nil },
+		Bucket: "media-bucket", Endpoint: fakes.URL, Now: time.Now,
 	}), fakes.URL
 }
 

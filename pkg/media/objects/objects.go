@@ -53,6 +53,17 @@ func New(cfg aws.Config, bucket string) *Store {
 	return &Store{client: open(attemptTimeout), streams: open(0), bucket: bucket, maxBytes: MaxBytes}
 }
 
+// Bucket has the files of a bucket, and their addresses.
+type Bucket struct {
+	*Store
+	Signer *media.Signer
+}
+
+// URL returns the address of a file for a while.
+func (b Bucket) URL(ctx context.Context, key, mimeType string) (string, error) {
+	return b.Signer.URL(ctx, key, mimeType)
+}
+
 // Save reads the n-th file (from 1) of a place to its end, detects its format, and stores it under the key that follows
 // from the place: saving it again replaces it. Errors of body are returned wrapped. If said is not
 // nil, the stored file says its origin, unless it has a manifest. Content of an unknown format, or that is too large,

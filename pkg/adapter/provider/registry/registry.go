@@ -44,8 +44,8 @@ type Config struct {
 	Configured provider.Configured
 	// AWS configures the clients of AWS.
 	AWS aws.Config
-	// Secret is the ARN or name of the secret that holds the credentials.
-	Secret string
+	// Secret reads the secret that holds the credentials. It may be nil if no provider with credentials is configured.
+	Secret func(context.Context) (string, error)
 	// Bucket is the bucket for the results of AWS's providers.
 	Bucket string
 	// Endpoint, on the local system, is the URL of the fakes of all providers. Each answers below its name. If it is
@@ -75,7 +75,7 @@ func New(cfg Config) *Registry {
 	}
 	return &Registry{
 		cfg:     cfg,
-		secrets: NewCredentials(secret.Manager(cfg.AWS, cfg.Secret), cfg.Now),
+		secrets: NewCredentials(cfg.Secret, cfg.Now),
 		built:   map[string]provider.Provider{},
 	}
 }
@@ -305,7 +305,7 @@ type Credentials struct {
 	cache *secret.Cache[map[string]Secret]
 }
 
-// NewCredentials makes a store of the secret whose value read returns; see secret.Manager.
+// NewCredentials makes a store of the secret whose value read returns; see manager.Secret.
 func NewCredentials(read func(context.Context) (string, error), now func() time.Time) *Credentials {
 	return &Credentials{secret.NewCache(read, ParseCredentials, now)}
 }

@@ -1,4 +1,4 @@
-package secret
+package manager_test
 
 import (
 	"context"
@@ -14,9 +14,11 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
+
+	"github.com/content-automation/api/pkg/cloud/secret/manager"
 )
 
-func TestManager(t *testing.T) {
+func TestSecret(t *testing.T) {
 	type asked struct{ SecretId string }
 	var calls []asked
 	answers := []func(http.ResponseWriter){
@@ -49,7 +51,7 @@ func TestManager(t *testing.T) {
 		answers[n](w)
 	}))
 	t.Cleanup(server.Close)
-	read := Manager(aws.Config{
+	read := manager.Secret(aws.Config{
 		Region: "eu-central-1", BaseEndpoint: aws.String(server.URL),
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 			return aws.Credentials{AccessKeyID: "a", SecretAccessKey: "b"}, nil
@@ -101,13 +103,13 @@ func TestTheSecretIsAskedForInItsRegion(t *testing.T) {
 			})
 		},
 	}
-	if _, err := Manager(cfg, "s")(t.Context()); !errors.Is(err, away) || len(asked) != 4 ||
+	if _, err := manager.Secret(cfg, "s")(t.Context()); !errors.Is(err, away) || len(asked) != 4 ||
 		asked[0] != "https://secretsmanager.us-east-1.amazonaws.com/" {
 		t.Errorf("asked %v: %v", asked, err)
 	}
 	// China is a partition of its own.
 	cfg.Region, asked = "cn-north-1", nil
-	if _, err := Manager(cfg, "s")(t.Context()); !errors.Is(err, away) ||
+	if _, err := manager.Secret(cfg, "s")(t.Context()); !errors.Is(err, away) ||
 		asked[0] != "https://secretsmanager.cn-north-1.amazonaws.com.cn/" {
 		t.Errorf("asked %v: %v", asked, err)
 	}
@@ -118,7 +120,7 @@ func TestTheSecretIsAskedForInItsRegion(t *testing.T) {
 		cancel()
 		return retry.NewStandard(func(o *retry.StandardOptions) { o.MaxBackoff = time.Hour })
 	}
-	if _, err := Manager(cfg, "s")(ctx); err == nil || len(asked) > 1 {
+	if _, err := manager.Secret(cfg, "s")(ctx); err == nil || len(asked) > 1 {
 		t.Errorf("asked %v: %v", asked, err)
 	}
 	cfg.Retryer = nil
@@ -126,7 +128,7 @@ func TestTheSecretIsAskedForInItsRegion(t *testing.T) {
 		error) {
 		return aws.Credentials{}, away
 	})
-	if _, err := Manager(cfg, "s")(t.Context()); !errors.Is(err, away) {
+	if _, err := manager.Secret(cfg, "s")(t.Context()); !errors.Is(err, away) {
 		t.Errorf("without credentials: %v", err)
 	}
 }
