@@ -1,6 +1,7 @@
 package fakes
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/registry"
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/media/probe"
 )
@@ -26,16 +28,15 @@ type cloud struct {
 	objects map[string][]byte
 }
 
-// ServeHTTP serves reads of S3.
-func (c *cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+// Open implements provider.Objects.
+func (c *cloud) Open(_ context.Context, key string) (io.ReadCloser, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	content, ok := c.objects[strings.TrimPrefix(r.URL.Path, "/")]
+	content, ok := c.objects["media-bucket/"+key]
 	if !ok {
-		http.NotFound(w, r)
-		return
+		return nil, errs.New(errs.NotFound, "The file does not exist.")
 	}
-	_, _ = w.Write(content)
+	return io.NopCloser(bytes.NewReader(content)), nil
 }
 
 func (c *cloud) write(_ context.Context, bucket, key string, content []byte) error {
@@ -58,20 +59,18 @@ func world(t *testing.T, held map[string]string) (*registry.Registry, string) {
 		t.Fatal(err)
 	}
 	c := &cloud{objects: map[string][]byte{}}
-	inAWS := httptest.NewServer(c)
-	t.Cleanup(inAWS.Close)
 	fakes := httptest.NewServer(Providers(accepted, c.write, nil, time.Now))
 	t.Cleanup(fakes.Close)
 	return registry.New(registry.Config{
 		Configured: provider.ParseConfigured(strings.Join(catalog.Providers(), ",")),
 		AWS: aws.Config{
-			Region: "us-west-2", BaseEndpoint: aws.String(inAWS.URL),
+			Region: "us-west-2",
 			Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 				return aws.Credentials{AccessKeyID: "AKIDEXAMPLE", SecretAccessKey: "secret"}, nil
 			}),
 		},
 		Secret: func(context.Context) (string, error) { return secret, nil },
-		Bucket: "media-bucket", Endpoint: fakes.URL, Now: time.Now,
+		Bucket: "media-bucket", Objects: c, Endpoint: fakes.URL, Now: time.Now,
 	}), fakes.URL
 }
 

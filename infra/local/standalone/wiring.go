@@ -139,14 +139,14 @@ func (b bus) Publish(ctx context.Context, batch []worker.BusEvent) ([]error, err
 
 // workers returns what the functions that work in the background are made from.
 func (s *Service) workers(e area.Env) worker.Env {
-	files := objects.New(s.aws(s.internal+operatorPath), bucket)
+	files := objects.New(&localObjects{s.buckets(filesPath)})
 	w := worker.Env{
 		Env: e, Entries: s.tables.open(AuditTable, s.now), Bus: bus{s.queues[topology.Dispatch]},
 		Queue: func(name topology.Queue) queue.Queue { return s.queues[name] },
 		Files: objects.Bucket{Store: files, Signer: e.Media}, Composer: s.composer(files),
 		Manifests: s.options.Manifests, FFmpeg: s.options.FFmpeg,
 		Models: registry.New(registry.Config{
-			Configured: provider.ParseConfigured(s.providers), AWS: s.AWS(), Bucket: bucket,
+			Configured: provider.ParseConfigured(s.providers), AWS: s.AWS(), Bucket: bucket, Objects: files,
 			Secret: s.secrets.read(ProviderSecret), Endpoint: s.Providers, StandIns: e.Offer().StandIns, Now: s.now,
 		}),
 		Sources: &fetch.Fetcher{Client: fetch.NewClient(true), Now: s.now}, Repeats: !s.options.RealProviders,

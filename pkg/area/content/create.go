@@ -229,7 +229,7 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 		return nil, err
 	}
 	if b.Source == item.SourceProvided {
-		if r.Brief, err = newBrief(f, legal); err != nil {
+		if r.Brief, err = NewBrief(f, legal); err != nil {
 			return nil, err
 		}
 		if err := a.provide(&b, r); err != nil {
@@ -244,7 +244,7 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 	case item.Carousel:
 		setSlides(r, b.Slides)
 	}
-	if r.Brief, err = newBrief(f, legal); err != nil {
+	if r.Brief, err = NewBrief(f, legal); err != nil {
 		return nil, err
 	}
 	Restyle(&r.Brief, b.drawn)
@@ -495,8 +495,8 @@ func (b *batchBody) Rules() error {
 	return bad.err()
 }
 
-// newBrief returns the brief of a factory.
-func newBrief(f factory.Factory, legal profile.Legal) (item.Brief, error) {
+// NewBrief returns the brief of a factory.
+func NewBrief(f factory.Factory, legal profile.Legal) (item.Brief, error) {
 	settings, err := f.Settings.MarshalJSON()
 	if err != nil {
 		return item.Brief{}, err

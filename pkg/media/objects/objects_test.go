@@ -1,4 +1,4 @@
-package objects
+package objects_test
 
 import (
 	"bytes"
@@ -25,6 +25,8 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/objects"
+	"github.com/content-automation/api/pkg/media/objects/s3objects"
 )
 
 var place = media.Place{Owner: tenant.Of("acc_1", tenant.Test), Resource: "cnt_1", Attempt: 1}
@@ -118,12 +120,12 @@ func (b *bucket) list(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, "</ListBucketResult>")
 }
 
-func start(t *testing.T, failures ...int) (*bucket, *Store) {
+func start(t *testing.T, failures ...int) (*bucket, *objects.Store) {
 	t.Helper()
 	b := &bucket{failures: failures, objects: map[string]object{}}
 	server := httptest.NewServer(b)
 	t.Cleanup(server.Close)
-	return b, New(aws.Config{
+	return b, objects.New(s3objects.New(aws.Config{
 		Region:       "eu-central-1",
 		BaseEndpoint: aws.String(server.URL),
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
@@ -135,7 +137,7 @@ func start(t *testing.T, failures ...int) (*bucket, *Store) {
 				o.Backoff = retry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return 0, nil })
 			})
 		},
-	}, "media-bucket")
+	}, "media-bucket"))
 }
 
 func sample(t *testing.T, name string) []byte {
@@ -228,7 +230,7 @@ func TestSaveTellsWhoseFaultItWas(t *testing.T) {
 				at = c.place
 			}
 			if c.maxBytes > 0 {
-				store.maxBytes = c.maxBytes
+				store.Most = c.maxBytes
 			}
 			file, err := store.Save(ctx, at, 1, c.body, nil)
 			if err == nil {
@@ -250,7 +252,7 @@ func TestSaveTellsWhoseFaultItWas(t *testing.T) {
 func TestAFileOfExactlyTheLimitIsTaken(t *testing.T) {
 	_, store := start(t)
 	content := sample(t, "voice.wav")
-	store.maxBytes = int64(len(content))
+	store.Most = int64(len(content))
 	file, err := store.Save(t.Context(), place, 1, bytes.NewReader(content), nil)
 	if err != nil || file.Type != media.Audio || file.DurationSeconds != 1.477 {
 		t.Errorf("got %+v, %v", file, err)

@@ -35,7 +35,6 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/cloud/secret"
-	"github.com/content-automation/api/pkg/media/objects"
 )
 
 // Config has the dependencies of all providers.
@@ -46,8 +45,9 @@ type Config struct {
 	AWS aws.Config
 	// Secret reads the secret that holds the credentials. It may be nil if no provider with credentials is configured.
 	Secret func(context.Context) (string, error)
-	// Bucket is the bucket for the results of AWS's providers.
-	Bucket string
+	// Bucket is the bucket for the results of AWS's providers, and Objects reads from it.
+	Bucket  string
+	Objects provider.Objects
 	// Endpoint, on the local system, is the URL of the fakes of all providers. Each answers below its name. If it is
 	// empty, the providers themselves are called.
 	Endpoint string
@@ -112,7 +112,7 @@ var builders = map[string]func(*Registry) provider.Provider{
 	bedrock.Name: func(r *Registry) provider.Provider {
 		return bedrock.New(bedrock.Config{
 			AWS: r.cfg.AWS, Endpoint: r.at(bedrock.Name), Bucket: r.cfg.Bucket,
-			Objects:    objects.New(r.cfg.AWS, r.cfg.Bucket),
+			Objects:    r.cfg.Objects,
 			Everywhere: r.cfg.Configured.Has(provider.BedrockEverywhere), StandIns: r.cfg.StandIns,
 		})
 	},
@@ -122,7 +122,7 @@ var builders = map[string]func(*Registry) provider.Provider{
 	polly.Name: func(r *Registry) provider.Provider {
 		return polly.New(polly.Config{
 			AWS: r.cfg.AWS, Endpoint: r.at(polly.Name), Bucket: r.cfg.Bucket,
-			Objects: objects.New(r.cfg.AWS, r.cfg.Bucket),
+			Objects: r.cfg.Objects,
 		})
 	},
 	replicate.Name: func(r *Registry) provider.Provider { return replicate.New(r.wire(replicate.Name)) },

@@ -19,6 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/craft/source/fetch"
 	"github.com/content-automation/api/pkg/media/objects"
+	"github.com/content-automation/api/pkg/media/objects/s3objects"
 	"github.com/content-automation/api/pkg/record/connection/cognito"
 	"github.com/content-automation/api/pkg/service/worker"
 	"github.com/content-automation/api/pkg/service/worker/awsbus"
@@ -37,14 +38,15 @@ func Open(f topology.Function) worker.Env {
 		e.Entries = store.Open(e.AWS, n.AuditTable)
 	}
 	if n.Bucket != "" {
-		e.Files = objects.Bucket{Store: objects.New(e.AWS, n.Bucket), Signer: e.Media}
+		e.Files = objects.Bucket{Store: objects.New(s3objects.New(e.AWS, n.Bucket)), Signer: e.Media}
 	}
 	if f.May(topology.PublishEvents) {
 		e.Bus = awsbus.New(e.AWS, n.Bus)
 	}
 	if f.May(topology.CallProviders, topology.CallTextModels) {
 		e.Models = registry.New(registry.Config{Configured: provider.ParseConfigured(n.Providers), AWS: e.AWS,
-			Secret: manager.Secret(e.AWS, n.ProviderSecret), Bucket: n.Bucket, Endpoint: n.ProviderEndpoint,
+			Secret: manager.Secret(e.AWS, n.ProviderSecret), Bucket: n.Bucket, Objects: e.Files,
+			Endpoint: n.ProviderEndpoint,
 			StandIns: e.Offer().StandIns, Now: time.Now})
 	}
 	if f.May(topology.CallProviders) {
