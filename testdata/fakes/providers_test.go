@@ -1,4 +1,4 @@
-package fakes
+package fakes_test
 
 import (
 	"bytes"
@@ -20,6 +20,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/media/probe"
+	"github.com/content-automation/api/testdata/fakes"
 )
 
 // cloud has the part of AWS that the adapters read: one bucket.
@@ -59,7 +60,7 @@ func world(t *testing.T, held map[string]string) (*registry.Registry, string) {
 		t.Fatal(err)
 	}
 	c := &cloud{objects: map[string][]byte{}}
-	fakes := httptest.NewServer(Providers(accepted, c.write, nil, time.Now))
+	fakes := httptest.NewServer(fakes.Providers(accepted, c.write, nil, time.Now))
 	t.Cleanup(fakes.Close)
 	return registry.New(registry.Config{
 		Configured: provider.ParseConfigured(strings.Join(catalog.Providers(), ",")),

@@ -1,4 +1,4 @@
-package authority
+package authority_test
 
 import (
 	"bytes"

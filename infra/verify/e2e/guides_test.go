@@ -1,6 +1,6 @@
 //go:build !deployed
 
-package e2e
+package e2e_test
 
 import (
 	"bufio"

@@ -1,4 +1,4 @@
-package fuzz
+package fuzz_test
 
 import (
 	"encoding/json"

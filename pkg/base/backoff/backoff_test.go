@@ -1,4 +1,4 @@
-package backoff
+package backoff_test
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/content-automation/api/pkg/base/backoff"
 )
 
 func TestWaitGrowsToItsBound(t *testing.T) {
@@ -18,7 +20,7 @@ func TestWaitGrowsToItsBound(t *testing.T) {
 			var longest time.Duration
 			for range 200 {
 				begun := time.Now()
-				if err := Wait(t.Context(), repeat, 10*time.Millisecond, 100*time.Millisecond); err != nil {
+				if err := backoff.Wait(t.Context(), repeat, 10*time.Millisecond, 100*time.Millisecond); err != nil {
 					t.Fatal(err)
 				}
 				longest = max(longest, time.Since(begun))
@@ -34,7 +36,7 @@ func TestWaitEndsWithTheContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for repeat := range 2 {
-		if err := Wait(ctx, repeat, time.Hour, time.Hour); !errors.Is(err, context.Canceled) {
+		if err := backoff.Wait(ctx, repeat, time.Hour, time.Hour); !errors.Is(err, context.Canceled) {
 			t.Errorf("repeat %d: %v", repeat, err)
 		}
 	}

@@ -1,18 +1,20 @@
-package backoff
+package backoff_test
 
 import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/content-automation/api/pkg/base/backoff"
 )
 
 // A simulation gives each invocation random numbers of its own.
 func TestAContextMayHaveItsOwnChance(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ctx := WithChance(t.Context(), func() float64 { return 0.25 })
+		ctx := backoff.WithChance(t.Context(), func() float64 { return 0.25 })
 		for repeat, want := range []time.Duration{0, time.Second, 2 * time.Second, 4 * time.Second} {
 			begun := time.Now()
-			if err := Wait(ctx, repeat, 4*time.Second, time.Minute); err != nil {
+			if err := backoff.Wait(ctx, repeat, 4*time.Second, time.Minute); err != nil {
 				t.Fatal(err)
 			}
 			if got := time.Since(begun); got != want {

@@ -1,16 +1,18 @@
-package lock
+package lock_test
 
 import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/content-automation/api/pkg/base/lock"
 )
 
 // A goroutine that waits for the lock is blocked for as long as its holder waits for
 // something else, and so lets the time pass.
 func TestTheLockPassesInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var m Mutex
+		var m lock.Mutex
 		var got []int
 		m.Lock()
 		for i := range 3 {
@@ -39,5 +41,5 @@ func TestUnlockOfALockThatIsNotHeld(t *testing.T) {
 			t.Error("it does not panic")
 		}
 	}()
-	new(Mutex).Unlock()
+	new(lock.Mutex).Unlock()
 }

@@ -1,4 +1,4 @@
-package needs
+package needs_test
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/caarlos0/env/v11"
 
+	"github.com/content-automation/api/pkg/cloud/needs"
 	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
@@ -20,31 +21,31 @@ func panics(f func()) (text string) {
 
 func TestRead(t *testing.T) {
 	deliver := topology.Named("deliver")
-	for _, name := range Required(deliver) {
+	for _, name := range needs.Required(deliver) {
 		t.Setenv(name, "the "+name)
 	}
 	t.Setenv("ALLOW_LOOPBACK_WEBHOOKS", "true")
-	want := Needs{Table: "the TABLE_NAME", Bucket: "the MEDIA_BUCKET", Stage: "the STAGE", AllowLoopback: "true",
+	want := needs.Needs{Table: "the TABLE_NAME", Bucket: "the MEDIA_BUCKET", Stage: "the STAGE", AllowLoopback: "true",
 		SecretsKey: "the SECRETS_KEY_ARN"}
-	if n := Read(deliver); n != want {
+	if n := needs.Read(deliver); n != want {
 		t.Errorf("%+v", n)
 	}
 	t.Setenv("MEDIA_BUCKET", "")
-	if text := panics(func() { Read(deliver) }); !strings.Contains(text, "MEDIA_BUCKET") {
+	if text := panics(func() { needs.Read(deliver) }); !strings.Contains(text, "MEDIA_BUCKET") {
 		t.Errorf("without a bucket: %s", text)
 	}
-	if n := Read(topology.Named("due")); n.Bucket != "" {
+	if n := needs.Read(topology.Named("due")); n.Bucket != "" {
 		t.Errorf("a function without files has the bucket %s", n.Bucket)
 	}
 }
 
 func TestTheFunctionIsNamed(t *testing.T) {
-	t.Setenv(FunctionName, "relay")
-	if f := Function(); f.Name != "relay" {
+	t.Setenv(needs.FunctionName, "relay")
+	if f := needs.Function(); f.Name != "relay" {
 		t.Errorf("the function is %s", f.Name)
 	}
-	t.Setenv(FunctionName, "")
-	if text := panics(func() { Function() }); !strings.Contains(text, "no function") {
+	t.Setenv(needs.FunctionName, "")
+	if text := panics(func() { needs.Function() }); !strings.Contains(text, "no function") {
 		t.Errorf("without a name: %s", text)
 	}
 }
@@ -52,18 +53,18 @@ func TestTheFunctionIsNamed(t *testing.T) {
 func TestQueueURLs(t *testing.T) {
 	t.Setenv("DELIVER_SLOW_QUEUE_URL", "https://sqs/slow")
 	t.Setenv("DISPATCH_QUEUE_URL", "")
-	if urls := QueueURLs([]topology.Queue{topology.DeliverSlow}); !maps.Equal(urls,
+	if urls := needs.QueueURLs([]topology.Queue{topology.DeliverSlow}); !maps.Equal(urls,
 		map[topology.Queue]string{topology.DeliverSlow: "https://sqs/slow"}) {
 		t.Errorf("%v", urls)
 	}
-	if text := panics(func() { QueueURLs(topology.Outbox) }); !strings.Contains(text, "DELIVER_QUEUE_URL") {
+	if text := panics(func() { needs.QueueURLs(topology.Outbox) }); !strings.Contains(text, "DELIVER_QUEUE_URL") {
 		t.Errorf("without a queue: %s", text)
 	}
 }
 
 // Every variable that is read is one that functions get, and the reverse.
 func TestEveryVariableIsOfAFunction(t *testing.T) {
-	params, err := env.GetFieldParams(&Needs{})
+	params, err := env.GetFieldParams(&needs.Needs{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +74,7 @@ func TestEveryVariableIsOfAFunction(t *testing.T) {
 	}
 	given := map[string]bool{}
 	for _, f := range topology.Functions {
-		for _, name := range append(Required(f), Optional(f)...) {
+		for _, name := range append(needs.Required(f), needs.Optional(f)...) {
 			given[name] = true
 		}
 	}

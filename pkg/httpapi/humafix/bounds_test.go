@@ -1,4 +1,4 @@
-package humafix
+package humafix_test
 
 import (
 	"fmt"

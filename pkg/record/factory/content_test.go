@@ -1,6 +1,10 @@
-package factory
+package factory_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/content-automation/api/pkg/record/factory"
+)
 
 func TestFactoriesMakeTheFormatsOfTheirContentTypes(t *testing.T) {
 	for _, c := range []struct {
@@ -17,7 +21,7 @@ func TestFactoriesMakeTheFormatsOfTheirContentTypes(t *testing.T) {
 		{[]string{"post"}, "video", "", false},
 		{[]string{"music_clip"}, "music_clip", "", true},
 	} {
-		if got := Makes(c.types, c.kind, c.format); got != c.makes {
+		if got := factory.Makes(c.types, c.kind, c.format); got != c.makes {
 			t.Errorf("%v makes a %s of the format %q: %v", c.types, c.kind, c.format, got)
 		}
 	}

@@ -1,4 +1,4 @@
-package heygen
+package heygen_test
 
 import (
 	"encoding/json"
@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/testdata/providers/control"
+	"github.com/content-automation/api/testdata/providers/heygen"
 	"github.com/content-automation/api/testdata/providers/sample"
 )
 
@@ -94,7 +95,7 @@ func TestAddressesHaveThePrefixOfTheFake(t *testing.T) {
 	clock := func() time.Time { return now }
 	mux := http.NewServeMux()
 	mux.Handle("/heygen/", http.StripPrefix("/heygen",
-		New(Config{Control: control.New(), Media: sample.Files, Now: clock, Took: time.Second})))
+		heygen.New(heygen.Config{Control: control.New(), Media: sample.Files, Now: clock, Took: time.Second})))
 	call := func(method, path, body string) (into struct {
 		Data struct {
 			ID  string `json:"video_id"`
@@ -121,7 +122,7 @@ func TestAddressesHaveThePrefixOfTheFake(t *testing.T) {
 }
 
 func newFake(c *control.Control) http.Handler {
-	return New(Config{Control: c, Media: sample.Files, Now: time.Now, Key: "k"})
+	return heygen.New(heygen.Config{Control: c, Media: sample.Files, Now: time.Now, Key: "k"})
 }
 
 func request(method, path, body, key string) *http.Request {

@@ -1,4 +1,4 @@
-package graph
+package graph_test
 
 import (
 	"fmt"
@@ -9,15 +9,16 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/graph"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
-var boxed = Refusals{Label: "Instagram", Rows: Boxed}
+var boxed = graph.Refusals{Label: "Instagram", Rows: graph.Boxed}
 
 // Each row has a source and a sentence where its outcome has none, and no answer has two rows.
 func TestRows(t *testing.T) {
 	seen := map[string]bool{}
-	for _, row := range slices.Concat(Common, Boxed) {
+	for _, row := range slices.Concat(graph.Common, graph.Boxed) {
 		key := fmt.Sprint(row.Code, row.To, row.Subcode)
 		if seen[key] {
 			t.Errorf("two rows for %s", key)
@@ -26,10 +27,10 @@ func TestRows(t *testing.T) {
 		if row.Source == "" || row.Outcome == 0 || row.Code == 0 && row.Subcode == 0 || row.Outcome.String() == "" {
 			t.Errorf("%+v is not complete", row)
 		}
-		if (row.Outcome == Refused || row.Outcome == Unclear) && !strings.HasSuffix(row.Message, ".") {
+		if (row.Outcome == graph.Refused || row.Outcome == graph.Unclear) && !strings.HasSuffix(row.Message, ".") {
 			t.Errorf("%+v has no sentence", row)
 		}
-		if row.Outcome == Ended && row.As == "" || row.Outcome == Spent && row.After == 0 {
+		if row.Outcome == graph.Ended && row.As == "" || row.Outcome == graph.Spent && row.After == 0 {
 			t.Errorf("%+v lacks a code or a time", row)
 		}
 	}
@@ -59,12 +60,12 @@ func TestWhatEndsAnAccount(t *testing.T) {
 func TestTheRowOfAnAnswer(t *testing.T) {
 	for _, c := range []struct {
 		code, subcode int
-		want          Outcome
-	}{{4, 0, Limited}, {4, 2207051, Unclear}, {4, 1504022, Limited}, {1, 2207057, Refused}, {1, 99, Passing},
-		{368, 0, Spent}, {368, 1346003, Refused}, {999, 1346003, 0}, {299, 0, Ended}, {299, 5, 0}, {300, 0, 0},
-		{80008, 0, Limited}, {80015, 0, 0}, {24, 4279009, Renew}, {100, 4279009, 0}, {24, 0, 0}, {25, 0, 0},
-		{190, 12345, Ended}} {
-		var got Outcome
+		want          graph.Outcome
+	}{{4, 0, graph.Limited}, {4, 2207051, graph.Unclear}, {4, 1504022, graph.Limited}, {1, 2207057, graph.Refused}, {1, 99, graph.Passing},
+		{368, 0, graph.Spent}, {368, 1346003, graph.Refused}, {999, 1346003, 0}, {299, 0, graph.Ended}, {299, 5, 0}, {300, 0, 0},
+		{80008, 0, graph.Limited}, {80015, 0, 0}, {24, 4279009, graph.Renew}, {100, 4279009, 0}, {24, 0, 0}, {25, 0, 0},
+		{190, 12345, graph.Ended}} {
+		var got graph.Outcome
 		if row := boxed.Find(c.code, c.subcode); row != nil {
 			got = row.Outcome
 		}
@@ -144,7 +145,7 @@ func TestTokenEndpoint(t *testing.T) {
 
 // A list goes on at the cursor, or at that of the address of the next page, and ends without one.
 func TestCursor(t *testing.T) {
-	var p Paging
+	var p graph.Paging
 	p.Cursors.After = "a"
 	if p.Cursor() != "" {
 		t.Errorf("the last page has the cursor %q", p.Cursor())

@@ -1,4 +1,4 @@
-package heygen
+package heygen_test
 
 import (
 	"bytes"
@@ -16,6 +16,7 @@ import (
 	"github.com/content-automation/api/infra/verify/harness/apitest"
 	"github.com/content-automation/api/infra/verify/harness/providertest"
 	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/adapter/provider/heygen"
 	"github.com/content-automation/api/pkg/adapter/provider/wire"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/generate/catalog"
@@ -28,7 +29,7 @@ const key = "hg_0123456789abcdef"
 
 // world is the provider before its fake.
 type world struct {
-	*Provider
+	*heygen.Provider
 	*apitest.Clock
 	control *control.Control
 }
@@ -39,7 +40,7 @@ func newWorld(t *testing.T, with string) world {
 	server := httptest.NewServer(fake.New(fake.Config{Control: w.control, Media: sample.Files, Now: w.Now,
 		Took: time.Minute, Key: key}))
 	t.Cleanup(server.Close)
-	w.Provider = New(wire.Config{
+	w.Provider = heygen.New(wire.Config{
 		BaseURL: server.URL, HTTP: server.Client(), Now: w.Now,
 		Files: wire.NewFiles(safehttp.Options{AllowLoopback: true}),
 		Key:   func(context.Context) (string, error) { return with, nil },
@@ -50,8 +51,8 @@ func newWorld(t *testing.T, with string) world {
 func request(token string) provider.Request {
 	return provider.Request{
 		Kind: provider.KindAvatar, Model: "v3", ClientToken: token, Prompt: "Good morning.", Language: "en-GB",
-		Options: map[string]string{OptionAvatar: "Angela-inTshirt-20220820",
-			OptionVoice: "1bd001e7e50f421d891986aad5158bc8", OptionResolution: "1080p"},
+		Options: map[string]string{heygen.OptionAvatar: "Angela-inTshirt-20220820",
+			heygen.OptionVoice: "1bd001e7e50f421d891986aad5158bc8", heygen.OptionResolution: "1080p"},
 	}
 }
 
@@ -61,7 +62,7 @@ func TestConformance(t *testing.T) {
 	wide.AspectRatio, wide.Avatar, wide.Voice = "16:9", "Daisy-inskirt-20220818", "2d5b0e6cf36f460aa7fc47e3eee4ba54"
 	picture := request("picture")
 	picture.ImageURL, picture.Options = "https://example.test/a.png",
-		map[string]string{OptionVoice: "1bd001e7e50f421d891986aad5158bc8"}
+		map[string]string{heygen.OptionVoice: "1bd001e7e50f421d891986aad5158bc8"}
 	audio := request("audio")
 	audio.Prompt, audio.AudioURL = "", "https://example.test/a.mp3"
 
@@ -232,7 +233,7 @@ func TestAnAddressThatHasEndedIsReplaced(t *testing.T) {
 
 func TestTheModelOfTheCatalogIsTaken(t *testing.T) {
 	w := newWorld(t, key)
-	models := catalog.Models(catalog.Filter{Provider: Name})
+	models := catalog.Models(catalog.Filter{Provider: heygen.Name})
 	if len(models) == 0 {
 		t.Fatal("the catalog has none")
 	}
@@ -240,7 +241,7 @@ func TestTheModelOfTheCatalogIsTaken(t *testing.T) {
 		c := w.Capabilities().Kinds[m.Kind]
 		if !reflect.DeepEqual(m.Capabilities.AspectRatios, c.AspectRatios) || m.Capabilities.FromImage != c.FromImage ||
 			m.Capabilities.FromAudio != c.FromAudio ||
-			m.Capabilities.Resolution != m.ProviderOptions[OptionResolution] {
+			m.Capabilities.Resolution != m.ProviderOptions[heygen.OptionResolution] {
 			t.Errorf("%s: %+v, but the provider does %+v", m.ID, m.Capabilities, c)
 		}
 		for _, ratio := range append([]string{""}, m.Capabilities.AspectRatios...) {
@@ -300,9 +301,9 @@ func TestRefusals(t *testing.T) {
 		change func(*provider.Request)
 		code   string
 	}{
-		"no avatar": {func(r *provider.Request) { r.Options = map[string]string{OptionVoice: "x"} },
+		"no avatar": {func(r *provider.Request) { r.Options = map[string]string{heygen.OptionVoice: "x"} },
 			"unknown_avatar"},
-		"no voice": {func(r *provider.Request) { r.Options = map[string]string{OptionAvatar: "x"} },
+		"no voice": {func(r *provider.Request) { r.Options = map[string]string{heygen.OptionAvatar: "x"} },
 			"unknown_voice"},
 		"no such avatar":       {func(r *provider.Request) { r.Avatar = "Nobody" }, "unknown_avatar"},
 		"no such voice":        {func(r *provider.Request) { r.Voice = "nobody" }, "unknown_voice"},
@@ -349,7 +350,7 @@ func TestCodes(t *testing.T) {
 func TestAnswersThatLackSomething(t *testing.T) {
 	for name, c := range map[string]struct {
 		body string
-		call func(*Provider) error
+		call func(*heygen.Provider) error
 		kind provider.ErrorKind
 	}{
 		"no id":           {`{"data":{}}`, submit, provider.UnknownOutcome},
@@ -366,12 +367,12 @@ func TestAnswersThatLackSomething(t *testing.T) {
 	}
 }
 
-func submit(p *Provider) error {
+func submit(p *heygen.Provider) error {
 	_, err := p.Submit(context.Background(), request("t"))
 	return err
 }
 
-func fetch(p *Provider) error {
+func fetch(p *heygen.Provider) error {
 	_, err := p.Fetch(context.Background(), "video:v_1")
 	return err
 }
@@ -389,14 +390,14 @@ func TestResultsAreFetchedFromOutsideOnly(t *testing.T) {
 }
 
 // answering is the provider before a server that always answers the same.
-func answering(t *testing.T, status int, body string) *Provider {
+func answering(t *testing.T, status int, body string) *heygen.Provider {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(status)
 		fmt.Fprint(w, body)
 	}))
 	t.Cleanup(server.Close)
-	return New(wire.Config{BaseURL: server.URL, Key: func(context.Context) (string, error) { return key, nil }})
+	return heygen.New(wire.Config{BaseURL: server.URL, Key: func(context.Context) (string, error) { return key, nil }})
 }
 
 func TestNothingShowsTheKey(t *testing.T) {
@@ -407,8 +408,8 @@ func TestNothingShowsTheKey(t *testing.T) {
 		fmt.Fprintf(w, "the key %s is none", r.Header.Get("X-Api-Key"))
 	}))
 	defer echo.Close()
-	repeated := New(wire.Config{BaseURL: echo.URL, Key: func(context.Context) (string, error) { return secret, nil }})
-	for name, p := range map[string]*Provider{"refused": newWorld(t, secret).Provider, "repeated": repeated} {
+	repeated := heygen.New(wire.Config{BaseURL: echo.URL, Key: func(context.Context) (string, error) { return secret, nil }})
+	for name, p := range map[string]*heygen.Provider{"refused": newWorld(t, secret).Provider, "repeated": repeated} {
 		for _, err := range []error{submit(p), fetch(p)} {
 			if err == nil {
 				t.Fatalf("%s: accepted", name)

@@ -1,4 +1,4 @@
-package wire
+package wire_test
 
 import (
 	"context"
@@ -16,24 +16,25 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/polly"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/adapter/provider/wire"
 )
 
 // against makes a call of a service that answers by the handler.
-func against(t *testing.T, call AWSCall, h http.HandlerFunc) error {
+func against(t *testing.T, call wire.AWSCall, h http.HandlerFunc) error {
 	t.Helper()
 	server := httptest.NewServer(h)
 	defer server.Close()
 	return ask(t.Context(), call, server.URL)
 }
 
-func ask(ctx context.Context, call AWSCall, endpoint string) error {
+func ask(ctx context.Context, call wire.AWSCall, endpoint string) error {
 	cfg := aws.Config{
 		Region: "eu-central-1", BaseEndpoint: aws.String("http://127.0.0.1:1"), RetryMaxAttempts: 5,
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 			return aws.Credentials{AccessKeyID: "a", SecretAccessKey: "b"}, nil
 		}),
 	}
-	client := polly.NewFromConfig(AWSConfig(cfg, endpoint))
+	client := polly.NewFromConfig(wire.AWSConfig(cfg, endpoint))
 	call.Name = "polly: GetSpeechSynthesisTask"
 	if call.Timeout == 0 {
 		call.Timeout = time.Minute
@@ -69,7 +70,7 @@ func TestAnAnswerThatComesAtOnceIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	req.ContentLength = int64(len(text))
-	resp, err := AWSConfig(aws.Config{}, "").HTTPClient.Do(req)
+	resp, err := wire.AWSConfig(aws.Config{}, "").HTTPClient.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +108,7 @@ func TestCodesThatMeanTheSameEverywhere(t *testing.T) {
 		{503, "", "", provider.Transient, 0},
 	} {
 		var calls atomic.Int32
-		err := against(t, AWSCall{Submits: true}, func(w http.ResponseWriter, _ *http.Request) {
+		err := against(t, wire.AWSCall{Submits: true}, func(w http.ResponseWriter, _ *http.Request) {
 			calls.Add(1)
 			if c.code != "" {
 				w.Header().Set("X-Amzn-Errortype", c.code)
@@ -129,7 +130,7 @@ func TestCodesThatMeanTheSameEverywhere(t *testing.T) {
 func TestCodesOfOneService(t *testing.T) {
 	own := &provider.Error{Kind: provider.Rejected, Code: "own", Message: "m"}
 	var code, message string
-	err := against(t, AWSCall{Refused: func(c, m string) *provider.Error { code, message = c, m; return own }},
+	err := against(t, wire.AWSCall{Refused: func(c, m string) *provider.Error { code, message = c, m; return own }},
 		func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("X-Amzn-Errortype", "InvalidTaskIdException")
 			w.WriteHeader(400)
@@ -156,7 +157,7 @@ func TestTroublesOfTheWay(t *testing.T) {
 		"a time-out":       {stuck, 100 * time.Millisecond, provider.Transient, provider.UnknownOutcome},
 	} {
 		for submits, want := range map[bool]provider.ErrorKind{false: c.reads, true: c.starts} {
-			err := against(t, AWSCall{Submits: submits, Timeout: c.timeout}, c.h)
+			err := against(t, wire.AWSCall{Submits: submits, Timeout: c.timeout}, c.h)
 			var e *provider.Error
 			if !errors.As(err, &e) || e.Kind != want {
 				t.Errorf("%s, submits %v: got %v, want %s", name, submits, err, want)
@@ -168,19 +169,19 @@ func TestTroublesOfTheWay(t *testing.T) {
 func TestWhatNobodyGotIsNoUnknownOutcome(t *testing.T) {
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
-	if err := ask(t.Context(), AWSCall{Submits: true}, gone.URL); provider.KindOf(err) != provider.Transient {
+	if err := ask(t.Context(), wire.AWSCall{Submits: true}, gone.URL); provider.KindOf(err) != provider.Transient {
 		t.Errorf("nobody there: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	err := ask(ctx, AWSCall{Submits: true}, gone.URL)
+	err := ask(ctx, wire.AWSCall{Submits: true}, gone.URL)
 	var e *provider.Error
 	if !errors.As(err, &e) || e.Kind != provider.Transient || !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
 	// The SDK itself refuses a request without an id.
-	client := polly.NewFromConfig(AWSConfig(aws.Config{Region: "eu-central-1"}, gone.URL))
-	err = AWSCall{Submits: true, Timeout: time.Minute}.Do(t.Context(), func(ctx context.Context) error {
+	client := polly.NewFromConfig(wire.AWSConfig(aws.Config{Region: "eu-central-1"}, gone.URL))
+	err = wire.AWSCall{Submits: true, Timeout: time.Minute}.Do(t.Context(), func(ctx context.Context) error {
 		_, err := client.GetSpeechSynthesisTask(ctx, &polly.GetSpeechSynthesisTaskInput{})
 		return err
 	})
@@ -190,12 +191,12 @@ func TestWhatNobodyGotIsNoUnknownOutcome(t *testing.T) {
 }
 
 func TestWhatIsClassifiedStaysSo(t *testing.T) {
-	own := AWSCall{Name: "x", Submits: true}.Garbled(errors.New("empty"))
-	err := (AWSCall{Timeout: time.Minute}).Do(t.Context(), func(context.Context) error { return own })
+	own := wire.AWSCall{Name: "x", Submits: true}.Garbled(errors.New("empty"))
+	err := (wire.AWSCall{Timeout: time.Minute}).Do(t.Context(), func(context.Context) error { return own })
 	if !errors.Is(err, error(own)) {
 		t.Errorf("got %v", err)
 	}
-	if own.Kind != provider.UnknownOutcome || (AWSCall{}).Garbled(errors.New("empty")).Kind != provider.Transient {
+	if own.Kind != provider.UnknownOutcome || (wire.AWSCall{}).Garbled(errors.New("empty")).Kind != provider.Transient {
 		t.Errorf("garbled: %v", own)
 	}
 }
