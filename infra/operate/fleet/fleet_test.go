@@ -1,4 +1,4 @@
-package fleet_test
+package fleet
 
 import (
 	"context"
@@ -11,13 +11,12 @@ import (
 	"time"
 
 	"github.com/content-automation/api/infra/app/customer"
-	"github.com/content-automation/api/infra/operate/fleet"
 )
 
 // accounts are the stacks of customers, with a clock.
 type accounts struct {
 	mu     sync.Mutex
-	states map[string]fleet.State
+	states map[string]State
 	order  []string
 	// during counts the running deployments, and most is the highest count.
 	during, most int
@@ -28,7 +27,7 @@ type accounts struct {
 	unread map[string]error
 }
 
-func (a *accounts) State(_ context.Context, of customer.Settings) (fleet.State, error) {
+func (a *accounts) State(_ context.Context, of customer.Settings) (State, error) {
 	if a.looked != nil {
 		a.looked(of.Customer)
 	}
@@ -51,15 +50,15 @@ func (a *accounts) Deploy(ctx context.Context, of customer.Settings, version str
 		}
 	}
 	_ = wait(context.WithoutCancel(ctx), 10*time.Minute)
-	a.set(of.Customer, fleet.State{Version: version, Since: time.Now(), Whole: true})
+	a.set(of.Customer, State{Version: version, Since: time.Now(), Whole: true})
 	return nil
 }
 
-func (a *accounts) set(name string, s fleet.State) {
+func (a *accounts) set(name string, s State) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.states == nil {
-		a.states = map[string]fleet.State{}
+		a.states = map[string]State{}
 	}
 	a.states[name] = s
 }
@@ -97,9 +96,9 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-func runOf(a *accounts) (*fleet.Run, *strings.Builder) {
+func runOf(a *accounts) (*Run, *strings.Builder) {
 	var out strings.Builder
-	return &fleet.Run{Cloud: a, Waves: three(), Version: "v2", Now: time.Now, Wait: wait, Out: &out}, &out
+	return &Run{Cloud: a, Waves: three(), Version: "v2", Now: time.Now, Wait: wait, Out: &out}, &out
 }
 
 func TestWavesGoInTheirOrderAndAreWatched(t *testing.T) {
@@ -156,7 +155,7 @@ func TestTheFirstBurnedBudgetStopsAll(t *testing.T) {
 		}, "c0-prod", "c0"},
 		"before the deployment": {func(a *accounts) {
 			a.set("c0",
-				fleet.State{Version: "v1", Whole: true, Burned: []string{"SlowBurn"}})
+				State{Version: "v1", Whole: true, Burned: []string{"SlowBurn"}})
 		}, "SlowBurn", ""},
 		"a deployment fails": {func(a *accounts) {
 			a.deployed = func(_ context.Context, name string) error {
@@ -171,11 +170,11 @@ func TestTheFirstBurnedBudgetStopsAll(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				a := &accounts{states: map[string]fleet.State{}}
+				a := &accounts{states: map[string]State{}}
 				c.prepare(a)
 				r, _ := runOf(a)
 				err := r.Deploy(t.Context())
-				if !errors.Is(err, fleet.ErrStopped) || !strings.Contains(err.Error(), c.says) {
+				if !errors.Is(err, ErrStopped) || !strings.Contains(err.Error(), c.says) {
 					t.Errorf("%v", err)
 				}
 				deployed := map[string]bool{}
@@ -203,12 +202,12 @@ func TestARunGoesOnWhereItWas(t *testing.T) {
 		r, _ := runOf(a)
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Minute) // The canary was watched.
 		defer cancel()
-		if err := r.Deploy(ctx); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, fleet.ErrStopped) ||
+		if err := r.Deploy(ctx); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrStopped) ||
 			!strings.Contains(err.Error(), "run the same command again") {
 			t.Fatalf("interrupted: %v", err)
 		}
 		// A stack whose deployment failed has the version, but is not whole.
-		a.set("c2", fleet.State{Version: "v2"})
+		a.set("c2", State{Version: "v2"})
 		a.order = nil
 		began := time.Now()
 		r, out := runOf(a)
@@ -229,7 +228,7 @@ func TestARunGoesOnWhereItWas(t *testing.T) {
 }
 
 func TestAPlanChangesNothing(t *testing.T) {
-	a := &accounts{states: map[string]fleet.State{"c0": {Version: "v2", Whole: true},
+	a := &accounts{states: map[string]State{"c0": {Version: "v2", Whole: true},
 		"c1": {Version: "v1", Whole: true, Burned: []string{"FastBurn"}}}}
 	r, out := runOf(a)
 	if err := r.Plan(t.Context()); err != nil || len(a.order) > 0 {

@@ -1,4 +1,4 @@
-package preflight_test
+package preflight
 
 import (
 	"context"
@@ -14,8 +14,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
-
-	"github.com/content-automation/api/infra/operate/preflight"
 )
 
 // formation is a CloudFormation with one stack.
@@ -89,7 +87,7 @@ func TestAFunctionIsMadeAndRemoved(t *testing.T) {
 	} {
 		f := c.in
 		waits := 0
-		a := preflight.AWS{
+		a := AWS{
 			Config: aws.Config{Region: "eu-central-1", HTTPClient: &f,
 				Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")},
 			Wait: func(context.Context, time.Duration) error { waits++; return nil },
@@ -109,15 +107,15 @@ func TestAFunctionIsMadeAndRemoved(t *testing.T) {
 		}
 	}
 	f := formation{denies: true}
-	a := preflight.AWS{Config: aws.Config{Region: "eu-central-1", HTTPClient: &f,
+	a := AWS{Config: aws.Config{Region: "eu-central-1", HTTPClient: &f,
 		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}}
-	if _, err := a.Takes(t.Context(), "p", "", 5308); !errors.Is(err, preflight.ErrDenied) ||
+	if _, err := a.Takes(t.Context(), "p", "", 5308); !errors.Is(err, ErrDenied) ||
 		slices.Contains(f.calls, "DeleteStack") {
 		t.Errorf("without permission: %v, %v", err, f.calls)
 	}
 	local := "http://127.0.0.1:4566"
 	a.Config.BaseEndpoint = &local
-	if _, err := a.Takes(t.Context(), "p", "", 5308); !errors.Is(err, preflight.ErrUnsupported) {
+	if _, err := a.Takes(t.Context(), "p", "", 5308); !errors.Is(err, ErrUnsupported) {
 		t.Errorf("on a local AWS: %v", err)
 	}
 }

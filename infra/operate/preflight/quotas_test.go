@@ -1,4 +1,4 @@
-package preflight_test
+package preflight
 
 import (
 	"maps"
@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/infra/operate/preflight"
 	"github.com/content-automation/api/pkg/generate/catalog"
 )
 
@@ -21,7 +20,7 @@ func TestQuotasAreLimitsOfModels(t *testing.T) {
 		}
 		models = append(models, m)
 	}
-	limits, unknown := preflight.Limits(models, []preflight.Quota{
+	limits, unknown := Limits(models, []Quota{
 		{"On-demand model inference requests per minute for Amazon Nova Lite", 200},
 		{"Cross-region model inference requests per minute for Amazon Nova Lite", 400},
 		{"Cross-region model inference tokens per minute for Amazon Nova Lite", 400_000},
@@ -39,7 +38,7 @@ func TestQuotasAreLimitsOfModels(t *testing.T) {
 
 // Polly counts calls a second by the engine of the voice.
 func TestQuotasOfPollyAreLimits(t *testing.T) {
-	limits, unknown := preflight.Limits(catalog.Models(catalog.Filter{Provider: "polly"}), []preflight.Quota{
+	limits, unknown := Limits(catalog.Models(catalog.Filter{Provider: "polly"}), []Quota{
 		{"SynthesizeSpeech transactions per second for standard voices", 80},
 		{"SynthesizeSpeech burst transactions per second for standard voices", 100},
 		{"SynthesizeSpeech transactions per second for neural voices", 8},
@@ -54,32 +53,32 @@ func TestQuotasOfPollyAreLimits(t *testing.T) {
 }
 
 // bedrockQuotas returns a quota of each kind for each model of Bedrock, and one for each engine of Polly.
-func bedrockQuotas() (all []preflight.Quota) {
+func bedrockQuotas() (all []Quota) {
 	for _, m := range catalog.Models(catalog.Filter{Provider: "polly"}) {
-		all = append(all, preflight.Quota{"SynthesizeSpeech transactions per second for " + m.ProviderModel + " voices", 8})
+		all = append(all, Quota{"SynthesizeSpeech transactions per second for " + m.ProviderModel + " voices", 8})
 	}
 	for _, m := range catalog.Models(catalog.Filter{Provider: "bedrock"}) {
-		all = append(all, preflight.Quota{"Cross-region model inference requests per minute for " + m.Name, 12},
-			preflight.Quota{"On-demand model inference requests per minute for " + m.Name, 12})
+		all = append(all, Quota{"Cross-region model inference requests per minute for " + m.Name, 12},
+			Quota{"On-demand model inference requests per minute for " + m.Name, 12})
 	}
 	return all
 }
 
 func TestPreflightShowsTheQuotasOfModels(t *testing.T) {
 	a := ready()
-	said := func(quotas []preflight.Quota) preflight.Result {
+	said := func(quotas []Quota) Result {
 		a.quotas = quotas
-		results, err := preflight.Run(t.Context(), a, acme(), time.Now())
+		results, err := Run(t.Context(), a, acme(), time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
-		return results[slices.IndexFunc(results, func(r preflight.Result) bool { return r.Check == "quotas of models" })]
+		return results[slices.IndexFunc(results, func(r Result) bool { return r.Check == "quotas of models" })]
 	}
-	if r := said(bedrockQuotas()); r.State != preflight.OK || !strings.Contains(r.Text, "nova-lite 12") ||
+	if r := said(bedrockQuotas()); r.State != OK || !strings.Contains(r.Text, "nova-lite 12") ||
 		!strings.Contains(r.Text, "polly-neural 480") {
 		t.Errorf("%+v", r)
 	}
-	if r := said(bedrockQuotas()[:2]); r.State != preflight.Warning || !strings.Contains(r.Text, "No quota names") {
+	if r := said(bedrockQuotas()[:2]); r.State != Warning || !strings.Contains(r.Text, "No quota names") {
 		t.Errorf("%+v", r)
 	}
 }

@@ -1,4 +1,4 @@
-package authority_test
+package authority
 
 import (
 	"net/http"

@@ -1,6 +1,6 @@
 // Package console tests the account area of the service in one process: by plain HTTP, and in Chromium with the tag
 // console.
-package console_test
+package console
 
 import (
 	"context"

@@ -3,7 +3,7 @@
 // Package e2e tests the whole service as a caller sees it: in one process, as `make run` starts it. With the build tag
 // deployed, the real CDK CLI deploys the synthesised template onto a local AWS, and the tests call that; the files with
 // the tag have tests that only the template can pass.
-package e2e_test
+package e2e
 
 import (
 	"context"

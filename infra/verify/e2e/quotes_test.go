@@ -1,6 +1,6 @@
 //go:build !deployed
 
-package e2e_test
+package e2e
 
 import (
 	"net/http"

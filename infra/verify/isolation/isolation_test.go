@@ -1,4 +1,4 @@
-package isolation_test
+package isolation
 
 import (
 	"cmp"

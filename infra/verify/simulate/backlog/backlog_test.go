@@ -1,4 +1,4 @@
-package backlog_test
+package backlog
 
 import (
 	"context"

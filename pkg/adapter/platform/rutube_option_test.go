@@ -1,0 +1,14 @@
+package platform_test
+
+import (
+	"testing"
+
+	"github.com/content-automation/api/infra/verify/harness/platformtest/fixture"
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/rutube"
+)
+
+func TestRutubeOptions(t *testing.T) {
+	fixture.Options(t, rutubeNewFixture, []fixture.Option{{Name: "category_id", Post: video,
+		Own: rutube.Options{Categorized: platform.Categorized{CategoryID: "8"}}, Shows: "| 8 |"}}, nil, "privacy")
+}

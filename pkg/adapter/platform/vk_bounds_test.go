@@ -1,0 +1,12 @@
+package platform_test
+
+import (
+	"testing"
+
+	"github.com/content-automation/api/infra/verify/harness/platformtest/fixture"
+)
+
+// What the platform publishes of its bounds is known: what fits is published.
+func TestVkBounds(t *testing.T) {
+	fixture.Bounds(t, vkNewFixture, nil, "captions", "titles", "image sizes")
+}

@@ -1,0 +1,39 @@
+package base_test
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"testing"
+
+	"github.com/content-automation/api/pkg/base/errs"
+)
+
+func TestCodesAreComplete(t *testing.T) {
+	source, err := os.ReadFile("errs.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var declared []errs.Code
+	for _, m := range regexp.MustCompile(`(?m)^\t[A-Z]\w+\s+(?:Code )?= "([a-z_]+)"`).FindAllStringSubmatch(
+		string(source), -1) {
+		declared = append(declared, errs.Code(m[1]))
+	}
+	if len(declared) == 0 || !slices.Equal(declared, errs.Codes) {
+		t.Errorf("Codes lists  %v\nwant          %v", errs.Codes, declared)
+	}
+}
+
+func TestEveryCodeIsDescribed(t *testing.T) {
+	var described []errs.Code
+	for _, i := range errs.Infos {
+		described = append(described, i.Code)
+		if i.Status < 400 || i.Type == "" || i.Meaning == "" || i.When == "" || i.Fix == "" || i.Retry == "" ||
+			i.Example == "" {
+			t.Errorf("%s is described by %+v", i.Code, i)
+		}
+	}
+	if !slices.Equal(described, errs.Codes) {
+		t.Errorf("Infos describes %v\nwant            %v", described, errs.Codes)
+	}
+}
