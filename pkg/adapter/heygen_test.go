@@ -1,3 +1,4 @@
+// Package adapter_test has the tests of the packages below that name none of their internals.
 package adapter_test
 
 import (
@@ -408,7 +409,8 @@ func TestNothingShowsTheKey(t *testing.T) {
 		fmt.Fprintf(w, "the key %s is none", r.Header.Get("X-Api-Key"))
 	}))
 	defer echo.Close()
-	repeated := heygen.New(wire.Config{BaseURL: echo.URL, Key: func(context.Context) (string, error) { return secret, nil }})
+	repeated := heygen.New(wire.Config{BaseURL: echo.URL,
+		Key: func(context.Context) (string, error) { return secret, nil }})
 	for name, p := range map[string]*heygen.Provider{"refused": newWorld(t, secret).Provider, "repeated": repeated} {
 		for _, err := range []error{submit(p), fetch(p)} {
 			if err == nil {

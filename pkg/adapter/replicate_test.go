@@ -106,7 +106,7 @@ func TestWhatAModelCannotDoIsRefused(t *testing.T) {
 	p, faults, _ := start(t)
 	for name, r := range map[string]provider.Request{
 		"no such model":            {Model: "runwayml/gen-9"},
-		"a path":                   {Model: "predictions"},
+		"a path":                   {Model: "../predictions"},
 		"no image":                 {Model: "runwayml/gen4-turbo"},
 		"a length that it has not": {Model: "runwayml/gen-4.5", Seconds: 7},
 	} {

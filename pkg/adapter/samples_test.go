@@ -16,11 +16,11 @@ func shape(path string, v reflect.Value, into map[string]string) {
 	switch v.Kind() {
 	case reflect.Struct:
 		for i := range v.NumField() {
-			shape(path+"samples"+v.Type().Field(i).Name, v.Field(i), into)
+			shape(path+"."+v.Type().Field(i).Name, v.Field(i), into)
 		}
 	case reflect.Map:
 		for _, key := range v.MapKeys() {
-			shape(path+"samples"+key.String(), v.MapIndex(key), into)
+			shape(path+"."+key.String(), v.MapIndex(key), into)
 		}
 	case reflect.Slice:
 		for i := range v.Len() {

@@ -1,3 +1,4 @@
+// Package base_test has the tests of the packages below that name none of their internals.
 package base_test
 
 import (

@@ -10,7 +10,7 @@ import (
 )
 
 func TestCodesAreComplete(t *testing.T) {
-	source, err := os.ReadFile("errs.go")
+	source, err := os.ReadFile("errs/errs.go")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -91,8 +91,9 @@ func TestAllFaultsAreToldTogether(t *testing.T) {
 	if e.Code != errs.ValidationFailed || e.Param != "/a" || !slices.Equal(e.Details, want) {
 		t.Errorf("%+v", e)
 	}
-	if e := errs.As(errs.All(model, errs.Invalid("/a", "is bad"))); e.Code != errs.UnsupportedModel || len(e.Details) != 2 {
-		t.Errorf("%+v", e)
+	both := errs.As(errs.All(model, errs.Invalid("/a", "is bad")))
+	if both.Code != errs.UnsupportedModel || len(both.Details) != 2 {
+		t.Errorf("%+v", both)
 	}
 	broken := errors.New("broken")
 	if err := errs.All(errs.Invalid("/a", "is bad"), broken); err != broken {
@@ -113,7 +114,7 @@ func TestMissingRepeatsNoMoreThanAnID(t *testing.T) {
 			t.Errorf("%v", e)
 		}
 		if e := errs.NotID("factory_id", "factory", value); value != factory &&
-			(e.Code != errs.ValidationFailed || e.Details[0].Message+"errs" != want) {
+			(e.Code != errs.ValidationFailed || e.Details[0].Message+"." != want) {
 			t.Errorf("%v", e)
 		}
 	}

@@ -1,3 +1,4 @@
+// Package cloud_test has the tests of the packages below that name none of their internals.
 package cloud_test
 
 import (

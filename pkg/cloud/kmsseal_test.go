@@ -49,7 +49,7 @@ func (s *kmssealService) Do(req *http.Request) (*http.Response, error) {
 	}
 	prefix := s.asked.EncryptionContext["account"] + "/" + s.asked.EncryptionContext["purpose"] + "/"
 	status, out := http.StatusOK, map[string]any{"KeyId": keyARN, "Plaintext": dataKey}
-	switch _, operation, _ := strings.Cut(req.Header.Get("X-Amz-Target"), "seal/kmsseal"); {
+	switch _, operation, _ := strings.Cut(req.Header.Get("X-Amz-Target"), "."); {
 	case operation == "GenerateDataKey":
 		out["CiphertextBlob"] = append([]byte(prefix), dataKey...)
 	case !bytes.HasPrefix(s.asked.CiphertextBlob, []byte(prefix)):

@@ -1,3 +1,4 @@
+// Package craft_test has the tests of the packages below that name none of their internals.
 package craft_test
 
 import (

@@ -162,7 +162,7 @@ func others() map[string]string {
 
 func TestPromptsOfOtherTasksAreThoseThatWereReviewed(t *testing.T) {
 	for version, system := range others() {
-		task, _, _ := strings.Cut(version, "prompt")
+		task, _, _ := strings.Cut(version, ".")
 		golden(t, "task-"+task, "version: "+version+"\n\n=== system\n"+system+"\n")
 	}
 }

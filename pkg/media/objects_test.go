@@ -306,12 +306,13 @@ func TestRemoveRemovesAnAttemptAlone(t *testing.T) {
 	b, store := start(t)
 	other := objectsPlace
 	other.Attempt = 11 // begins like the first one
+	picture := func() io.Reader { return bytes.NewReader(objectsSample(t, "image-1x1.png")) }
 	for n := range 5 {
-		if _, err := store.Save(t.Context(), objectsPlace, n+1, bytes.NewReader(objectsSample(t, "image-1x1.png")), nil); err != nil {
+		if _, err := store.Save(t.Context(), objectsPlace, n+1, picture(), nil); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := store.Save(t.Context(), other, 1, bytes.NewReader(objectsSample(t, "image-1x1.png")), nil); err != nil {
+	if _, err := store.Save(t.Context(), other, 1, picture(), nil); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {

@@ -1,3 +1,4 @@
+// Package record_test has the tests of the packages below that name none of their internals.
 package record_test
 
 import (
@@ -13,7 +14,7 @@ func TestADomainIsLostAWeekAfterItsRecord(t *testing.T) {
 	w := newWorld(t)
 	c := w.connected(acme, "acme.example")
 	w.admit(federated(c, "ada@acme.example"))
-	at := connection.RecordName("acme.example") + "admission"
+	at := connection.RecordName("acme.example") + "."
 	texts := w.pool.records[at]
 	// recheck is a sign-in after some time, with or without the record.
 	recheck := func(after time.Duration, record, want bool) {

@@ -159,7 +159,7 @@ func (w *world) connected(account tenant.Account, domain string) connection.Conn
 	c = must[connection.Connection](w)(w.connections.SetProvider(ctx, account, c.ID, connection.Provider{
 		Kind: connection.SAML, MetadataURL: "https://idp.example/metadata"}))
 	c = must[connection.Connection](w)(w.connections.AddDomain(ctx, account, c.ID, domain))
-	w.pool.records[connection.RecordName(domain)+"admission"] = []string{"other", c.Domains[0].Record}
+	w.pool.records[connection.RecordName(domain)+"."] = []string{"other", c.Domains[0].Record}
 	return must[connection.Connection](w)(w.connections.VerifyDomain(ctx, account, c.ID, domain))
 }
 

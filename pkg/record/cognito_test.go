@@ -41,7 +41,7 @@ type service struct {
 
 // ServeHTTP answers one call of AWS's JSON protocol.
 func (s *service) ServeHTTP(w http.ResponseWriter, req *http.Request) {
-	_, name, _ := strings.Cut(req.Header.Get("X-Amz-Target"), "connection/cognito")
+	_, name, _ := strings.Cut(req.Header.Get("X-Amz-Target"), ".")
 	s.calls = append(s.calls, name)
 	var in object
 	b, err := io.ReadAll(req.Body)

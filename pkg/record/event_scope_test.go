@@ -25,8 +25,8 @@ func TestAnEventIsReadByTheScopeOfItsObject(t *testing.T) {
 		"experiment.": auth.FactoriesRead, "media.": auth.ContentRead,
 	}
 	for _, known := range event.Types {
-		area, _, _ := strings.Cut(string(known.Type), "event")
-		if known.Type.Scope() != want[area+"event"] || known.Type.Scope() == "" {
+		area, _, _ := strings.Cut(string(known.Type), ".")
+		if known.Type.Scope() != want[area+"."] || known.Type.Scope() == "" {
 			t.Errorf("%s is read by %q", known.Type, known.Type.Scope())
 		}
 	}

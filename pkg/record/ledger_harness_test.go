@@ -95,7 +95,8 @@ func (w *ledgerWorld) release(h ledger.Hold) error {
 	return w.try(func(tx *store.Tx) error { return ledger.Release(tx, w.Clock.Now(), acc, h, 0) })
 }
 
-func (w *ledgerWorld) split(batch ledger.Hold, parts ...ledger.Part) (rest ledger.Hold, holds []ledger.Hold, err error) {
+func (w *ledgerWorld) split(batch ledger.Hold, parts ...ledger.Part) (rest ledger.Hold, holds []ledger.Hold,
+	err error) {
 	w.T.Helper()
 	err = w.try(func(tx *store.Tx) (err error) {
 		rest, holds, err = ledger.Split(tx, w.Clock.Now(), acc, batch, parts)

@@ -31,8 +31,8 @@ func (w *ledgerWorld) work(key string, credits int64) (h ledger.Hold, err error)
 	w.T.Helper()
 	b, now := w.balance(), w.Clock.Now()
 	err = w.try(func(tx *store.Tx) (err error) {
-		h, err = ledger.Reserve(tx, now, ledger.Reservation{Account: acc, Profile: ledgerOwner.Profile, Subject: "cnt_1",
-			Credits: credits, Payer: ledger.PayerOf(now, caller(key, nil))}, b)
+		h, err = ledger.Reserve(tx, now, ledger.Reservation{Account: acc, Profile: ledgerOwner.Profile,
+			Subject: "cnt_1", Credits: credits, Payer: ledger.PayerOf(now, caller(key, nil))}, b)
 		return err
 	})
 	return h, err

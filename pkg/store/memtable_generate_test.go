@@ -40,7 +40,8 @@ var (
 // value makes the value of an attribute.
 func (g *generator) value() types.AttributeValue {
 	if g.rarely() {
-		return oneOf[types.AttributeValue](g, num("x"), num(""), num(memtableLong), num("1e126"), num("1e-131"), num("0x1"),
+		return oneOf[types.AttributeValue](g, num("x"), num(""), num(memtableLong),
+			num("1e126"), num("1e-131"), num("0x1"),
 			num("1_0"), num(" 1"), num("+1"), num("Inf"), num("1/2"), num(".5"), num("5."), num("-0"))
 	}
 	return oneOf[types.AttributeValue](g, str("a"), str("ab"), str("b"), str(""), num("1"), num("2"), num("-1"),

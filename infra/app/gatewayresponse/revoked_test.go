@@ -1,4 +1,4 @@
-package gatewayresponse_test
+package gatewayresponse
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/infra/app/gatewayresponse"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -31,7 +30,7 @@ func TestB13ARevokedKeyIsAnsweredLikeAnUnknownOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	const id = "6f9a4e7e-2f0b-4d3c-9b1e-0a5f1c7d8e21"
-	unknown := gatewayresponse.All[slices.IndexFunc(gatewayresponse.All, func(r gatewayresponse.Response) bool { return r.Type == "ACCESS_DENIED" })]
+	unknown := All[slices.IndexFunc(All, func(r Response) bool { return r.Type == "ACCESS_DENIED" })]
 	want := map[string]string{"Content-Type": "application/json", "X-Request-Id": id}
 	for name, value := range unknown.Headers() {
 		want[http.CanonicalHeaderKey(name)] = value

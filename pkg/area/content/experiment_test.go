@@ -23,8 +23,6 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-type experimentObject = map[string]any
-
 const experiments = "/v1/experiments"
 
 // world is a table with a caller of the operations, and the worker of experiments.
@@ -47,16 +45,16 @@ func experimentNewWorld(t *testing.T) *experimentWorld {
 
 func (w *experimentWorld) factory() (f factory.Factory) {
 	w.T.Helper()
-	w.Call(http.MethodPost, "/v1/factories", experimentObject{"type": "brand", "name": "Acme", "tone": "warm",
-		"settings": experimentObject{"brand_name": "Acme"}, "schedule": experimentObject{"timezone": "Europe/Berlin",
+	w.Call(http.MethodPost, "/v1/factories", object{"type": "brand", "name": "Acme", "tone": "warm",
+		"settings": object{"brand_name": "Acme"}, "schedule": object{"timezone": "Europe/Berlin",
 			"times": []string{"09:00", "12:00"}}}).Into(w.T, http.StatusCreated, &f)
 	return f
 }
 
-func body(factoryID string, members ...any) experimentObject {
-	b := experimentObject{"factory_id": factoryID, "question": "Do questions bring more likes?",
-		"factors": []experimentObject{{"name": "hook", "arms": []string{"claim", "question"}}},
-		"metric":  experimentObject{"name": "likes", "platform": "instagram"}, "budget": experimentObject{"posts": 120, "days": 60}}
+func body(factoryID string, members ...any) object {
+	b := object{"factory_id": factoryID, "question": "Do questions bring more likes?",
+		"factors": []object{{"name": "hook", "arms": []string{"claim", "question"}}},
+		"metric":  object{"name": "likes", "platform": "instagram"}, "budget": object{"posts": 120, "days": 60}}
 	return servicetest.Body(b, members...)
 }
 
@@ -67,7 +65,7 @@ func (w *experimentWorld) started(factoryID string, members ...any) (e experimen
 	if e.State != experiment.Draft || e.StartedAt != nil || len(e.Results) != 2*len(e.Factors) {
 		w.T.Errorf("%+v", e)
 	}
-	w.Call(http.MethodPatch, experiments+"/"+e.ID, experimentObject{"state": "running"}).Into(w.T, http.StatusOK, &e)
+	w.Call(http.MethodPatch, experiments+"/"+e.ID, object{"state": "running"}).Into(w.T, http.StatusOK, &e)
 	return e
 }
 
@@ -81,14 +79,14 @@ func (w *experimentWorld) get(experimentID string) (d experiment.Details) {
 func (w *experimentWorld) items(e experiment.Experiment, n int, members ...any) (all []item.Item) {
 	w.T.Helper()
 	for n > 0 {
-		var bodies []experimentObject
+		var bodies []object
 		for range min(n, 50) {
-			b := experimentObject{"factory_id": e.FactoryID, "kind": "post", "prompt": "New nets", "experiment_id": e.ID}
+			b := object{"factory_id": e.FactoryID, "kind": "post", "prompt": "New nets", "experiment_id": e.ID}
 			bodies = append(bodies, servicetest.Body(b, members...))
 		}
 		n -= len(bodies)
 		var made []item.Item
-		w.Call(http.MethodPost, "/v1/content-items/batch", experimentObject{"items": bodies}).Into(w.T, http.StatusAccepted, &made)
+		w.Call(http.MethodPost, "/v1/content-items/batch", object{"items": bodies}).Into(w.T, http.StatusAccepted, &made)
 		all = append(all, made...)
 		w.Clock.Add(time.Second)
 	}
@@ -149,8 +147,8 @@ func (w *experimentWorld) look(experimentID string) {
 func TestBadExperimentsAreRefused(t *testing.T) {
 	w := experimentNewWorld(t)
 	f := w.factory()
-	factor := func(name string, arms ...string) []experimentObject {
-		return []experimentObject{{"name": name, "arms": arms}}
+	factor := func(name string, arms ...string) []object {
+		return []object{{"name": name, "arms": arms}}
 	}
 	for name, c := range map[string]struct {
 		member string
@@ -167,12 +165,12 @@ func TestBadExperimentsAreRefused(t *testing.T) {
 		"a factor that is none":  {"factors", factor("weather", "sun", "rain"), "/factors/0/name"},
 		"a factor twice": {"factors", append(factor("hook", "claim", "scene"),
 			factor("hook", "claim", "number")...), "/factors/1/name"},
-		"no platform":       {"metric", experimentObject{"name": "likes", "platform": "myspace"}, "/metric/platform"},
-		"a figure it lacks": {"metric", experimentObject{"name": "likes", "platform": "rutube"}, "/metric/name"},
-		"an age between": {"metric", experimentObject{"name": "likes", "platform": "instagram", "after_hours": 48},
+		"no platform":       {"metric", object{"name": "likes", "platform": "myspace"}, "/metric/platform"},
+		"a figure it lacks": {"metric", object{"name": "likes", "platform": "rutube"}, "/metric/name"},
+		"an age between": {"metric", object{"name": "likes", "platform": "instagram", "after_hours": 48},
 			"/metric/after_hours"},
-		"few posts":      {"budget", experimentObject{"posts": 5, "days": 10}, "/budget/posts"},
-		"a level of one": {"stopping", experimentObject{"alpha": 1}, "/stopping/alpha"},
+		"few posts":      {"budget", object{"posts": 5, "days": 10}, "/budget/posts"},
+		"a level of one": {"stopping", object{"alpha": 1}, "/stopping/alpha"},
 	} {
 		a := w.Call(http.MethodPost, experiments, body(f.ID, c.member, c.value))
 		if a.Error == nil || a.Error.Param != c.param {
@@ -191,28 +189,28 @@ func TestAnExperimentIsFixedOnceItRuns(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	path := experiments + "/" + e.ID
-	w.Call(http.MethodPatch, path, experimentObject{"question": "Another?"}).Refused(t, http.StatusUnprocessableEntity,
+	w.Call(http.MethodPatch, path, object{"question": "Another?"}).Refused(t, http.StatusUnprocessableEntity,
 		errs.ValidationFailed, "/question")
-	w.Call(http.MethodPatch, path, experimentObject{"state": "stopped"}, "If-Match", `"1"`).Refused(t,
+	w.Call(http.MethodPatch, path, object{"state": "stopped"}, "If-Match", `"1"`).Refused(t,
 		http.StatusPreconditionFailed, errs.VersionMismatch, "If-Match")
 	var stopped experiment.Experiment
-	w.Call(http.MethodPatch, path, experimentObject{"state": "stopped", "metadata": experimentObject{"a": "b"}}).Into(t, http.StatusOK,
+	w.Call(http.MethodPatch, path, object{"state": "stopped", "metadata": object{"a": "b"}}).Into(t, http.StatusOK,
 		&stopped)
 	if stopped.State != experiment.Stopped || stopped.EndedAt == nil || stopped.Metadata["a"] != "b" ||
 		stopped.Version != 3 {
 		t.Errorf("%+v", stopped)
 	}
 	var bare map[string]any
-	if w.Call(http.MethodPatch, path, experimentObject{"metadata": nil}).Into(t, http.StatusOK, &bare); bare["metadata"] == nil {
+	if w.Call(http.MethodPatch, path, object{"metadata": nil}).Into(t, http.StatusOK, &bare); bare["metadata"] == nil {
 		t.Errorf("without metadata it is %v", bare)
 	}
-	w.Call(http.MethodPatch, path, experimentObject{"state": "running"}).Refused(t, http.StatusConflict, errs.InvalidState, "")
-	w.Call(http.MethodPost, path+"/apply", experimentObject{}).Refused(t, http.StatusConflict, errs.InvalidState, "")
+	w.Call(http.MethodPatch, path, object{"state": "running"}).Refused(t, http.StatusConflict, errs.InvalidState, "")
+	w.Call(http.MethodPost, path+"/apply", object{}).Refused(t, http.StatusConflict, errs.InvalidState, "")
 	if made := w.items(e, 1); made[0].Experiment != nil {
 		t.Errorf("an item of a stopped experiment has %+v", made[0].Experiment)
 	}
 	w.Stranger().Call(http.MethodGet, path, nil).Refused(t, http.StatusNotFound, errs.NotFound, "")
-	w.Without(auth.FactoriesWrite).Call(http.MethodPatch, path, experimentObject{"state": "stopped"}).Refused(t,
+	w.Without(auth.FactoriesWrite).Call(http.MethodPatch, path, object{"state": "stopped"}).Refused(t,
 		http.StatusForbidden, errs.InsufficientScope, "")
 	query := experiments + "?state=stopped&factory_id=" + e.FactoryID
 	if all := apitest.All[experiment.Experiment](w.Caller, query, 1); len(all) != 1 {
@@ -223,7 +221,7 @@ func TestAnExperimentIsFixedOnceItRuns(t *testing.T) {
 func TestItemsGetTheirArms(t *testing.T) {
 	w := experimentNewWorld(t)
 	f := w.factory()
-	e := w.started(f.ID, "factors", []experimentObject{{"name": "hook", "arms": []string{"claim", "question"}},
+	e := w.started(f.ID, "factors", []object{{"name": "hook", "arms": []string{"claim", "question"}},
 		{"name": "length", "arms": []string{"15", "30"}}, {"name": "slot", "arms": []string{"10:15", "19:30"}}})
 	given := map[string]int{}
 	for n, one := range w.items(e, 20, "kind", "video") {
@@ -255,7 +253,7 @@ func TestItemsGetTheirArms(t *testing.T) {
 		t.Errorf("%d posts, %d credits", now.Posts, now.SpentCredits)
 	}
 	other := w.factory()
-	w.Call(http.MethodPost, "/v1/content-items", experimentObject{"factory_id": other.ID, "kind": "post", "prompt": "A",
+	w.Call(http.MethodPost, "/v1/content-items", object{"factory_id": other.ID, "kind": "post", "prompt": "A",
 		"experiment_id": e.ID}).Refused(t, http.StatusUnprocessableEntity, errs.ValidationFailed, "/experiment_id")
 }
 
@@ -264,7 +262,7 @@ func TestCreditsOfAnExperimentAreCounted(t *testing.T) {
 	w := experimentNewWorld(t)
 	w.Caller = w.Live()
 	apitest.TopUp(t, w.DB, w.Now(), w.Principal.Account, 100_000)
-	e := w.started(w.factory().ID, "budget", experimentObject{"posts": 20, "days": 10, "credits": 12})
+	e := w.started(w.factory().ID, "budget", object{"posts": 20, "days": 10, "credits": 12})
 	made := w.items(e, 6)
 	d := w.get(e.ID)
 	with := int64(0)
@@ -292,12 +290,12 @@ func TestADecidedExperimentMakesAProposal(t *testing.T) {
 		t.Errorf("after the look the list has %+v", all)
 	}
 	var p advice.Proposal
-	w.Call(http.MethodPost, experiments+"/"+e.ID+"/apply", experimentObject{}).Into(t, http.StatusCreated, &p)
+	w.Call(http.MethodPost, experiments+"/"+e.ID+"/apply", object{}).Into(t, http.StatusCreated, &p)
 	if p.State != advice.Open || p.Source != advice.FromExperiment || p.Patch["tone"] != "warm; begins with a question" ||
 		!strings.Contains(p.Rationale, "question: a post does better than one of claim with the probability ") {
 		t.Errorf("%+v", p)
 	}
-	w.Call(http.MethodPost, experiments+"/"+e.ID+"/apply", experimentObject{}).Refused(t, http.StatusConflict, errs.InvalidState,
+	w.Call(http.MethodPost, experiments+"/"+e.ID+"/apply", object{}).Refused(t, http.StatusConflict, errs.InvalidState,
 		"")
 	if got := w.get(e.ID); got.ProposalID == nil || *got.ProposalID != p.ID {
 		t.Errorf("%+v", got)
@@ -315,7 +313,7 @@ func TestAResultIsAppliedAtOnce(t *testing.T) {
 	e := w.started(w.factory().ID)
 	w.decide(e)
 	var p advice.Proposal
-	w.Call(http.MethodPost, experiments+"/"+e.ID+"/apply", experimentObject{"apply": true}).Into(t, http.StatusCreated, &p)
+	w.Call(http.MethodPost, experiments+"/"+e.ID+"/apply", object{"apply": true}).Into(t, http.StatusCreated, &p)
 	if p.State != advice.Applied || *p.AppliedVersion != 2 {
 		t.Errorf("%+v", p)
 	}

@@ -1,4 +1,4 @@
-package humafix_test
+package humafix
 
 import (
 	"fmt"

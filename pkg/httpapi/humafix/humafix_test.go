@@ -1,4 +1,4 @@
-package humafix_test
+package humafix
 
 import (
 	"context"
@@ -18,7 +18,6 @@ import (
 
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/format"
-	"github.com/content-automation/api/pkg/httpapi/humafix"
 	"github.com/content-automation/api/pkg/httpapi/jsontree"
 	"github.com/content-automation/api/pkg/httpapi/schema"
 	"github.com/content-automation/api/pkg/record/resource"
@@ -99,14 +98,14 @@ func (failure) GetStatus() int  { return http.StatusTeapot }
 func (f failure) Error() string { return f.Message }
 
 func init() {
-	humafix.RenderWith(func(_ context.Context, e *errs.Error) huma.StatusError { return failure{e.Message, e.Details} })
+	RenderWith(func(_ context.Context, e *errs.Error) huma.StatusError { return failure{e.Message, e.Details} })
 }
 
 // serve serves a call with the body and query, and returns the input of the operation, or the reason for which it was
 // not called.
 func serve(t *testing.T, method, query, body string) (got *sent, refused string) {
 	t.Helper()
-	h := humafix.Handler(huma.Operation{OperationID: "x", Method: method, Path: "/x"},
+	h := Handler(huma.Operation{OperationID: "x", Method: method, Path: "/x"},
 		schema.Known{Answer: reflect.TypeFor[resourceLike](), Fixed: map[string]string{"state": "cancel it instead"}},
 		func(_ context.Context, in *input) (*struct{}, error) {
 			got = &in.Body
@@ -118,7 +117,7 @@ func serve(t *testing.T, method, query, body string) (got *sent, refused string)
 	}
 	req := httptest.NewRequest(method, "/x?"+query, strings.NewReader(body))
 	w := httptest.NewRecorder()
-	h.ServeHTTP(w, req.WithContext(humafix.WithBody(req.Context(), tree)))
+	h.ServeHTTP(w, req.WithContext(WithBody(req.Context(), tree)))
 	if got != nil {
 		return got, ""
 	}
@@ -338,7 +337,7 @@ func TestFormatsOfParametersHold(t *testing.T) {
 		Land string   `query:"land" format:"country"`
 	}
 	format.Define("mood", format.Format{Values: []string{"good", "bad"}})
-	h := humafix.Handler(huma.Operation{OperationID: "x", Method: http.MethodGet, Path: "/x"}, schema.Known{},
+	h := Handler(huma.Operation{OperationID: "x", Method: http.MethodGet, Path: "/x"}, schema.Known{},
 		func(context.Context, *listed) (*struct{}, error) { return nil, nil })
 	for query, want := range map[string]string{
 		"mood=good,bad&land=DE": "",
@@ -371,7 +370,7 @@ func (e *entry) UnmarshalJSON([]byte) error {
 
 // A body that does not fit its schema is not decoded: its entries could take thousands of times its bytes.
 func TestARefusedBodyIsNotDecoded(t *testing.T) {
-	h := humafix.Handler(huma.Operation{OperationID: "x", Method: http.MethodPost, Path: "/x"}, schema.Known{},
+	h := Handler(huma.Operation{OperationID: "x", Method: http.MethodPost, Path: "/x"}, schema.Known{},
 		func(_ context.Context, in *struct{ Body counted }) (*struct{}, error) { return nil, nil })
 	for body, most := range map[string]int{`{"list":[1]}`: 1, `{"list":[1,2,3,4,5,6]}`: 0} {
 		decoded = 0
@@ -381,7 +380,7 @@ func TestARefusedBodyIsNotDecoded(t *testing.T) {
 		}
 		req := httptest.NewRequest(http.MethodPost, "/x", strings.NewReader(body))
 		w := httptest.NewRecorder()
-		h.ServeHTTP(w, req.WithContext(humafix.WithBody(req.Context(), tree)))
+		h.ServeHTTP(w, req.WithContext(WithBody(req.Context(), tree)))
 		if refused := w.Code == http.StatusTeapot; decoded != most || refused != (most == 0) {
 			t.Errorf("%s: %d entries were decoded, status %d", body, decoded, w.Code)
 		}
