@@ -122,7 +122,7 @@ evaluate-learning:
 # there are none.
 .local/bin/run: go
 	@if [ ! -x $@ ] || [ -n "$$(find go.mod clients infra pkg testdata -newer $@ -print -quit)" ]; then \
-		$(GO) build -o .local/bin/ ./infra/local/run ./testdata/receiver && touch $@; \
+		$(GO) build -ldflags='-s -w' -o .local/bin/ ./infra/local/run ./testdata/receiver && touch $@; \
 	fi
 
 go:

@@ -2,7 +2,7 @@
 package main
 
 import (
-	"github.com/content-automation/api/pkg/area"
+	"github.com/content-automation/api/pkg/area/awsarea"
 	"github.com/content-automation/api/pkg/cloud/needs"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/service/serve"
@@ -10,6 +10,6 @@ import (
 
 func main() {
 	f := needs.Function()
-	handler, _ := serve.Named(f.Name).Open(area.Open(f))
+	handler, _ := serve.Named(f.Name).Open(awsarea.Open(f))
 	httpapi.StartLambda(handler, needs.Read(f).PublicURL)
 }

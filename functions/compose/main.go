@@ -21,13 +21,14 @@ import (
 	"github.com/content-automation/api/pkg/media/compose/ffmpeg"
 	"github.com/content-automation/api/pkg/media/provenance/c2pa"
 	"github.com/content-automation/api/pkg/service/worker"
+	"github.com/content-automation/api/pkg/service/worker/awsworker"
 )
 
 func main() {
 	metric.SetupLog()
 	awsenv.Must(struct{}{}, ffmpeg.Conceal())
 	f := needs.Function()
-	n, e := needs.Read(f), worker.Open(f)
+	n, e := needs.Read(f), awsworker.Open(f)
 	credentials := awsenv.Must(c2pa.OpenCredentials(n.C2PA, awsenv.Must(c2pa.NewTest(time.Now())), live(n, e)))
 	e.Manifests = credentials
 	if f.May(topology.DecodePictures) {
@@ -48,8 +49,7 @@ func live(n needs.Needs, e worker.Env) func(context.Context) (c2pa.Signer, error
 	if n.Stage == "local" {
 		return nil
 	}
-	signs := needs.Function().May(topology.SignMedia)
-	key := kmsseal.NewSigner(e.AWS, n.MediaKey)
+	signs, key := needs.Function().May(topology.SignMedia), kmsseal.NewSigner(e.AWS, n.MediaKey)
 	return func(ctx context.Context) (c2pa.Signer, error) {
 		chain, err := generate.Certificate(ctx, e.DB)
 		if signs && n.MediaKey == "" {

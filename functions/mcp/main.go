@@ -10,6 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/cloud/needs"
 	"github.com/content-automation/api/pkg/cloud/secret"
+	"github.com/content-automation/api/pkg/cloud/secret/manager"
 	"github.com/content-automation/api/pkg/service/mcp"
 )
 
@@ -19,7 +20,7 @@ func main() {
 	client := &http.Client{Timeout: mcp.AttemptTimeout}
 	if n.CallerSecret != "" {
 		cfg := awsenv.Must(awsenv.Config())
-		client = secret.Client(secret.Manager(cfg, n.CallerSecret), mcp.AttemptTimeout)
+		client = secret.Client(manager.Secret(cfg, n.CallerSecret), mcp.AttemptTimeout)
 	}
 	lambda.Start(mcp.Lambda(mcp.Open(n.SignIn, n.APIURL, client)))
 }

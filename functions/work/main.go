@@ -7,6 +7,7 @@ import (
 	"github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/cloud/needs"
 	"github.com/content-automation/api/pkg/service/worker"
+	"github.com/content-automation/api/pkg/service/worker/awsworker"
 )
 
 func main() {
@@ -16,5 +17,5 @@ func main() {
 	if row.Prepare != nil {
 		row.Prepare()
 	}
-	lambda.Start(row.Open(worker.Open(f)))
+	lambda.Start(row.Open(awsworker.Open(f)))
 }

@@ -11,8 +11,6 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
-	bustypes "github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
 
 	"github.com/content-automation/api/infra/measure/metered"
 	"github.com/content-automation/api/infra/verify/harness/generatetest"
@@ -168,7 +166,7 @@ func newCourse(w *metered.World, s scenario) *course {
 	}
 	relayed := maps.Clone(mailboxes)
 	relayed[topology.Rollup] = mailbox{c, &c.changes}
-	c.relay = worker.NewRelay(relayed, bus{c}, "bench")
+	c.relay = worker.NewRelay(relayed, bus{c})
 	c.keeper = analytics.New(w.State)
 	e := w.Workers
 	files := &shelf{used: &c.used}
@@ -345,22 +343,20 @@ func (m mailbox) Send(_ context.Context, all ...queue.Message) []error {
 // bus is the customer's bus.
 type bus struct{ *course }
 
-// PutEvents passes events to the rule that sends them to dispatch.
-func (b bus) PutEvents(
-	_ context.Context, in *eventbridge.PutEventsInput, _ ...func(*eventbridge.Options),
-) (*eventbridge.PutEventsOutput, error) {
+// Publish passes events to the rule that sends them to dispatch.
+func (b bus) Publish(_ context.Context, batch []worker.BusEvent) ([]error, error) {
 	b.sending.Lock()
 	defer b.sending.Unlock()
 	b.used.waited += busWait
-	b.used.events += len(in.Entries)
-	for _, e := range in.Entries {
-		body, err := json.Marshal(map[string]json.RawMessage{"detail": json.RawMessage(*e.Detail)})
+	b.used.events += len(batch)
+	for _, e := range batch {
+		body, err := json.Marshal(map[string]json.RawMessage{"detail": json.RawMessage(e.Detail)})
 		if err != nil {
 			return nil, err
 		}
 		b.told = append(b.told, string(body))
 	}
-	return &eventbridge.PutEventsOutput{Entries: make([]bustypes.PutEventsResultEntry, len(in.Entries))}, nil
+	return make([]error, len(batch)), nil
 }
 
 // ExtendVisibility implements queue.Extender. No other function works on the messages.

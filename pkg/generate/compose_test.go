@@ -18,14 +18,14 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// composer makes two files, and calls a function of the test before it saves them.
-type composer struct {
+// twoFiles makes two files, and calls a function of the test before it saves them.
+type twoFiles struct {
 	runs   int
 	asked  []generate.Composition
 	during func(ctx context.Context, run int, progress func(int)) error
 }
 
-func (c *composer) Compose(ctx context.Context, what generate.Composition, _ generate.Origin, progress func(int),
+func (c *twoFiles) Compose(ctx context.Context, what generate.Composition, _ generate.Origin, progress func(int),
 	save generate.Save) error {
 	c.runs++
 	c.asked = append(c.asked, what)
@@ -42,7 +42,7 @@ func (c *composer) Compose(ctx context.Context, what generate.Composition, _ gen
 var errKilled = errors.New("killed")
 
 // composes accepts work with a composition of 2 credits.
-func (w *world) composes(c *composer) {
+func (w *world) composes(c *twoFiles) {
 	w.t.Helper()
 	w.worker.Composer = c
 	o := work("thing_1")
@@ -51,7 +51,7 @@ func (w *world) composes(c *composer) {
 }
 
 func TestACompositionIsTheLastPart(t *testing.T) {
-	w, c := newWorld(t), &composer{}
+	w, c := newWorld(t), &twoFiles{}
 	shown := 0
 	c.during = func(_ context.Context, _ int, progress func(int)) error {
 		for percent := range 101 {
@@ -101,7 +101,7 @@ func TestACompositionIsTheLastPart(t *testing.T) {
 }
 
 func TestAFunctionWithoutAComposerPassesTheStepOn(t *testing.T) {
-	w, c := newWorld(t), &composer{}
+	w, c := newWorld(t), &twoFiles{}
 	w.composes(c)
 	w.worker.Composer = nil
 	for range 12 {
@@ -120,7 +120,7 @@ func TestAFunctionWithoutAComposerPassesTheStepOn(t *testing.T) {
 }
 
 func TestAMessageThatArrivesTwiceComposesOnce(t *testing.T) {
-	w, c := newWorld(t), &composer{}
+	w, c := newWorld(t), &twoFiles{}
 	c.during = func(context.Context, int, func(int)) error {
 		// Another function receives the message meanwhile.
 		m := task.Message{ID: task.ID(generate.Generate, "thing_1", 1), Kind: generate.Generate,
@@ -153,7 +153,7 @@ func stepOf(w *world) int {
 }
 
 // kill has the functions die that compose one of the first runs.
-func kill(w *world, c *composer, deaths int) {
+func kill(w *world, c *twoFiles, deaths int) {
 	w.t.Helper()
 	var ctx context.Context
 	die := func() {}
@@ -182,7 +182,7 @@ func kill(w *world, c *composer, deaths int) {
 }
 
 func TestAKilledCompositionBeginsAnew(t *testing.T) {
-	w, c := newWorld(t), &composer{}
+	w, c := newWorld(t), &twoFiles{}
 	w.composes(c)
 	kill(w, c, 2)
 	w.ended("thing_1", "generated")
@@ -193,7 +193,7 @@ func TestAKilledCompositionBeginsAnew(t *testing.T) {
 }
 
 func TestTheThirdFunctionThatDiesIsTheLast(t *testing.T) {
-	w, c := newWorld(t), &composer{}
+	w, c := newWorld(t), &twoFiles{}
 	w.composes(c)
 	kill(w, c, 100)
 	v := w.ended("thing_1", "failed")
@@ -224,7 +224,7 @@ func TestHowCompositionsFail(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			made := &composer{during: func(context.Context, int, func(int)) error { return c.err }}
+			made := &twoFiles{during: func(context.Context, int, func(int)) error { return c.err }}
 			w.composes(made)
 			w.drain()
 			v := w.ended("thing_1", "failed")
@@ -252,7 +252,7 @@ func TestWhatTheCallerGaveIsCharged(t *testing.T) {
 		w := newWorld(t)
 		silent := provider.FailureOf(provider.FailedInputSilent)
 		silent.Part = part
-		w.composes(&composer{during: func(context.Context, int, func(int)) error { return silent }})
+		w.composes(&twoFiles{during: func(context.Context, int, func(int)) error { return silent }})
 		w.drain()
 		v := w.ended("thing_1", "failed")
 		if v.Cost != c.cost || v.Failure.Code != provider.FailedInputSilent || !strings.HasSuffix(v.Failure.Message,
@@ -275,7 +275,7 @@ func TestCancelingEndsAComposition(t *testing.T) {
 		"the progress notices": func(_ *world, progress func(int)) { progress(50) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			w, c := newWorld(t), &composer{}
+			w, c := newWorld(t), &twoFiles{}
 			c.during = func(ctx context.Context, _ int, progress func(int)) error {
 				w.cancel("thing_1")
 				if ctx.Err() != nil {
@@ -299,7 +299,7 @@ func TestCancelingEndsAComposition(t *testing.T) {
 }
 
 func TestWhatChangesMeanwhileStays(t *testing.T) {
-	w, c := newWorld(t), &composer{}
+	w, c := newWorld(t), &twoFiles{}
 	c.during = func(_ context.Context, _ int, progress func(int)) error {
 		_, it := w.read("thing_1")
 		tx := &store.Tx{}

@@ -13,7 +13,7 @@ import (
 )
 
 // again accepts a composition of earlier results. Parts without one are made.
-func (w *world) again(c *composer, reuse ...*generate.Made) {
+func (w *world) again(c *twoFiles, reuse ...*generate.Made) {
 	w.t.Helper()
 	w.worker.Composer = c
 	o := work("thing_1")
@@ -50,7 +50,7 @@ func (w *world) queues() (all []topology.Queue) {
 }
 
 func TestWorkOfReusedPartsOnlyComposes(t *testing.T) {
-	w, c := newWorld(t), &composer{}
+	w, c := newWorld(t), &twoFiles{}
 	w.again(c, earlierText, earlierPicture)
 	if queues := w.queues(); queues[0] != topology.GenerateText || queues[1] != topology.Compose {
 		t.Errorf("the steps went through the queues %v", queues)
@@ -64,7 +64,7 @@ func TestWorkOfReusedPartsOnlyComposes(t *testing.T) {
 }
 
 func TestOnlyPartsThatAreNotReusedAreMadeAndCharged(t *testing.T) {
-	w, c := newWorld(t), &composer{}
+	w, c := newWorld(t), &twoFiles{}
 	w.again(c, nil, earlierPicture)
 	w.queues()
 	v := w.ended("thing_1", "generated")
@@ -84,7 +84,7 @@ func TestCompletedPartsAreKept(t *testing.T) {
 		"canceled": nil,
 		"failed":   &provider.Error{Kind: provider.BadInput, Code: "input_silent", Part: "/music"},
 	} {
-		w, c := newWorld(t), &composer{}
+		w, c := newWorld(t), &twoFiles{}
 		w.again(c, nil, nil)
 		for len(w.objects.saved) == 0 {
 			w.relay()

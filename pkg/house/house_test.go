@@ -84,18 +84,25 @@ func (f file) generated() bool { return ast.IsGenerated(f.tree) }
 // lines counts the lines of the file.
 func (f file) lines() int { return f.set.File(f.tree.FileStart).LineCount() }
 
-// files parses the files of the packages.
+// parsed has the files that a test has parsed, by their paths.
+var parsed = map[string]file{}
+
+// files parses the files of the packages, each once for all tests.
 func files(t *testing.T, of ...listed) []file {
 	t.Helper()
 	var all []file
 	for _, p := range of {
 		for _, name := range slices.Concat(p.GoFiles, p.TestGoFiles, p.XTestGoFiles, p.IgnoredGoFiles) {
-			f := file{path: filepath.Join(p.short(), name), test: strings.HasSuffix(name, "_test.go"),
-				set: token.NewFileSet()}
-			var err error
-			if f.tree, err = parser.ParseFile(f.set, filepath.Join(p.Dir, name), nil,
-				parser.ParseComments); err != nil {
-				t.Fatal(err)
+			path := filepath.Join(p.short(), name)
+			f, ok := parsed[path]
+			if !ok {
+				f = file{path: path, test: strings.HasSuffix(name, "_test.go"), set: token.NewFileSet()}
+				var err error
+				if f.tree, err = parser.ParseFile(f.set, filepath.Join(p.Dir, name), nil,
+					parser.ParseComments|parser.SkipObjectResolution); err != nil {
+					t.Fatal(err)
+				}
+				parsed[path] = f
 			}
 			all = append(all, f)
 		}

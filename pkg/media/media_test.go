@@ -1,13 +1,14 @@
-package media
+package media_test
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/media"
 )
 
-var place = Place{Owner: tenant.Of("acc_01h455vb4pex5vsknk084sn02q", tenant.Test),
+var place = media.Place{Owner: tenant.Of("acc_01h455vb4pex5vsknk084sn02q", tenant.Test),
 	Resource: "cnt_01h455vb4pex5vsknk084sn02r", Attempt: 2}
 
 func TestKeysAndIDsFollowFromThePlace(t *testing.T) {
@@ -32,12 +33,12 @@ func TestPlacesThatMakeNoKeyAreRefused(t *testing.T) {
 	if err := place.Validate(); err != nil {
 		t.Errorf("a good place: %v", err)
 	}
-	for name, spoil := range map[string]func(*Place){
-		"no account":       func(p *Place) { p.Account = "" },
-		"no mode":          func(p *Place) { p.Mode = "" },
-		"a slash":          func(p *Place) { p.Resource = "cnt/1" },
-		"a parent":         func(p *Place) { p.Resource = ".." },
-		"the attempt zero": func(p *Place) { p.Attempt = 0 },
+	for name, spoil := range map[string]func(*media.Place){
+		"no account":       func(p *media.Place) { p.Account = "" },
+		"no mode":          func(p *media.Place) { p.Mode = "" },
+		"a slash":          func(p *media.Place) { p.Resource = "cnt/1" },
+		"a parent":         func(p *media.Place) { p.Resource = ".." },
+		"the attempt zero": func(p *media.Place) { p.Attempt = 0 },
 	} {
 		p := place
 		spoil(&p)

@@ -1,4 +1,4 @@
-package media
+package media_test
 
 import (
 	"context"
@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/content-automation/api/pkg/media"
 )
 
 var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
@@ -36,7 +38,7 @@ func config(endpoint string) aws.Config {
 
 func sign(t *testing.T, endpoint string) *url.URL {
 	t.Helper()
-	s, err := NewSigner(config(endpoint), "media-bucket", func() time.Time { return noon })
+	s, err := media.NewSigner(config(endpoint), "media-bucket", func() time.Time { return noon })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,31 +144,31 @@ func TestSignerReportsMissingCredentialsAndBadConfiguration(t *testing.T) {
 		error) {
 		return aws.Credentials{}, cause
 	})
-	s, err := NewSigner(cfg, "media-bucket", time.Now)
+	s, err := media.NewSigner(cfg, "media-bucket", time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Views(t.Context(), []File{{Key: "k"}}); !errors.Is(err, cause) {
+	if _, err := s.Views(t.Context(), []media.File{{Key: "k"}}); !errors.Is(err, cause) {
 		t.Errorf("got %v, want the provider's error", err)
 	}
-	if _, err := NewSigner(config(""), "", time.Now); err == nil {
+	if _, err := media.NewSigner(config(""), "", time.Now); err == nil {
 		t.Error("a bucket without a name was accepted")
 	}
 	for _, endpoint := range []string{"127.0.0.1:4566", "localhost", "http://%"} {
-		if _, err := NewSigner(config(endpoint), "b", time.Now); err == nil {
+		if _, err := media.NewSigner(config(endpoint), "b", time.Now); err == nil {
 			t.Errorf("the endpoint %q was accepted", endpoint)
 		}
 	}
 }
 
 func TestViewsShowTheAddressAndHideTheKey(t *testing.T) {
-	s, err := NewSigner(config(""), "media-bucket", func() time.Time { return noon })
+	s, err := media.NewSigner(config(""), "media-bucket", func() time.Time { return noon })
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := File{ID: place.ID(1), Type: Image, MIMEType: "image/png", Key: place.Key(1, "png"), Width: 1080,
+	file := media.File{ID: place.ID(1), Type: media.Image, MIMEType: "image/png", Key: place.Key(1, "png"), Width: 1080,
 		Height: 1350, Bytes: 13691, SHA256: strings.Repeat("ab", 32)}
-	views, err := s.Views(t.Context(), []File{file})
+	views, err := s.Views(t.Context(), []media.File{file})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +206,7 @@ func TestViewsShowTheAddressAndHideTheKey(t *testing.T) {
 }
 
 func BenchmarkURL(b *testing.B) {
-	s, err := NewSigner(config(""), "media-bucket", time.Now)
+	s, err := media.NewSigner(config(""), "media-bucket", time.Now)
 	if err != nil {
 		b.Fatal(err)
 	}

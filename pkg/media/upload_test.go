@@ -1,4 +1,4 @@
-package media
+package media_test
 
 import (
 	"crypto/sha256"
@@ -7,18 +7,20 @@ import (
 	"net/url"
 	"testing"
 	"time"
+
+	"github.com/content-automation/api/pkg/media"
 )
 
 // The signature covers everything in which uploads differ.
 func TestAnUploadIsSignedForOneFile(t *testing.T) {
-	s, err := NewSigner(config(""), "media-bucket", func() time.Time { return noon })
+	s, err := media.NewSigner(config(""), "media-bucket", func() time.Time { return noon })
 	if err != nil {
 		t.Fatal(err)
 	}
 	sum := sha256.Sum256([]byte("a"))
-	file := File{MIMEType: "image/png", Bytes: 7, SHA256: hex.EncodeToString(sum[:])}
-	key := UploadKey(place.Owner, "med_1")
-	sign := func(key string, f File, until time.Duration) url.Values {
+	file := media.File{MIMEType: "image/png", Bytes: 7, SHA256: hex.EncodeToString(sum[:])}
+	key := media.UploadKey(place.Owner, "med_1")
+	sign := func(key string, f media.File, until time.Duration) url.Values {
 		t.Helper()
 		req, err := s.Upload(t.Context(), key, f, noon.Add(until))
 		if err != nil {
@@ -42,9 +44,9 @@ func TestAnUploadIsSignedForOneFile(t *testing.T) {
 		t.Errorf("the key is %s", key)
 	}
 	other := sha256.Sum256([]byte("b"))
-	for name, change := range map[string]func(f *File){
-		"type": func(f *File) { f.MIMEType = "text/html" }, "size": func(f *File) { f.Bytes++ },
-		"hash": func(f *File) { f.SHA256 = hex.EncodeToString(other[:]) },
+	for name, change := range map[string]func(f *media.File){
+		"type": func(f *media.File) { f.MIMEType = "text/html" }, "size": func(f *media.File) { f.Bytes++ },
+		"hash": func(f *media.File) { f.SHA256 = hex.EncodeToString(other[:]) },
 	} {
 		f := file
 		change(&f)
@@ -56,7 +58,7 @@ func TestAnUploadIsSignedForOneFile(t *testing.T) {
 	if err != nil || req.Headers["x-amz-checksum-sha256"] != base64.StdEncoding.EncodeToString(sum[:]) {
 		t.Errorf("%+v, %v", req, err)
 	}
-	if _, err := s.Upload(t.Context(), key, File{SHA256: "no hash"}, noon); err == nil {
+	if _, err := s.Upload(t.Context(), key, media.File{SHA256: "no hash"}, noon); err == nil {
 		t.Error("a hash that is none was signed")
 	}
 }

@@ -217,7 +217,7 @@ type progress struct {
 	// Next is the position after which the next run continues, or nil for the beginning.
 	Next *store.Cursor `json:"next,omitempty"`
 	// Searched has the times at which the parts of the shard were last searched. They decide which reminders were sent.
-	Searched searchedParts `json:"looks,omitempty"`
+	Searched ShardParts `json:"looks,omitempty"`
 }
 
 // pass is one run through one shard.
@@ -234,7 +234,7 @@ type pass struct {
 	at    time.Time
 	was   progress
 	next  *store.Cursor // behind the members that are done
-	marks searchedParts // of this pass
+	marks ShardParts    // of this pass
 	lost  bool          // reports that a member had lost its message
 	found Found
 	// unsent has the first errors of messages that could not be sent, which the next run retries. The field others
@@ -271,7 +271,7 @@ func (p *pass) run(ctx context.Context) error {
 		}
 	}
 	if err == nil {
-		p.next, p.marks = nil, p.marks.mark("", p.at)
+		p.next, p.marks = nil, p.marks.Mark("", p.at)
 	}
 	if p.others > 0 {
 		p.unsent = append(p.unsent, fmt.Errorf("and %d messages more", p.others))
@@ -302,7 +302,7 @@ func (p *pass) keep(ctx context.Context, item store.Item) error {
 	} else if until = from; until == "" {
 		return nil // nothing was searched
 	}
-	err := keepCheckpoint(ctx, p.db, &item, progress{p.next, p.was.Searched.replace(from, p.marks, until)})
+	err := keepCheckpoint(ctx, p.db, &item, progress{p.next, p.was.Searched.Replace(from, p.marks, until)})
 	if errors.Is(err, store.ErrConflict) {
 		return nil // another reconciler was faster
 	}
@@ -393,7 +393,7 @@ func (p *pass) hasLost(listed store.Item) bool {
 		p.found.Oldest = max(p.found.Oldest, late)
 	}
 	from := due.Add(-p.set.Ahead)
-	return now || p.set.reminders(p.at.Sub(from)) > p.set.reminders(p.was.Searched.at(listed.Due.SK).Sub(from))
+	return now || p.set.reminders(p.at.Sub(from)) > p.set.reminders(p.was.Searched.At(listed.Due.SK).Sub(from))
 }
 
 // resend sends the lost messages of the items in seen, and marks all of these items as searched, except those whose
@@ -426,9 +426,9 @@ func (p *pass) resend(seen, lost []store.Item) error {
 	for _, it := range seen {
 		at := p.at
 		if failed[it.Due.SK] {
-			at = p.was.Searched.at(it.Due.SK)
+			at = p.was.Searched.At(it.Due.SK)
 		}
-		p.marks = p.marks.mark(it.Due.SK, at)
+		p.marks = p.marks.Mark(it.Due.SK, at)
 	}
 	if len(failed) > 0 && p.work.Err() != nil {
 		return errTime // the next run begins with them again
@@ -485,16 +485,16 @@ type searchedPart struct {
 	At    time.Time `json:"at,omitzero"`
 }
 
-// searchedParts has the times at which the parts of a shard were last searched, in the order of their sort keys. Keys
+// ShardParts has the times at which the parts of a shard were last searched, in the order of their sort keys. Keys
 // after the last part were never searched.
-type searchedParts []searchedPart
+type ShardParts []searchedPart
 
-// mostParts bounds the number of parts. Beyond it neighbors are joined into one part that has the earlier time. So some
+// MostParts bounds the number of parts. Beyond it neighbors are joined into one part that has the earlier time. So some
 // messages are sent once more, and none is left out.
-const mostParts = 100
+const MostParts = 100
 
-// at returns the time at which a sort key was last searched, or the zero time if it never was.
-func (l searchedParts) at(sk string) time.Time {
+// At returns the time at which a sort key was last searched, or the zero time if it never was.
+func (l ShardParts) At(sk string) time.Time {
 	i := sort.Search(len(l), func(i int) bool { return l[i].Until == "" || sk <= l[i].Until })
 	if i == len(l) {
 		return time.Time{}
@@ -502,9 +502,9 @@ func (l searchedParts) at(sk string) time.Time {
 	return l[i].At
 }
 
-// mark adds the part up to a sort key, with the time at which it was searched. Parts must be added in the order of
+// Mark adds the part up to a sort key, with the time at which it was searched. Parts must be added in the order of
 // their sort keys.
-func (l searchedParts) mark(until string, at time.Time) searchedParts {
+func (l ShardParts) Mark(until string, at time.Time) ShardParts {
 	if n := len(l); n > 0 && l[n-1].At.Equal(at) {
 		l[n-1].Until = until
 		return l
@@ -512,10 +512,10 @@ func (l searchedParts) mark(until string, at time.Time) searchedParts {
 	return append(l, searchedPart{until, at})
 }
 
-// replace returns the parts with others in place of those after the sort key from and up to the sort key until. If from
+// Replace returns the parts with others in place of those after the sort key from and up to the sort key until. If from
 // is empty, they begin with the shard; if until is empty, they end with it.
-func (l searchedParts) replace(from string, by searchedParts, until string) (all searchedParts) {
-	add := func(until string, at time.Time) { all = all.mark(until, at) }
+func (l ShardParts) Replace(from string, by ShardParts, until string) (all ShardParts) {
+	add := func(until string, at time.Time) { all = all.Mark(until, at) }
 	if from != "" {
 		for _, k := range l {
 			if k.Until == "" || k.Until >= from {
@@ -523,7 +523,7 @@ func (l searchedParts) replace(from string, by searchedParts, until string) (all
 			}
 			add(k.Until, k.At)
 		}
-		add(from, l.at(from))
+		add(from, l.At(from))
 	}
 	for _, k := range by {
 		add(k.Until, k.At)
@@ -539,14 +539,14 @@ func (l searchedParts) replace(from string, by searchedParts, until string) (all
 }
 
 // bounded joins parts if there are too many.
-func (l searchedParts) bounded() searchedParts {
-	for len(l) > mostParts {
-		var fewer searchedParts
+func (l ShardParts) bounded() ShardParts {
+	for len(l) > MostParts {
+		var fewer ShardParts
 		for pair := range slices.Chunk(l, 2) {
 			last := pair[len(pair)-1]
 			earlier := slices.MinFunc(pair,
 				func(a, b searchedPart) int { return cmp.Compare(a.At.UnixNano(), b.At.UnixNano()) })
-			fewer = fewer.mark(last.Until, earlier.At)
+			fewer = fewer.Mark(last.Until, earlier.At)
 		}
 		l = fewer
 	}

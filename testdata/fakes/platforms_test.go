@@ -1,4 +1,4 @@
-package fakes
+package fakes_test
 
 import (
 	"context"
@@ -17,6 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
+	"github.com/content-automation/api/testdata/fakes"
 	"github.com/content-automation/api/testdata/platforms/bluesky"
 	"github.com/content-automation/api/testdata/platforms/control"
 	"github.com/content-automation/api/testdata/platforms/oauth"
@@ -28,7 +29,7 @@ import (
 // All fakes work below their prefixes, from the connection to the post.
 func TestConnectAndPublishOnEveryPlatform(t *testing.T) {
 	clock := fixture.NewClock()
-	server := httptest.NewServer(Platforms(clock.Now, time.Second))
+	server := httptest.NewServer(fakes.Platforms(clock.Now, time.Second))
 	defer server.Close()
 	for _, name := range registry.Names() {
 		adapter, ok := registry.Live(name, wire.Config{BaseURL: server.URL + "/" + name, Now: clock.Now,
@@ -90,7 +91,7 @@ var noRedirect = &http.Client{CheckRedirect: func(*http.Request,
 type quiet struct{ platformtest.Fake }
 
 func TestFaultsOverHTTP(t *testing.T) {
-	server := httptest.NewServer(Platforms(time.Now, time.Second))
+	server := httptest.NewServer(fakes.Platforms(time.Now, time.Second))
 	defer server.Close()
 	for form, want := range map[string]int{
 		"platform=vk&fault=rate+limited": 204, "platform=vk&fault=rate+limited&call=2": 204,
@@ -119,7 +120,7 @@ func TestFaultsOverHTTP(t *testing.T) {
 
 // A double gives a call the answer that it is told to, and answers itself again after that.
 func TestAnswersOverHTTP(t *testing.T) {
-	server := httptest.NewServer(Platforms(time.Now, time.Second))
+	server := httptest.NewServer(fakes.Platforms(time.Now, time.Second))
 	defer server.Close()
 	const said = `{"error":{"error_code":214,"error_msg":"Access to adding post denied"}}`
 	for query, want := range map[string]int{
@@ -154,7 +155,7 @@ func TestAnswersOverHTTP(t *testing.T) {
 // The fakes refuse the same calls as the platforms. Each first refuses a call without a valid
 // token.
 func TestFakesAreStrict(t *testing.T) {
-	server := httptest.NewServer(Platforms(time.Now, time.Second))
+	server := httptest.NewServer(fakes.Platforms(time.Now, time.Second))
 	defer server.Close()
 	form := "application/x-www-form-urlencoded"
 	bot := "/telegram/bot" + telegram.Token

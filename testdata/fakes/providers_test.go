@@ -1,6 +1,7 @@
-package fakes
+package fakes_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,31 +17,27 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/registry"
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/media/probe"
+	"github.com/content-automation/api/testdata/fakes"
 )
 
-// cloud has the parts of AWS that the adapters use: one secret and one bucket.
+// cloud has the part of AWS that the adapters read: one bucket.
 type cloud struct {
 	mu      sync.Mutex
-	secret  string
 	objects map[string][]byte
 }
 
-// ServeHTTP serves Secrets Manager, and reads of S3.
-func (c *cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+// Open implements provider.Objects.
+func (c *cloud) Open(_ context.Context, key string) (io.ReadCloser, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if r.Header.Get("X-Amz-Target") == "secretsmanager.GetSecretValue" {
-		_ = json.NewEncoder(w).Encode(map[string]string{"SecretString": c.secret})
-		return
-	}
-	content, ok := c.objects[strings.TrimPrefix(r.URL.Path, "/")]
+	content, ok := c.objects["media-bucket/"+key]
 	if !ok {
-		http.NotFound(w, r)
-		return
+		return nil, errs.New(errs.NotFound, "The file does not exist.")
 	}
-	_, _ = w.Write(content)
+	return io.NopCloser(bytes.NewReader(content)), nil
 }
 
 func (c *cloud) write(_ context.Context, bucket, key string, content []byte) error {
@@ -62,20 +59,19 @@ func world(t *testing.T, held map[string]string) (*registry.Registry, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &cloud{secret: secret, objects: map[string][]byte{}}
-	inAWS := httptest.NewServer(c)
-	t.Cleanup(inAWS.Close)
-	fakes := httptest.NewServer(Providers(accepted, c.write, nil, time.Now))
+	c := &cloud{objects: map[string][]byte{}}
+	fakes := httptest.NewServer(fakes.Providers(accepted, c.write, nil, time.Now))
 	t.Cleanup(fakes.Close)
 	return registry.New(registry.Config{
 		Configured: provider.ParseConfigured(strings.Join(catalog.Providers(), ",")),
 		AWS: aws.Config{
-			Region: "us-west-2", BaseEndpoint: aws.String(inAWS.URL),
+			Region: "us-west-2",
 			Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 				return aws.Credentials{AccessKeyID: "AKIDEXAMPLE", SecretAccessKey: "secret"}, nil
 			}),
 		},
-		Secret: "providers", Bucket: "media-bucket", Endpoint: fakes.URL, Now: time.Now,
+		Secret: func(context.Context) (string, error) { return secret, nil },
+		Bucket: "media-bucket", Objects: c, Endpoint: fakes.URL, Now: time.Now,
 	}), fakes.URL
 }
 

@@ -27,6 +27,7 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/objects"
+	"github.com/content-automation/api/pkg/media/objects/s3objects"
 )
 
 // ofBothKinds runs a test with blobs of each kind.
@@ -340,7 +341,7 @@ func TestBrowsersMayUpload(t *testing.T) {
 func TestTheClientsOfTheService(t *testing.T) {
 	ofBothKinds(t, func(t *testing.T, b blobs) {
 		s := newServed(t, b)
-		store := objects.New(s.config, bucket)
+		store := objects.New(s3objects.New(s.config, bucket))
 		const text = "0123456789"
 		sum := sha256.Sum256([]byte(text))
 		file := media.File{Key: "media/a", MIMEType: "text/plain", SHA256: hex.EncodeToString(sum[:]), Bytes: 10}
@@ -387,7 +388,7 @@ func TestTheClientsOfTheService(t *testing.T) {
 		other.Credentials = aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 			return aws.Credentials{AccessKeyID: accessKeyID, SecretAccessKey: accessKeyID}, nil
 		})
-		if err := objects.New(other, bucket).Put(t.Context(), file, strings.NewReader(text)); err == nil ||
+		if err := s3objects.New(other, bucket).Put(t.Context(), file, strings.NewReader(text)); err == nil ||
 			contentOf(t, b, "media/media/a") != "none" {
 			t.Errorf("another secret: %v", err)
 		}
@@ -426,7 +427,7 @@ func TestListsHavePages(t *testing.T) {
 		if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(sizes, []int{mostListed, 5}) {
 			t.Errorf("%d keys in pages of %v", len(got), sizes)
 		}
-		if err := objects.New(s.config, bucket).Remove(t.Context(), place); err != nil {
+		if err := objects.New(s3objects.New(s.config, bucket)).Remove(t.Context(), place); err != nil {
 			t.Fatal(err)
 		}
 		if left, err := b.list(""); err != nil || !reflect.DeepEqual(left, []string{bucket + "/media/acc_2"}) {

@@ -10,10 +10,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
-	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
-	eventtypes "github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
 
 	"github.com/content-automation/api/clients"
 	"github.com/content-automation/api/pkg/adapter/provider"
@@ -129,30 +126,28 @@ type bus struct{ dispatch *messages }
 
 var _ worker.Bus = bus{}
 
-// PutEvents implements worker.Bus.
-func (b bus) PutEvents(ctx context.Context, in *eventbridge.PutEventsInput,
-	_ ...func(*eventbridge.Options)) (*eventbridge.PutEventsOutput, error) {
-	out := &eventbridge.PutEventsOutput{Entries: make([]eventtypes.PutEventsResultEntry, len(in.Entries))}
-	for i, e := range in.Entries {
-		body := `{"detail":` + aws.ToString(e.Detail) + `}`
-		if err := b.dispatch.Send(ctx, queue.Message{Body: body})[0]; err != nil {
-			out.Entries[i].ErrorCode = aws.String(err.Error())
+// Publish implements worker.Bus.
+func (b bus) Publish(ctx context.Context, batch []worker.BusEvent) ([]error, error) {
+	failed := make([]error, len(batch))
+	for i, e := range batch {
+		if err := b.dispatch.Send(ctx, queue.Message{Body: `{"detail":` + e.Detail + `}`})[0]; err != nil {
+			failed[i] = &queue.Refused{Code: err.Error()}
 		}
 	}
-	return out, nil
+	return failed, nil
 }
 
 // workers returns what the functions that work in the background are made from.
 func (s *Service) workers(e area.Env) worker.Env {
-	files := objects.New(s.aws(s.internal+operatorPath), bucket)
+	files := objects.New(&localObjects{s.buckets(filesPath)})
 	w := worker.Env{
-		Env: e, Entries: s.tables.open(AuditTable, s.now), Bus: bus{s.queues[topology.Dispatch]}, BusName: "local",
+		Env: e, Entries: s.tables.open(AuditTable, s.now), Bus: bus{s.queues[topology.Dispatch]},
 		Queue: func(name topology.Queue) queue.Queue { return s.queues[name] },
-		Files: worker.Bucket{Store: files, Signer: e.Media}, Composer: s.composer(files),
+		Files: objects.Bucket{Store: files, Signer: e.Media}, Composer: s.composer(files),
 		Manifests: s.options.Manifests, FFmpeg: s.options.FFmpeg,
 		Models: registry.New(registry.Config{
-			Configured: provider.ParseConfigured(s.providers), AWS: s.AWS(), Secret: ProviderSecret, Bucket: bucket,
-			Endpoint: s.Providers, StandIns: e.Offer().StandIns, Now: s.now,
+			Configured: provider.ParseConfigured(s.providers), AWS: s.AWS(), Bucket: bucket, Objects: files,
+			Secret: s.secrets.read(ProviderSecret), Endpoint: s.Providers, StandIns: e.Offer().StandIns, Now: s.now,
 		}),
 		Sources: &fetch.Fetcher{Client: fetch.NewClient(true), Now: s.now}, Repeats: !s.options.RealProviders,
 		People: s.people, Receivers: s.caller(webhook.NewClient(true)), Accounts: noAWS{},

@@ -12,7 +12,7 @@ import (
 
 	"github.com/content-automation/api/infra/verify/harness/poll"
 	"github.com/content-automation/api/pkg/adapter/provider/registry"
-	"github.com/content-automation/api/pkg/cloud/secret"
+	"github.com/content-automation/api/pkg/cloud/secret/manager"
 	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
@@ -81,7 +81,7 @@ func TestStartAndStop(t *testing.T) {
 			nil)); res.StatusCode != http.StatusOK || !strings.Contains(body, "accepted") {
 			t.Errorf("got %s %s", res.Status, body)
 		}
-		stored := registry.NewCredentials(secret.Manager(s.AWS(), s.ProviderSecret), time.Now)
+		stored := registry.NewCredentials(manager.Secret(s.AWS(), s.ProviderSecret), time.Now)
 		for _, name := range registry.CredentialProviders() {
 			if key, err := stored.Key(name)(t.Context()); err != nil || key == "" {
 				t.Errorf("%s: %q, %v", name, key, err)

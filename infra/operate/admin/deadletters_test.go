@@ -14,8 +14,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
-	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
-	ebtypes "github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
@@ -36,14 +34,11 @@ type post struct {
 	published      []string // the details of events on the bus
 }
 
-func (p *post) PutEvents(_ context.Context, in *eventbridge.PutEventsInput,
-	_ ...func(*eventbridge.Options)) (*eventbridge.PutEventsOutput, error) {
-	out := &eventbridge.PutEventsOutput{}
-	for _, e := range in.Entries {
-		p.published = append(p.published, *e.Detail)
-		out.Entries = append(out.Entries, ebtypes.PutEventsResultEntry{})
+func (p *post) Publish(_ context.Context, batch []worker.BusEvent) ([]error, error) {
+	for _, e := range batch {
+		p.published = append(p.published, e.Detail)
 	}
-	return out, nil
+	return make([]error, len(batch)), nil
 }
 
 func newPost(t *testing.T) *post {
@@ -58,7 +53,7 @@ func newPost(t *testing.T) *post {
 	p.work.dead = map[string]string{"generate": p.dead, "relay": p.queue("relay", nil), "event": p.queue("event", nil),
 		"sweep": p.queue("sweep", nil)}
 	p.work.relay = worker.NewRelay(map[topology.Queue]queue.Sender{topology.GenerateText: sqsqueue.New(p.work.sqs,
-		p.generate)}, p, "bus")
+		p.generate)}, p)
 	return p
 }
 

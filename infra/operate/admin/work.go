@@ -8,12 +8,12 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
-	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/service/worker"
+	"github.com/content-automation/api/pkg/service/worker/awsbus"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task/queue/sqsqueue"
 )
@@ -76,7 +76,7 @@ func openWork(ctx context.Context, stack string) (*work, error) {
 		}
 	}
 	w.levels = account.NewCallCounter(store.Open(cfg, outputs["TableName"]))
-	w.relay = worker.NewRelay(sqsqueue.Open(cfg, urls), eventbridge.NewFromConfig(cfg), outputs["BusName"])
+	w.relay = worker.NewRelay(sqsqueue.Open(cfg, urls), awsbus.New(cfg, outputs["BusName"]))
 	return w, nil
 }
 

@@ -59,7 +59,7 @@ var build = sync.OnceValue(func() stack {
 	r.SealWith(e.Seal)
 	s := stack{
 		Env: worker.Env{
-			Env: e, Queue: func(name topology.Queue) queue.Queue { return sender{name} }, Bus: bus{}, BusName: "bus",
+			Env: e, Queue: func(name topology.Queue) queue.Queue { return sender{name} }, Bus: bus{},
 			Files: objects{}, Models: providers{}, Repeats: true, Composer: composer{}, Uploads: web{},
 			Trainer:  tune.New(tune.Config{Client: bedrockAPI{}, Bucket: "media", Role: "training"}),
 			Adapters: platforms{}, Receivers: receivers{},

@@ -12,10 +12,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
-	eventtypes "github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
 
 	"github.com/content-automation/api/pkg/area/advice"
 	"github.com/content-automation/api/pkg/area/analytics"
@@ -29,6 +26,7 @@ import (
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/memtable"
 	"github.com/content-automation/api/pkg/task"
+	"github.com/content-automation/api/pkg/task/queue"
 )
 
 // shards is the number of parts of the table's stream. Each is in the order of its writes.
@@ -186,30 +184,26 @@ type bus struct{}
 
 var _ worker.Bus = bus{}
 
-// PutEvents implements worker.Bus.
-func (bus) PutEvents(ctx context.Context, in *eventbridge.PutEventsInput,
-	_ ...func(*eventbridge.Options)) (*eventbridge.PutEventsOutput, error) {
+// Publish implements worker.Bus.
+func (bus) Publish(ctx context.Context, batch []worker.BusEvent) (failed []error, err error) {
 	w := invocationOf(ctx).world
-	var out *eventbridge.PutEventsOutput
 	var details []string
-	for _, e := range in.Entries {
-		details = append(details, aws.ToString(e.Detail))
+	for _, e := range batch {
+		details = append(details, e.Detail)
 	}
-	err := insist(ctx, func() *call {
+	err = insist(ctx, func() *call {
 		return &call{kind: toBus, key: "PutEvents " + strings.Join(details, " "), lost: errLost, refused: errRefused,
 			do: func() error {
-				out = &eventbridge.PutEventsOutput{}
-				for _, e := range in.Entries {
-					var entry eventtypes.PutEventsResultEntry
+				failed = make([]error, len(batch))
+				for i, e := range batch {
 					if !w.calm && chance(w.random, w.faults.Refuse) {
-						entry.ErrorCode = aws.String("InternalFailure")
+						failed[i] = &queue.Refused{Code: "InternalFailure"}
 					} else {
-						w.queues[topology.Dispatch].put(`{"detail":`+aws.ToString(e.Detail)+`}`, 0)
+						w.queues[topology.Dispatch].put(`{"detail":`+e.Detail+`}`, 0)
 					}
-					out.Entries = append(out.Entries, entry)
 				}
 				return nil
 			}}
 	})
-	return out, err
+	return failed, err
 }

@@ -1,6 +1,10 @@
-package crm
+package crm_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/content-automation/api/pkg/adapter/crm"
+)
 
 func TestDescriptionsInHTMLBecomeText(t *testing.T) {
 	for from, want := range map[string]string{
@@ -16,7 +20,7 @@ func TestDescriptionsInHTMLBecomeText(t *testing.T) {
 		"Line\n\nLine":    "Line\n\nLine",
 		"":                "",
 	} {
-		if got := Plain(from); got != want {
+		if got := crm.Plain(from); got != want {
 			t.Errorf("%q is %q, want %q", from, got, want)
 		}
 	}

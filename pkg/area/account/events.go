@@ -89,14 +89,14 @@ func (s *Events) Register(r *httpapi.Router) {
 	}, s.get)
 }
 
-// mostHeld bounds the requests of a key that are held at a time, each of which takes up a function.
-const mostHeld = 10
+// MostHeld bounds the requests of a key that are held at a time, each of which takes up a function.
+const MostHeld = 10
 
-// held returns the time for which a request of a key is held: by mostHeld, if all of its calls ask for it.
-func held(asked int, r auth.Rate) time.Duration {
+// Held returns the time for which a request of a key is held: by MostHeld, if all of its calls ask for it.
+func Held(asked int, r auth.Rate) time.Duration {
 	d := time.Duration(asked) * time.Second
 	if r.Limit > 0 {
-		d = min(d, mostHeld*time.Duration(r.Window)*time.Second/time.Duration(r.Limit))
+		d = min(d, MostHeld*time.Duration(r.Window)*time.Second/time.Duration(r.Limit))
 	}
 	return d
 }
@@ -109,7 +109,7 @@ func (s *Events) list(ctx context.Context, in *eventsInput) (httpapi.Page[event.
 	if in.After != "" && !id.Valid(id.Event, in.After) {
 		return httpapi.Page[event.Event]{}, errs.NotID("after", "event", in.After)
 	}
-	end := time.Now().Add(held(in.Wait, auth.FromContext(ctx).Rate))
+	end := time.Now().Add(Held(in.Wait, auth.FromContext(ctx).Rate))
 	if limit, bounded := ctx.Deadline(); bounded && limit.Add(-holdMargin).Before(end) {
 		end = limit.Add(-holdMargin)
 	}

@@ -1,9 +1,10 @@
-package account
+package account_test
 
 import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/auth"
 )
 
@@ -17,10 +18,11 @@ func TestRequestsOfAKeyAreHeldForALimitedTime(t *testing.T) {
 		{10, 6000, 100 * time.Millisecond},
 		{10, 0, 10 * time.Second}, {0, 60, 0},
 	} {
-		if got := held(c.asked, auth.Rate{Limit: c.limit, Window: 60}); got != c.want {
+		got := account.Held(c.asked, auth.Rate{Limit: c.limit, Window: 60})
+		if got != c.want {
 			t.Errorf("%d s with %d calls a minute: %s, want %s", c.asked, c.limit, got, c.want)
 		}
-		if at := float64(c.limit) / 60 * held(c.asked, auth.Rate{Limit: c.limit, Window: 60}).Seconds(); at > mostHeld {
+		if at := float64(c.limit) / 60 * got.Seconds(); at > account.MostHeld {
 			t.Errorf("%d s with %d calls a minute: %g at a time", c.asked, c.limit, at)
 		}
 	}

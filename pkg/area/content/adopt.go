@@ -79,7 +79,7 @@ func Adopt(tx *store.Tx, now time.Time, a Adopted) error {
 	}
 	a.settle(r)
 	var err error
-	if r.Brief, err = newBrief(a.Factory, a.Legal); err != nil {
+	if r.Brief, err = NewBrief(a.Factory, a.Legal); err != nil {
 		return err
 	}
 	given := incoming.Of(a.Owner, a.Media)

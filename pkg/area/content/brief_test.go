@@ -1,9 +1,10 @@
-package content
+package content_test
 
 import (
 	"strings"
 	"testing"
 
+	"github.com/content-automation/api/pkg/area/content"
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/record/profile"
 )
@@ -13,7 +14,7 @@ func TestABriefNamesTheWriterOfEachType(t *testing.T) {
 		factory.Blogger, factory.Seller, factory.Expert, factory.Brand, factory.News, factory.Entertainment,
 		factory.Musician,
 	} {
-		b, err := newBrief(factory.Factory{Type: kind, Name: "Acme", Topics: []factory.Topic{"sea"}},
+		b, err := content.NewBrief(factory.Factory{Type: kind, Name: "Acme", Topics: []factory.Topic{"sea"}},
 			profile.Legal{})
 		if err != nil || !strings.HasPrefix(b.Voice, `The channel is "Acme", a`) ||
 			strings.HasPrefix(b.Voice, `The channel is "Acme", a channel.`) ||

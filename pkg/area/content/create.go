@@ -226,7 +226,7 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 	if r.Attempt.Adapt, err = a.adapted(&b, f); err != nil {
 		return nil, err
 	}
-	if r.Brief, err = newBrief(f, legal); err != nil {
+	if r.Brief, err = NewBrief(f, legal); err != nil {
 		return nil, err
 	}
 	if b.Source == item.SourceProvided {
@@ -496,7 +496,8 @@ func (b *batchBody) Rules() error {
 	return bad.err()
 }
 
-func newBrief(f factory.Factory, legal profile.Legal) (item.Brief, error) {
+// NewBrief returns the brief of a factory.
+func NewBrief(f factory.Factory, legal profile.Legal) (item.Brief, error) {
 	settings, err := f.Settings.MarshalJSON()
 	if err != nil {
 		return item.Brief{}, err

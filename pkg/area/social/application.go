@@ -628,7 +628,7 @@ type Applications struct {
 	cache *secret.Cache[map[string]platform.App]
 }
 
-// NewApps returns a store of the secret whose value read returns; see secret.Manager.
+// NewApps returns a store of the secret whose value read returns; see manager.Secret.
 func NewApps(read func(context.Context) (string, error), now func() time.Time) *Applications {
 	return &Applications{secret.NewCache(read, ParseApps, now)}
 }

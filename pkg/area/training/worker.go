@@ -608,12 +608,12 @@ func Collect(ctx context.Context, db *store.DB, o tenant.Owner, factoryID, newes
 	if len(all) > 0 {
 		s.Newest = all[0].Item.ID
 	}
-	return s, s.add(chosen(all))
+	return s, s.add(WorthLearning(all))
 }
 
-// chosen returns the items to learn from: those that people have edited, have published or have liked best. If these
-// are too few for a training, the newest others follow them.
-func chosen(all []*item.Record) []*item.Record {
+// WorthLearning returns the items to learn from: those that people have edited, have published or have liked best. If
+// these are too few for a training, the newest others follow them.
+func WorthLearning(all []*item.Record) []*item.Record {
 	good := item.Lessons(all)
 	known := map[string]bool{}
 	for _, r := range good {

@@ -1,4 +1,5 @@
-// Package secret reads secrets from AWS Secrets Manager when they are first needed, and caches them for a few minutes.
+// Package secret reads secrets when they are first needed, and caches them for a few minutes. Package manager reads
+// those of AWS Secrets Manager.
 package secret
 
 import (
@@ -11,9 +12,6 @@ import (
 	"net/http"
 	"strings"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 )
 
 const (
@@ -43,7 +41,7 @@ type Cache[T any] struct {
 	refused bool // the cached value is no longer valid
 }
 
-// NewCache returns a cache of the secret whose value read returns; see Manager.
+// NewCache returns a cache of the secret whose value read returns; see manager.Secret.
 func NewCache[T any](read func(context.Context) (string, error), parse func(string) (T, error),
 	now func() time.Time) *Cache[T] {
 	return &Cache[T]{read: read, parse: parse, now: now, turn: make(chan struct{}, 1)}
@@ -105,21 +103,6 @@ func (c *Cache[T]) refresh(ctx context.Context) error {
 		slog.Warn("a secret could not be read again; its earlier value stays in use", "error", err)
 		c.until = now.Add(grace)
 		return nil
-	}
-}
-
-// Manager returns a function that reads the secret of that ARN or name.
-func Manager(cfg aws.Config, id string) func(context.Context) (string, error) {
-	client := secretsmanager.NewFromConfig(cfg)
-	return func(ctx context.Context) (string, error) {
-		out, err := client.GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: &id})
-		if err != nil {
-			return "", err
-		}
-		if out.SecretString == nil {
-			return "", errors.New("the secret holds no text")
-		}
-		return *out.SecretString, nil
 	}
 }
 

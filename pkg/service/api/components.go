@@ -84,14 +84,14 @@ func dropUnused(whole tree) error {
 		if err != nil {
 			return err
 		}
-		dropped := false
-		for _, name := range slices.Sorted(maps.Keys(schemas)) {
-			if !strings.Contains(string(text), `"#/components/schemas/`+name+`"`) {
-				delete(schemas, name)
-				dropped = true
-			}
+		used := map[string]bool{}
+		for _, after := range strings.Split(string(text), `"#/components/schemas/`)[1:] {
+			name, _, _ := strings.Cut(after, `"`)
+			used[name] = true
 		}
-		if !dropped {
+		all := len(schemas)
+		maps.DeleteFunc(schemas, func(name string, _ any) bool { return !used[name] })
+		if len(schemas) == all {
 			return nil
 		}
 	}

@@ -12,9 +12,6 @@ import (
 	"sync"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
-	"github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
 
 	"github.com/content-automation/api/pkg/area/analytics"
 	"github.com/content-automation/api/pkg/cloud/metric"
@@ -32,24 +29,25 @@ var RelayedKinds = []string{task.ItemKind, task.OutboxKind, event.Kind}
 // EventSource is the source of the service's events on the bus.
 const EventSource = "content-automation"
 
-// Bus is the part of *eventbridge.Client that the relay uses.
-type Bus interface {
-	PutEvents(ctx context.Context, in *eventbridge.PutEventsInput,
-		options ...func(*eventbridge.Options)) (*eventbridge.PutEventsOutput, error)
-}
+// BusEvent is an event for the bus. Detail is its reference in JSON.
+type BusEvent struct{ Type, Detail string }
 
-var _ Bus = (*eventbridge.Client)(nil)
+// Bus is the customer's bus.
+type Bus interface {
+	// Publish makes one call with at most queue.BatchSize events. It returns the error of each event in their order,
+	// nil for those that the bus took, or the error of the call.
+	Publish(ctx context.Context, batch []BusEvent) ([]error, error)
+}
 
 // Relay is the handler of the stream.
 type Relay struct {
-	queues  map[topology.Queue]queue.Sender
-	bus     Bus
-	busName string
+	queues map[topology.Queue]queue.Sender
+	bus    Bus
 }
 
-// NewRelay makes a relay that sends jobs to the given queues and events to the bus of the given name.
-func NewRelay[Q queue.Sender](queues map[topology.Queue]Q, bus Bus, busName string) *Relay {
-	r := &Relay{map[topology.Queue]queue.Sender{}, bus, busName}
+// NewRelay makes a relay that sends jobs to the given queues and events to the bus.
+func NewRelay[Q queue.Sender](queues map[topology.Queue]Q, bus Bus) *Relay {
+	r := &Relay{map[topology.Queue]queue.Sender{}, bus}
 	for name, q := range queues {
 		r.queues[name] = q
 	}
@@ -62,7 +60,7 @@ func NewRelay[Q queue.Sender](queues map[topology.Queue]Q, bus Bus, busName stri
 func (r *Relay) Handle(ctx context.Context, batch events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
 	failed := make([]error, len(batch.Records))
 	jobs := map[topology.Queue]*bundle[queue.Message]{}
-	published := &bundle[types.PutEventsRequestEntry]{}
+	published := &bundle[BusEvent]{}
 	for i, record := range batch.Records {
 		it, err := written(record)
 		var name topology.Queue
@@ -70,8 +68,8 @@ func (r *Relay) Handle(ctx context.Context, batch events.DynamoDBEvent) (events.
 		switch {
 		case err != nil:
 		case it.Kind == event.Kind:
-			var e types.PutEventsRequestEntry
-			if e, err = r.entry(it); err == nil {
+			var e BusEvent
+			if e, err = busEvent(it); err == nil {
 				published.add(i, e)
 			}
 		case it.Kind == task.ItemKind || it.Kind == task.OutboxKind:
@@ -165,43 +163,28 @@ func message(it store.Item) (topology.Queue, queue.Message, error) {
 	return m.Queue, queue.Message{Body: string(body), Group: m.FairGroup()}, nil
 }
 
-// entry returns the reference of an event for the bus.
-func (r *Relay) entry(it store.Item) (types.PutEventsRequestEntry, error) {
+// busEvent returns the reference of an event for the bus.
+func busEvent(it store.Item) (BusEvent, error) {
 	ref := event.RefOf(it)
 	if ref.ID == "" || ref.Type == "" {
-		return types.PutEventsRequestEntry{}, fmt.Errorf("relay: the event %q is incomplete", it.PK)
+		return BusEvent{}, fmt.Errorf("relay: the event %q is incomplete", it.PK)
 	}
 	detail, err := json.Marshal(ref)
-	if err != nil {
-		return types.PutEventsRequestEntry{}, err
-	}
-	return types.PutEventsRequestEntry{
-		EventBusName: &r.busName, Source: aws.String(EventSource), DetailType: aws.String(string(ref.Type)),
-		Detail: aws.String(string(detail)),
-	}, nil
+	return BusEvent{string(ref.Type), string(detail)}, err
 }
 
-func (r *Relay) publish(ctx context.Context, entries []types.PutEventsRequestEntry) []error {
-	return queue.InBatches(ctx, len(entries), func(ctx context.Context, batch []int) ([]error, error) {
-		in := &eventbridge.PutEventsInput{}
-		for _, i := range batch {
-			in.Entries = append(in.Entries, entries[i])
+func (r *Relay) publish(ctx context.Context, all []BusEvent) []error {
+	return queue.InBatches(ctx, len(all), func(ctx context.Context, places []int) ([]error, error) {
+		var batch []BusEvent
+		for _, i := range places {
+			batch = append(batch, all[i])
 		}
-		out, err := r.bus.PutEvents(ctx, in)
-		if err != nil {
-			return nil, err
+		failed, err := r.bus.Publish(ctx, batch)
+		if err == nil && len(failed) != len(batch) {
+			err = errors.New("relay: the bus answered " + strconv.Itoa(len(failed)) + " entries of " +
+				strconv.Itoa(len(batch)))
 		}
-		if len(out.Entries) != len(batch) {
-			return nil, errors.New("relay: the bus answered " + strconv.Itoa(len(out.Entries)) +
-				" entries of " + strconv.Itoa(len(batch)))
-		}
-		failed := make([]error, len(batch))
-		for i, e := range out.Entries {
-			if e.ErrorCode != nil {
-				failed[i] = &queue.Refused{Code: *e.ErrorCode, Message: aws.ToString(e.ErrorMessage)}
-			}
-		}
-		return failed, nil
+		return failed, err
 	})
 }
 

@@ -12,9 +12,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
-	"github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
 
 	"github.com/content-automation/api/infra/verify/harness/apitest"
 	"github.com/content-automation/api/infra/verify/harness/storetest"
@@ -32,35 +29,31 @@ import (
 // fakeBus is a bus that fails as configured.
 type fakeBus struct {
 	calls []int // how many entries each call had
-	taken []types.PutEventsRequestEntry
+	taken []BusEvent
 	// refuse decides by the entry's detail and how often it came.
 	reject func(detail string, seen int) bool
 	seen   map[string]int
 	down   error
 }
 
-func (b *fakeBus) PutEvents(_ context.Context, in *eventbridge.PutEventsInput,
-	_ ...func(*eventbridge.Options)) (*eventbridge.PutEventsOutput, error) {
-	b.calls = append(b.calls, len(in.Entries))
+func (b *fakeBus) Publish(_ context.Context, batch []BusEvent) ([]error, error) {
+	b.calls = append(b.calls, len(batch))
 	if b.down != nil {
 		return nil, b.down
 	}
 	if b.seen == nil {
 		b.seen = map[string]int{}
 	}
-	out := &eventbridge.PutEventsOutput{}
-	for _, e := range in.Entries {
-		b.seen[*e.Detail]++
-		if b.reject != nil && b.reject(*e.Detail, b.seen[*e.Detail]) {
-			out.FailedEntryCount++
-			out.Entries = append(out.Entries, types.PutEventsResultEntry{ErrorCode: aws.String("InternalFailure"),
-				ErrorMessage: aws.String("injected")})
+	failed := make([]error, len(batch))
+	for i, e := range batch {
+		b.seen[e.Detail]++
+		if b.reject != nil && b.reject(e.Detail, b.seen[e.Detail]) {
+			failed[i] = &queue.Refused{Code: "InternalFailure", Message: "injected"}
 			continue
 		}
 		b.taken = append(b.taken, e)
-		out.Entries = append(out.Entries, types.PutEventsResultEntry{EventId: aws.String("1")})
 	}
-	return out, nil
+	return failed, nil
 }
 
 // fakeQueue is a queue that fails as configured.
@@ -94,7 +87,7 @@ type path struct {
 func newPath() path {
 	p := path{bus: &fakeBus{}, generate: &fakeQueue{}, deliver: &fakeQueue{}, sums: &fakeQueue{}}
 	p.Relay = NewRelay(map[topology.Queue]queue.Sender{topology.GenerateText: p.generate, topology.Deliver: p.deliver,
-		topology.Rollup: p.sums}, p.bus, "acme-prod")
+		topology.Rollup: p.sums}, p.bus)
 	return p
 }
 
@@ -215,14 +208,14 @@ func TestMessagesGoToTheirQueuesAndEventsToTheBus(t *testing.T) {
 	}
 	e := p.bus.taken[0]
 	var ref event.Ref
-	if err := json.Unmarshal([]byte(*e.Detail), &ref); err != nil {
+	if err := json.Unmarshal([]byte(e.Detail), &ref); err != nil {
 		t.Fatal(err)
 	}
 	if want := (event.Ref{ID: happened.PK, Type: event.ContentGenerated, Owner: tenant.Of("acc_1", tenant.Test),
 		Factory: "fac_1"}); ref != want {
-		t.Errorf("detail %s", *e.Detail)
+		t.Errorf("detail %s", e.Detail)
 	}
-	if *e.Source != "content-automation" || *e.DetailType != "content.generated" || *e.EventBusName != "acme-prod" {
+	if e.Type != "content.generated" {
 		t.Errorf("entry %+v", e)
 	}
 }
@@ -397,7 +390,4 @@ func TestABusThatAnswersTooLittleHasTakenNothing(t *testing.T) {
 
 type shortBus struct{}
 
-func (shortBus) PutEvents(context.Context, *eventbridge.PutEventsInput,
-	...func(*eventbridge.Options)) (*eventbridge.PutEventsOutput, error) {
-	return &eventbridge.PutEventsOutput{}, nil
-}
+func (shortBus) Publish(context.Context, []BusEvent) ([]error, error) { return nil, nil }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"github.com/content-automation/api/pkg/area/account"
 	diagnosis "github.com/content-automation/api/pkg/area/advice"
@@ -38,7 +37,6 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/backoff"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
-	"github.com/content-automation/api/pkg/cloud/seal/stored"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/craft/source/fetch"
 	"github.com/content-automation/api/pkg/generate"
@@ -55,7 +53,7 @@ import (
 var All = []Function{
 	// The outbox: jobs go to their queues, events to the customer's bus.
 	{Name: "relay", Other: func(e Env) any {
-		return NewRelay(e.queues(topology.Named("relay").Sends), e.Bus, e.BusName).Handle
+		return NewRelay(e.queues(topology.Named("relay").Sends), e.Bus).Handle
 	}},
 	// The sums of the analytics.
 	{Name: "rollup", Other: func(e Env) any {
@@ -110,11 +108,7 @@ var All = []Function{
 			Lives: e.Lives, Offer: e.Offer(), Wait: backoff.Sleep}
 		return c.Run
 	}},
-	{Name: "rotate-seal", Other: func(e Env) any {
-		// rand.Text has 128 bits: twice that is the strength of the keys.
-		name := func() string { return rand.Text() + rand.Text() }
-		return stored.NewRotator(secretsmanager.NewFromConfig(e.AWS), e.SealSecret, e.Now, name).Handle
-	}},
+	{Name: "rotate-seal", Other: func(e Env) any { return e.RotateSeal }},
 }
 
 func generator(e Env) *generate.Worker {

@@ -16,16 +16,8 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
-	"github.com/aws/aws-sdk-go-v2/service/sesv2"
-	"github.com/aws/aws-sdk-go-v2/service/sesv2/types"
-	"github.com/aws/smithy-go"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
-	"github.com/content-automation/api/pkg/adapter/provider/bedrock"
-	"github.com/content-automation/api/pkg/adapter/provider/bedrock/lives"
-	"github.com/content-automation/api/pkg/adapter/provider/registry"
 	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/area/apikey"
@@ -40,29 +32,20 @@ import (
 	"github.com/content-automation/api/pkg/area/product"
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/area/training"
-	"github.com/content-automation/api/pkg/area/training/tune"
 	"github.com/content-automation/api/pkg/area/transfer"
 	"github.com/content-automation/api/pkg/area/webhook"
-	"github.com/content-automation/api/pkg/area/webhook/awsdest"
 	"github.com/content-automation/api/pkg/base/backoff"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/cloud/needs"
-	"github.com/content-automation/api/pkg/cloud/secret"
 	"github.com/content-automation/api/pkg/cloud/topology"
-	"github.com/content-automation/api/pkg/craft/source/fetch"
 	"github.com/content-automation/api/pkg/generate"
-	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/heif"
-	"github.com/content-automation/api/pkg/media/objects"
 	"github.com/content-automation/api/pkg/media/provenance"
 	"github.com/content-automation/api/pkg/record/connection"
-	"github.com/content-automation/api/pkg/record/connection/cognito"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/task/queue"
-	"github.com/content-automation/api/pkg/task/queue/sqsqueue"
 )
 
 // Env is what the functions are made from. A function uses only what its work needs.
@@ -72,10 +55,8 @@ type Env struct {
 	Entries *store.DB
 	// Queue returns the sender of messages to a queue.
 	Queue func(topology.Queue) queue.Queue
-	// Bus is the customer's bus, and BusName its name.
-	Bus     Bus
-	BusName string
-	Files   Files
+	Bus   Bus
+	Files Files
 	// Models generates texts and media.
 	Models generate.Providers
 	// Sources reads the sources of content. It may be nil.
@@ -108,8 +89,8 @@ type Env struct {
 	Lives func(context.Context) (map[string]provider.Life, error)
 	// Probed reads the target of the canary.
 	Probed func(context.Context) (string, error)
-	// SealSecret is the ARN of the sealing secret, to rotate it.
-	SealSecret string
+	// RotateSeal is the handler that rotates the sealing secret, as lambda.Start takes it. It is nil outside of AWS.
+	RotateSeal any
 }
 
 // Files are the files of the media.
@@ -192,65 +173,6 @@ func (e Env) holder(name topology.Queue) *queue.Holder {
 	return queue.NewHolder(e.Queue(name), queue.Ticker)
 }
 
-// Bucket has the files of a bucket.
-type Bucket struct {
-	*objects.Store
-	Signer *media.Signer
-}
-
-var _ Files = Bucket{}
-
-// URL implements publication.Files.
-func (b Bucket) URL(ctx context.Context, key, mimeType string) (string, error) {
-	return b.Signer.URL(ctx, key, mimeType)
-}
-
-// Open returns what a deployed function needs, according to its entry in the table of functions.
-func Open(f topology.Function) Env {
-	n, e := needs.Read(f), Env{Env: area.Open(f)}
-	queues := sqsqueue.Open(e.AWS, needs.QueueURLs(f.Knows()))
-	e.Queue = func(name topology.Queue) queue.Queue { return queues[name] }
-	e.BusName, e.Budgets, e.SealSecret = n.Bus, n.Budgets(), n.SealSecret
-	if f.Audit != nil {
-		e.Entries = store.Open(e.AWS, n.AuditTable)
-	}
-	if n.Bucket != "" {
-		e.Files = Bucket{objects.New(e.AWS, n.Bucket), e.Media}
-	}
-	if f.May(topology.PublishEvents) {
-		e.Bus = eventbridge.NewFromConfig(e.AWS)
-	}
-	if f.May(topology.CallProviders, topology.CallTextModels) {
-		e.Models = registry.New(registry.Config{Configured: provider.ParseConfigured(n.Providers), AWS: e.AWS,
-			Secret: n.ProviderSecret, Bucket: n.Bucket, Endpoint: n.ProviderEndpoint,
-			StandIns: e.Offer().StandIns, Now: time.Now})
-	}
-	if f.May(topology.CallProviders) {
-		e.Sources = &fetch.Fetcher{Client: fetch.NewClient(e.Loopback), Now: time.Now}
-		// Only a local stack names an endpoint: that of fakes.
-		e.Repeats = n.ProviderEndpoint != ""
-	}
-	if n.TrainingRole != "" {
-		e.Trainer = tune.New(tune.Config{AWS: e.AWS, Fakes: n.ProviderEndpoint, Bucket: n.Bucket, Role: n.TrainingRole})
-	}
-	if f.May(topology.AssumeRoles) {
-		e.Accounts = awsdest.New(e.AWS)
-	}
-	if n.Pool != "" {
-		e.People = cognito.New(e.AWS, n.Pool, "")
-	}
-	if f.May(topology.SendMail) && n.MailSender != "" {
-		e.Mailer, e.URL = NewSES(e.AWS, n.MailSender, n.MailSet), n.PublicURL
-	}
-	if f.May(topology.ProbeAPI) {
-		e.Probed = secret.Manager(e.AWS, n.CanarySecret)
-	}
-	if f.May(topology.WatchModels) && provider.ParseConfigured(n.Providers).Has(bedrock.Name) {
-		e.Lives = func(ctx context.Context) (map[string]provider.Life, error) { return lives.Read(ctx, e.AWS) }
-	}
-	return e
-}
-
 // Target is the target of probes: the value of the canary's secret.
 type Target struct {
 	BaseURL string `json:"base_url"`
@@ -317,48 +239,6 @@ func (t Target) client(plain *http.Client) (c *http.Client, done func()) {
 	with := *plain
 	with.Transport = transport
 	return &with, transport.CloseIdleConnections
-}
-
-// sesTime bounds a call of Amazon SES.
-const sesTime = 10 * time.Second
-
-// SES sends e-mails by Amazon SES, from one address.
-type SES struct {
-	client       *sesv2.Client
-	sender, rule string
-}
-
-var _ people.Mailer = SES{}
-
-// NewSES returns a mailer for an address of a verified domain. Rule is the name of the configuration set. A call is
-// made once: the task repeats it, and knows how often.
-func NewSES(cfg aws.Config, sender, rule string) SES {
-	client := sesv2.NewFromConfig(cfg, func(o *sesv2.Options) { o.Retryer = aws.NopRetryer{} })
-	return SES{client, sender, rule}
-}
-
-// Send implements people.Mailer. Amazon SES takes e-mails for addresses on its suppression list, and sends them
-// nothing.
-func (s SES) Send(ctx context.Context, m people.Message) error {
-	ctx, cancel := context.WithTimeout(ctx, sesTime)
-	defer cancel()
-	text := func(t string) *types.Content { return &types.Content{Data: &t, Charset: aws.String("UTF-8")} }
-	in := &sesv2.SendEmailInput{FromEmailAddress: &s.sender,
-		Destination: &types.Destination{ToAddresses: []string{m.To}},
-		Content: &types.EmailContent{Simple: &types.Message{Subject: text(m.Subject),
-			Body: &types.Body{Text: text(m.Text), Html: text(m.HTML)}}}}
-	for name, value := range m.Headers() {
-		in.Content.Simple.Headers = append(in.Content.Simple.Headers, types.MessageHeader{Name: &name, Value: &value})
-	}
-	if s.rule != "" {
-		in.ConfigurationSetName = &s.rule
-	}
-	_, err := s.client.SendEmail(ctx, in)
-	var refused smithy.APIError
-	if errors.As(err, &refused) {
-		return people.Refused(refused.ErrorCode(), err)
-	}
-	return err
 }
 
 // SearchRequest is the argument of one search.

@@ -1,4 +1,4 @@
-package seeded
+package seeded_test
 
 import (
 	"crypto/rand"
@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/gofrs/uuid/v5"
+
+	"github.com/content-automation/api/clients/sandbox/internal/seeded"
 )
 
 // draw returns what a process with a seed draws: names, if any, and an id.
@@ -13,7 +15,7 @@ func draw(t *testing.T, seed uint64, names int) (all []string) {
 	t.Helper()
 	reader, generator := rand.Reader, uuid.DefaultGenerator
 	defer func() { rand.Reader, uuid.DefaultGenerator = reader, generator }()
-	Use(seed)
+	seeded.Use(seed)
 	for range names {
 		all = append(all, rand.Text())
 	}

@@ -35,7 +35,6 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/cloud/secret"
-	"github.com/content-automation/api/pkg/media/objects"
 )
 
 // Config has the dependencies of all providers.
@@ -44,10 +43,11 @@ type Config struct {
 	Configured provider.Configured
 	// AWS configures the clients of AWS.
 	AWS aws.Config
-	// Secret is the ARN or name of the secret that holds the credentials.
-	Secret string
-	// Bucket is the bucket for the results of AWS's providers.
-	Bucket string
+	// Secret reads the secret that holds the credentials. It may be nil if no provider with credentials is configured.
+	Secret func(context.Context) (string, error)
+	// Bucket is the bucket for the results of AWS's providers, and Objects reads from it.
+	Bucket  string
+	Objects provider.Objects
 	// Endpoint, on the local system, is the URL of the fakes of all providers. Each answers below its name. If it is
 	// empty, the providers themselves are called.
 	Endpoint string
@@ -75,7 +75,7 @@ func New(cfg Config) *Registry {
 	}
 	return &Registry{
 		cfg:     cfg,
-		secrets: NewCredentials(secret.Manager(cfg.AWS, cfg.Secret), cfg.Now),
+		secrets: NewCredentials(cfg.Secret, cfg.Now),
 		built:   map[string]provider.Provider{},
 	}
 }
@@ -112,7 +112,7 @@ var builders = map[string]func(*Registry) provider.Provider{
 	bedrock.Name: func(r *Registry) provider.Provider {
 		return bedrock.New(bedrock.Config{
 			AWS: r.cfg.AWS, Endpoint: r.at(bedrock.Name), Bucket: r.cfg.Bucket,
-			Objects:    objects.New(r.cfg.AWS, r.cfg.Bucket),
+			Objects:    r.cfg.Objects,
 			Everywhere: r.cfg.Configured.Has(provider.BedrockEverywhere), StandIns: r.cfg.StandIns,
 		})
 	},
@@ -122,7 +122,7 @@ var builders = map[string]func(*Registry) provider.Provider{
 	polly.Name: func(r *Registry) provider.Provider {
 		return polly.New(polly.Config{
 			AWS: r.cfg.AWS, Endpoint: r.at(polly.Name), Bucket: r.cfg.Bucket,
-			Objects: objects.New(r.cfg.AWS, r.cfg.Bucket),
+			Objects: r.cfg.Objects,
 		})
 	},
 	replicate.Name: func(r *Registry) provider.Provider { return replicate.New(r.wire(replicate.Name)) },
@@ -305,7 +305,7 @@ type Credentials struct {
 	cache *secret.Cache[map[string]Secret]
 }
 
-// NewCredentials makes a store of the secret whose value read returns; see secret.Manager.
+// NewCredentials makes a store of the secret whose value read returns; see manager.Secret.
 func NewCredentials(read func(context.Context) (string, error), now func() time.Time) *Credentials {
 	return &Credentials{secret.NewCache(read, ParseCredentials, now)}
 }

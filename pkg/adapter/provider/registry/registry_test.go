@@ -2,11 +2,9 @@ package registry
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"maps"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -109,25 +107,15 @@ func (a *answers) RoundTrip(*http.Request) (*http.Response, error) {
 
 func TestARefusedCredentialIsReadAgain(t *testing.T) {
 	var reads atomic.Int32
-	secrets := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		key := `{"fal": {"key": "old"}}`
+	secret := func(context.Context) (string, error) {
 		if reads.Add(1) > 1 {
-			key = `{"fal": {"key": "new"}}`
+			return `{"fal": {"key": "new"}}`, nil
 		}
-		_ = json.NewEncoder(w).Encode(map[string]string{"SecretString": key})
-	}))
-	t.Cleanup(secrets.Close)
+		return `{"fal": {"key": "old"}}`, nil
+	}
 	now := time.Now()
 	transport := &answers{http.StatusOK}
-	r := New(Config{
-		AWS: aws.Config{
-			Region: "eu-central-1", BaseEndpoint: aws.String(secrets.URL),
-			Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
-				return aws.Credentials{AccessKeyID: "a", SecretAccessKey: "b"}, nil
-			}),
-		},
-		Secret: "providers", HTTP: transport, Now: func() time.Time { return now },
-	})
+	r := New(Config{Secret: secret, HTTP: transport, Now: func() time.Time { return now }})
 	if reads.Load() != 0 {
 		t.Error("the secret was read before it was wanted")
 	}

@@ -149,8 +149,8 @@ func (w *Worker) alter(ctx context.Context, r *task.Run) error {
 	})
 }
 
-// placed returns a published post of an item of a kind, with the number of its messages or posts.
-func placed(kind platform.Kind, pub *item.Publication, limits platform.Capabilities) (platform.Placed, error) {
+// Placed returns a published post of an item of a kind, with the number of its messages or posts.
+func Placed(kind platform.Kind, pub *item.Publication, limits platform.Capabilities) (platform.Placed, error) {
 	post := platform.Placed{Published: platform.Published{ID: *pub.PlatformPostID}, Parts: 1}
 	if pub.URL != nil {
 		post.URL = *pub.URL
@@ -179,7 +179,7 @@ func placed(kind platform.Kind, pub *item.Publication, limits platform.Capabilit
 // send makes the call of a change.
 func send(ctx context.Context, adapter platform.Adapter, token platform.Account, r *item.Record,
 	pub *item.Publication) error {
-	post, err := placed(platform.Kind(r.Item.Kind), pub, adapter.Capabilities())
+	post, err := Placed(platform.Kind(r.Item.Kind), pub, adapter.Capabilities())
 	if err != nil {
 		return err
 	}

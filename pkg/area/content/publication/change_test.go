@@ -1,4 +1,4 @@
-package publication
+package publication_test
 
 import (
 	"encoding/json"
@@ -9,6 +9,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/record/resource"
 )
 
@@ -36,7 +37,7 @@ func TestAPublishedPostHasItsParts(t *testing.T) {
 		if c.options != "" {
 			pub.Options = &item.PublishOptions{RawMessage: json.RawMessage(c.options)}
 		}
-		got, err := placed(platform.KindPost, pub, adapter.Capabilities())
+		got, err := publication.Placed(platform.KindPost, pub, adapter.Capabilities())
 		if err != nil || got.ID != id || got.Media != c.media || got.Parts != c.want {
 			t.Errorf("%s: %+v, %v, want %d parts", name, got, err, c.want)
 		}

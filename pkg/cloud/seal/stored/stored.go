@@ -18,6 +18,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/cloud/secret"
+	"github.com/content-automation/api/pkg/cloud/secret/manager"
 )
 
 const (
@@ -89,7 +90,7 @@ func (v Value) living(now time.Time) []Version {
 
 // Secret returns the secret with that ARN. It is read when it is first needed, and cached.
 func Secret(cfg aws.Config, arn string, now func() time.Time) seal.Secret {
-	return cached(secret.Manager(cfg, arn), now)
+	return cached(manager.Secret(cfg, arn), now)
 }
 
 func cached(read func(context.Context) (string, error), now func() time.Time) seal.Secret {
