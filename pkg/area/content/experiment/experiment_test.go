@@ -187,7 +187,7 @@ func TestBadExperimentsAreRefused(t *testing.T) {
 func TestAnExperimentIsFixedOnceItRuns(t *testing.T) {
 	w := newWorld(t)
 	e := w.started(w.factory().ID)
-	if e.State != experiment.Running || e.StartedAt == nil || e.Version != 2 || e.NeededPosts != 1047 {
+	if e.State != experiment.Running || e.StartedAt == nil || e.Version != 2 || e.NeededPosts != 3440 {
 		t.Errorf("%+v", e)
 	}
 	path := experiments + "/" + e.ID
