@@ -391,7 +391,7 @@ var Levels = []float64{0.2, 0.05, 0.01, 0.001}
 // that four of five experiments of that budget find it. The command infra/verify/learning -needs simulates them.
 var needs = map[string][3][4]float64{
 	AlwaysValid:  {{6.0, 8.6, 12.0, 15.8}, {11.3, 16.2, 20.7, 24.2}, {17.6, 22.1, 27.0, 31.2}},
-	PlannedLooks: {{2.0, 2.9, 4.3, 6.9}, {3.7, 5.8, 8.1, 11.8}, {5.6, 8.6, 11.7, 16.5}},
+	PlannedLooks: {{2.0, 2.9, 4.3, 6.9}, {3.7, 5.3, 7.6, 10.6}, {5.8, 7.9, 10.9, 14.1}},
 }
 
 // Needed returns the posts of NeededPosts for factors. Levels between two of the table are interpolated by their
