@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/area/content/experiment"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/law"
@@ -327,6 +328,9 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *endInput) (out i
 		return out, err
 	}
 	if err := publication.Forget(tx, now, it.Owner, r); err != nil {
+		return out, err
+	}
+	if err := experiment.Delete(ctx, s.db, tx, it.Owner, r, now); err != nil {
 		return out, err
 	}
 	if r.Item.Runs() {

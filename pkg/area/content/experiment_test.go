@@ -3,12 +3,14 @@ package content_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/content-automation/api/infra/verify/harness/apitest"
 	"github.com/content-automation/api/infra/verify/harness/servicetest"
+	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area/advice"
 	"github.com/content-automation/api/pkg/area/content"
 	"github.com/content-automation/api/pkg/area/content/experiment"
@@ -185,7 +187,7 @@ func TestBadExperimentsAreRefused(t *testing.T) {
 func TestAnExperimentIsFixedOnceItRuns(t *testing.T) {
 	w := experimentNewWorld(t)
 	e := w.started(w.factory().ID)
-	if e.State != experiment.Running || e.StartedAt == nil || e.Version != 2 || e.NeededPosts != 1047 {
+	if e.State != experiment.Running || e.StartedAt == nil || e.Version != 2 || e.NeededPosts != 3440 {
 		t.Errorf("%+v", e)
 	}
 	path := experiments + "/" + e.ID
@@ -255,6 +257,54 @@ func TestItemsGetTheirArms(t *testing.T) {
 	other := w.factory()
 	w.Call(http.MethodPost, "/v1/content-items", object{"factory_id": other.ID, "kind": "post", "prompt": "A",
 		"experiment_id": e.ID}).Refused(t, http.StatusUnprocessableEntity, errs.ValidationFailed, "/experiment_id")
+}
+
+// An item that was deleted, canceled or never published counts as the lowest figure of its arm; one that failed by
+// itself does not count. A figure that was known when its item was deleted stays.
+func TestRejectedItemsCountAsTheLowest(t *testing.T) {
+	w := newWorld(t)
+	e := w.started(w.factory().ID)
+	all := w.items(e, 6)
+	for n := range 3 {
+		w.posted(all[n].ID, int64(10+n))
+	}
+	for n, reason := range []provider.FailureCode{provider.FailedClaim, provider.FailedTimeout} {
+		it, r, _, err := item.Lookup(t.Context(), w.DB, w.Principal.Owner, all[3+n].ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Item.State, r.Item.Failure = item.Failed, &item.Failure{Stage: "generate", Code: reason}
+		tx := &store.Tx{}
+		if err := item.Replace(tx, it, r); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.DB.Commit(t.Context(), tx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, n := range []int{0, 5} { // a post with a figure, and an item that waits
+		if a := w.Call(http.MethodDelete, "/v1/content-items/"+all[n].ID, nil); a.Status != http.StatusOK {
+			t.Fatalf("%d: %s", a.Status, a.Raw)
+		}
+	}
+	w.Clock.Add(15 * 24 * time.Hour)
+	var got []string
+	for _, row := range apitest.All[experiment.Row](w.Caller, experiments+"/"+e.ID+"/posts", 10) {
+		if (row.Value != nil) != (row.State == "completed") {
+			t.Errorf("%+v", row)
+		}
+		got = append(got, row.State)
+	}
+	if want := []string{"completed", "completed", "completed", "rejected", "failed", "rejected"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	n, rejected := 0, 0
+	for _, res := range w.get(e.ID).Results {
+		n, rejected = n+res.N, rejected+res.Rejected
+	}
+	if n != 3 || rejected != 2 {
+		t.Errorf("%d figures, %d rejected", n, rejected)
+	}
 }
 
 // A budget of credits ends the draws of live work.

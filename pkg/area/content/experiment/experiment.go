@@ -37,6 +37,8 @@ var (
 		Values: format.Words("hook length format slot pillar picture_style caption_style first_frame")})
 	_ = format.Define("experiment-metric", format.Format{
 		Values: format.Words("likes comments shares saves clicks views reach impressions engagement")})
+	_ = format.Define("experiment-design", format.Format{Values: []string{AlwaysValid, PlannedLooks},
+		Example: AlwaysValid})
 	_ = format.Define("question", format.Format{Name: format.NotBlank, Pattern: format.OneLine, Shortest: 1,
 		Longest: 500, Example: "Do questions in the first line bring more likes?"})
 )
@@ -142,7 +144,17 @@ type Stopping struct {
 	// Least effect that matters: how much more often than by chance a post of an arm does better than one of the first
 	// arm. Once all intervals are within it, the experiment ends as inconclusive.
 	MinEffect float64 `json:"min_effect,omitempty" minimum:"0.01" maximum:"0.4" default:"0.05"`
+	// How the result is tested. always_valid: it may be looked at after each post, and ends as soon as there is a winner.
+	// planned_looks: there are five looks, after each fifth of the posts of the budget, and all arms are given equally
+	// often. This needs fewer posts: use it if you have fewer than about 300.
+	Design string `json:"design,omitempty" format:"experiment-design" default:"always_valid"`
 }
+
+// The designs of tests.
+const (
+	AlwaysValid  = "always_valid"
+	PlannedLooks = "planned_looks"
+)
 
 // Result is what is known of an arm.
 type Result struct {
@@ -154,6 +166,9 @@ type Result struct {
 	Assigned int `json:"assigned"`
 	// Posts of them whose figure is known.
 	N int `json:"n"`
+	// Posts of them that a person or a check has rejected: the item was not approved, canceled, deleted, or never
+	// published. They count as the lowest figure. An arm wins only if it does better both with them and without them.
+	Rejected int `json:"rejected"`
 	// Probability that a post of the arm does better than one of the first arm, less one half: 0 is no difference, 0.1
 	// is 60 of 100. Null for the first arm, and as long as one of the two has no figure.
 	Estimate *float64 `json:"estimate" minimum:"-0.5" maximum:"0.5"`
@@ -205,8 +220,8 @@ type Experiment struct {
 	Posts int `json:"posts"`
 	// Credits of these items.
 	SpentCredits int64 `json:"used_credits"`
-	// Posts that a comparison of two arms needs to see an effect of min_effect in four of five cases, if all posts have
-	// one of the two with the same probability.
+	// Posts of a budget with which four of five experiments of this design, with these arms, find that one of them does
+	// better by min_effect.
 	NeededPosts int `json:"needed_posts"`
 	// What is known of each arm.
 	Results []Result `json:"results" nullable:"false"`
@@ -229,6 +244,8 @@ type Record struct {
 	Models []Model `json:"models,omitempty"`
 	// Given are the numbers of posts by factor, arm and stratum.
 	Given map[string]int `json:"given,omitempty"`
+	// Deleted are the items that were deleted.
+	Deleted []Deleted `json:"deleted,omitempty"`
 }
 
 // Model has the scores of the arms that assignments use after a number of posts.
@@ -341,11 +358,12 @@ func (r *Record) Draw(stratum string, applies func(Factor) bool) *item.Trial {
 // given is the key of Record.Given.
 func given(factor, arm, stratum string) string { return factor + "\x00" + arm + "\x00" + stratum }
 
-// propensities returns the probabilities of the arms of a factor: those of Thompson sampling, moved towards arms that
-// posts of the stratum have had less often than that.
+// propensities returns the probabilities of the arms of a factor. They are equal up to half of the budget, so that a
+// result needs fewer posts, and those of Thompson sampling from then on; both are moved towards arms that posts of the
+// stratum have had less often than that.
 func (r *Record) propensities(f Factor, stratum string) []float64 {
 	arms := make([]statistics.Arm, len(f.Arms))
-	if len(r.Models) > 0 {
+	if len(r.Models) > 0 && 2*r.Posts > r.Budget.Posts && r.Stopping.Design != PlannedLooks {
 		copy(arms, r.Models[len(r.Models)-1].Arms[f.Name])
 	}
 	p := statistics.Propensities(arms)
@@ -366,11 +384,31 @@ func (r *Record) chance(factor string) float64 {
 	return float64(binary.BigEndian.Uint64(sum[:])>>11) / (1 << 53)
 }
 
-// needed returns the posts of NeededPosts, by Noether's formula for ranks (JASA 82, 1987).
-func needed(s Stopping) int {
-	const power = 0.8416212335729143 // the quantile of 80%
-	z := statistics.Quantile(1-s.Alpha/2) + power
-	return int(math.Ceil(z * z / (3 * s.MinEffect * s.MinEffect)))
+// Levels are the levels for which it was simulated how many posts an effect needs.
+var Levels = []float64{0.2, 0.05, 0.01, 0.001}
+
+// needs has the posts that an effect needs, times its square, by design, number of arms from 2 to 4, and level: so many
+// that four of five experiments of that budget find it. The command infra/verify/learning -needs simulates them.
+var needs = map[string][3][4]float64{
+	AlwaysValid:  {{6.0, 8.6, 12.0, 15.8}, {11.3, 16.2, 20.7, 24.2}, {17.6, 22.1, 27.0, 31.2}},
+	PlannedLooks: {{2.0, 2.9, 4.3, 6.9}, {3.7, 5.3, 7.6, 10.6}, {5.8, 7.9, 10.9, 14.1}},
+}
+
+// Needed returns the posts of NeededPosts for factors. Levels between two of the table are interpolated by their
+// logarithm, which the posts follow.
+func Needed(s Stopping, factors []Factor) int {
+	comparisons, most := 0, 0
+	for _, f := range factors {
+		comparisons += len(f.Arms) - 1
+		most = max(most, len(f.Arms))
+	}
+	alpha := s.Alpha * float64(most-1) / float64(comparisons)
+	row, i := needs[s.Design][most-2], 1
+	for i < len(Levels)-1 && alpha < Levels[i] {
+		i++
+	}
+	at := math.Log(alpha/Levels[i-1]) / math.Log(Levels[i]/Levels[i-1])
+	return int(math.Ceil((row[i-1] + at*(row[i]-row[i-1])) / (s.MinEffect * s.MinEffect)))
 }
 
 // checkMetric refuses a figure that the platform does not have.

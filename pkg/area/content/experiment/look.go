@@ -3,9 +3,11 @@ package experiment
 import (
 	"context"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
+	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/statistics"
@@ -26,6 +28,9 @@ type Outcome struct {
 	// that the order of its trials does not depend on their results.
 	Value       float64
 	Known, Open bool
+	// Rejected reports that a person or a check has kept the item from being published. It counts as the lowest figure:
+	// an arm whose weakest posts are rejected would seem better otherwise.
+	Rejected bool
 	// At is the time at which the figure was due.
 	At time.Time
 }
@@ -62,6 +67,10 @@ func outcomes(ctx context.Context, db *store.DB, o tenant.Owner, r *Record, now 
 			break
 		}
 	}
+	for _, d := range r.Deleted {
+		all = append(all, Outcome{Item: d.Item, Trial: &d.Trial, Kind: d.Kind, Value: d.Value, Known: d.Known,
+			Rejected: d.Rejected, At: d.At})
+	}
 	slices.SortFunc(all, func(a, b Outcome) int { return a.Trial.Number - b.Trial.Number })
 	return all, nil
 }
@@ -79,6 +88,7 @@ func figures(ctx context.Context, db *store.DB, o tenant.Owner, r *Record, of []
 		pub := postOn(one, r.Metric.Platform)
 		if pub == nil || pub.PublishedAt.After(late) {
 			all[i].At, all[i].Open = late, now.Before(late)
+			all[i].Rejected = !all[i].Open && rejected(&one.Item, r.Metric.Platform)
 			continue
 		}
 		pubs[i], keys = pub, append(keys, item.ReadingsKey(pub.ID))
@@ -104,6 +114,63 @@ func figures(ctx context.Context, db *store.DB, o tenant.Owner, r *Record, of []
 		}
 	}
 	return all, nil
+}
+
+// refusals are the failures of items whose texts or pictures a check has refused.
+var refusals = []provider.FailureCode{provider.FailedContentPolicy, provider.FailedClaim, provider.FailedWord,
+	provider.FailedWrongLanguage, provider.FailedUnfinished}
+
+// rejected reports whether a person or a check has kept an item from a platform: it was canceled or refused, its
+// approval was not given, or nobody has published it. What failed for another reason, or had no account, was not
+// rejected.
+func rejected(i *item.Item, platform string) bool {
+	if i.Failure != nil {
+		return slices.Contains(refusals, i.Failure.Code)
+	}
+	for _, pub := range i.Publications {
+		if pub.Platform == platform && pub.Failure != nil {
+			return false
+		}
+	}
+	return i.WaitsFor != item.WaitsForAccount
+}
+
+// Deleted is what became of an item that was deleted.
+type Deleted struct {
+	Item     string     `json:"item"`
+	Trial    item.Trial `json:"trial"`
+	Kind     item.Kind  `json:"kind"`
+	Value    float64    `json:"value,omitempty"`
+	Known    bool       `json:"known,omitempty"`
+	Rejected bool       `json:"rejected,omitempty"`
+	At       time.Time  `json:"at"`
+}
+
+// Delete adds to the transaction that an item of an experiment is deleted: its figure still counts if it is known, and
+// as the lowest one otherwise. Without it, deleting the weakest posts of an arm would make the others seem better.
+func Delete(ctx context.Context, db *store.DB, tx *store.Tx, o tenant.Owner, of *item.Record, now time.Time) error {
+	if of.Item.Experiment == nil {
+		return nil
+	}
+	it, err := db.Lookup(ctx, store.IDKey(of.Item.Experiment.ID))
+	if err != nil || it.PK == "" {
+		return err
+	}
+	r, err := Decode(&it)
+	if err != nil || r.State != Running {
+		return err
+	}
+	all, err := figures(ctx, db, o, r, []*item.Record{of}, now)
+	if err != nil {
+		return err
+	}
+	out := all[0]
+	failed := out.Known || of.Item.Failure != nil && !rejected(&of.Item, r.Metric.Platform)
+	r.Deleted = append(r.Deleted, Deleted{of.Item.ID, *of.Item.Experiment, of.Item.Kind, out.Value, out.Known, !failed, now})
+	if it, err = r.Into(it); err == nil {
+		tx.Replace(it)
+	}
+	return err
 }
 
 // lateReading is the time for which a figure is waited for after it was due.
@@ -167,9 +234,9 @@ type verdict struct {
 
 // arm is what is known of an arm: the posts that have it, their figures, and its part of the model.
 type arm struct {
-	assigned int
-	values   []float64
-	score    *statistics.Arm
+	assigned, rejected int
+	values             []float64
+	score              *statistics.Arm
 }
 
 // comparison is the comparison of an arm with the first one of its factor.
@@ -177,18 +244,37 @@ type comparison struct {
 	factor Factor
 	arm    int
 	n      [2]int
-	*statistics.Sequence
+	interval
 }
 
-// compare returns what the outcomes show, by a sequence for each arm but the first of each factor. Scores are ranks
-// among the earlier posts of the same kind, so that a few posts with very high figures do not decide.
-func compare(r *Record, all []Outcome) (v verdict) {
+// interval is a test of the effect of an arm, at one level of all looks together.
+type interval interface {
+	Add(t statistics.Trial)
+	At(alpha float64) (estimate, low, high float64)
+}
+
+// compare returns what the outcomes show. A winner is one both with the rejected posts as the lowest figures and
+// without them: if one arm loses its weakest posts, the figures of the others say nothing of either.
+func compare(r *Record, all []Outcome, full bool) verdict {
+	v := judge(r, all, full)
+	published := slices.DeleteFunc(slices.Clone(all), func(out Outcome) bool { return out.Rejected })
+	if len(v.winners) > 0 && len(published) < len(all) {
+		also := judge(r, published, full).winners
+		v.winners = slices.DeleteFunc(v.winners, func(w Winner) bool { return !slices.Contains(also, w) })
+	}
+	return v
+}
+
+// judge returns what outcomes show, by a test for each arm but the first of each factor. Scores are ranks among the
+// earlier posts, so that a few posts with very high figures do not decide: among those of the same kind, but for the
+// factor that is the kind.
+func judge(r *Record, all []Outcome, full bool) (v verdict) {
 	var pairs []*comparison
 	v.model = map[string][]statistics.Arm{}
 	for _, f := range r.Factors {
 		v.model[f.Name] = make([]statistics.Arm, len(f.Arms))
 		for i := range f.Arms[1:] {
-			pairs = append(pairs, &comparison{factor: f, arm: i + 1, Sequence: statistics.NewSequence()})
+			pairs = append(pairs, &comparison{factor: f, arm: i + 1, interval: r.Stopping.test()})
 		}
 	}
 	alpha := r.Stopping.Alpha / float64(len(pairs))
@@ -200,6 +286,7 @@ func compare(r *Record, all []Outcome) (v verdict) {
 	}
 	var last time.Time // when the latest figure was due
 	look := func() Look { return Look{resource.Instant(last), results(r, pairs, arms, alpha)} }
+	counted, looks := 0, 0
 	for _, out := range all {
 		for _, a := range out.Trial.Arms {
 			if of := arms[Winner{a.Factor, a.Arm}]; of != nil {
@@ -207,27 +294,35 @@ func compare(r *Record, all []Outcome) (v verdict) {
 			}
 		}
 		v.waits = v.waits || out.Open
-		if v.waits || !out.Known {
+		if v.waits || !out.Known && !out.Rejected {
 			continue
-		}
-		if rankers[out.Kind] == nil {
-			rankers[out.Kind] = &statistics.Ranker{}
 		}
 		if !last.IsZero() && !out.At.UTC().Truncate(24*time.Hour).Equal(last.UTC().Truncate(24*time.Hour)) {
 			v.history = append(v.history, look())
 		}
 		last = out.At
-		score := rankers[out.Kind].Score(out.Value)
+		score := map[bool]float64{} // by whether it is a rank among all kinds
+		for mixed, kind := range map[bool]item.Kind{false: out.Kind, true: ""} {
+			if rankers[kind] == nil {
+				rankers[kind] = &statistics.Ranker{}
+			}
+			score[mixed] = rankers[kind].Score(out.rank())
+		}
 		for _, a := range out.Trial.Arms {
 			if of := arms[Winner{a.Factor, a.Arm}]; of != nil {
-				of.values = append(of.values, out.Value)
-				of.score.N++
-				of.score.Score += score
+				of.take(out, score[a.Factor == FactorFormat])
 			}
 			for _, c := range pairs {
-				c.take(a, score)
+				c.take(a, score[a.Factor == FactorFormat])
 			}
 		}
+		if counted++; looks < plannedLooks && counted >= (looks+1)*r.Budget.Posts/plannedLooks {
+			looks++
+			lookAt(pairs, looks, alpha)
+		}
+	}
+	if full && !v.waits && looks < plannedLooks { // some posts do not count
+		lookAt(pairs, plannedLooks, alpha)
 	}
 	now := look()
 	if v.results = now.Results; !last.IsZero() {
@@ -240,6 +335,45 @@ func compare(r *Record, all []Outcome) (v verdict) {
 		v.settled = v.settled && -r.Stopping.MinEffect < low && high < r.Stopping.MinEffect
 	}
 	return v
+}
+
+// rank returns the figure by which a post is ranked. That of one that was rejected is below all others.
+func (o Outcome) rank() float64 {
+	if o.Rejected {
+		return math.Inf(-1)
+	}
+	return o.Value
+}
+
+// plannedLooks is the number of looks of the design planned_looks.
+const plannedLooks = 5
+
+// test returns the test of a comparison.
+func (s Stopping) test() interval {
+	if s.Design == PlannedLooks {
+		return statistics.NewPlanned()
+	}
+	return statistics.NewSequence()
+}
+
+// lookAt is a planned look at all comparisons.
+func lookAt(pairs []*comparison, n int, alpha float64) {
+	for _, c := range pairs {
+		if p, ok := c.interval.(*statistics.Planned); ok {
+			p.Look(n, plannedLooks, statistics.Critical(plannedLooks, alpha))
+		}
+	}
+}
+
+// take adds a post to the arm.
+func (a *arm) take(out Outcome, score float64) {
+	if out.Rejected {
+		a.rejected++
+	} else {
+		a.values = append(a.values, out.Value)
+	}
+	a.score.N++
+	a.score.Score += score
 }
 
 // take adds a post to the comparison, if it has one of the two arms.
@@ -266,7 +400,8 @@ func results(r *Record, pairs []*comparison, arms map[Winner]*arm, alpha float64
 	for _, f := range r.Factors {
 		for i, name := range f.Arms {
 			of := arms[Winner{f.Name, name}]
-			res := Result{Factor: f.Name, Arm: name, Assigned: of.assigned, N: len(of.values)}
+			res := Result{Factor: f.Name, Arm: name, Assigned: of.assigned, N: len(of.values),
+				Rejected: of.rejected}
 			if len(of.values) > 0 {
 				median := statistics.Median(of.values)
 				res.Median = &median
@@ -314,7 +449,8 @@ func winners(r *Record, pairs []*comparison, alpha float64) []Winner {
 // Look brings a running experiment up to date, and returns its results over time. The state of an experiment follows
 // from its outcomes and the clock alone.
 func (r *Record) Look(all []Outcome, now time.Time) []Look {
-	v := compare(r, all)
+	full := r.State == Running && !r.Takes(now)
+	v := compare(r, all, full)
 	if r.Results = v.results; r.State != Running {
 		return v.history // an experiment that you have stopped has no winner
 	}
@@ -322,7 +458,6 @@ func (r *Record) Look(all []Outcome, now time.Time) []Look {
 	if n := len(r.Models); n == 0 || !maps.EqualFunc(r.Models[n-1].Arms, v.model, slices.Equal) {
 		r.Models = append(r.Models, Model{After: r.Posts, Arms: v.model})
 	}
-	full := !r.Takes(now)
 	switch {
 	case len(v.winners) == len(r.Factors), full && !v.waits && len(v.winners) > 0:
 		r.State = Decided

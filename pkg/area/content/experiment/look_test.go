@@ -231,9 +231,126 @@ func TestABudgetEndsTheDraws(t *testing.T) {
 	}
 }
 
+// A budget of the needed posts finds the effect in four of five experiments: here at least in 24 of 40.
 func TestNeededPosts(t *testing.T) {
-	// 7.849 / (3 · 0.01)
-	if n := needed(Stopping{0.05, 0.1}); n != 262 {
-		t.Errorf("%d", n)
+	for _, design := range []string{AlwaysValid, PlannedLooks} {
+		const effect = 0.25
+		needed := Needed(Stopping{0.05, effect, design}, []Factor{hook})
+		lift := math.Exp(math.Sqrt2*statistics.Quantile(0.5+effect)) - 1
+		right := 0
+		for seed := range uint64(40) {
+			r := running(fmt.Sprint("needed", seed), needed, hook)
+			r.Stopping.Design = design
+			if run(r, seed, lognormal(FactorHook, "question", lift)); len(r.Winners) == 1 {
+				right++
+			}
+		}
+		if right < 24 || right == 40 {
+			t.Errorf("%s: %d of 40 experiments with %d posts find the effect", design, right, needed)
+		}
+	}
+	// More arms, more factors, a stricter level and a smaller effect need more posts.
+	least := Needed(Stopping{0.05, 0.1, PlannedLooks}, []Factor{hook})
+	for _, more := range []int{
+		Needed(Stopping{0.05, 0.1, AlwaysValid}, []Factor{hook}),
+		Needed(Stopping{0.05, 0.1, PlannedLooks}, []Factor{hook, hook}),
+		Needed(Stopping{0.05, 0.1, PlannedLooks}, []Factor{{FactorHook, []string{"claim", "question", "scene"}}}),
+		Needed(Stopping{0.01, 0.1, PlannedLooks}, []Factor{hook}),
+		Needed(Stopping{0.05, 0.09, PlannedLooks}, []Factor{hook}),
+	} {
+		if more <= least {
+			t.Errorf("%d posts are needed, and %d where it is easier", more, least)
+		}
+	}
+}
+
+// Ranks among posts of one kind cannot show which kind does better.
+func TestTheFormatIsRankedAmongAllKinds(t *testing.T) {
+	r := running("f", 300, Factor{FactorFormat, []string{"post", "short_video"}}, hook)
+	chance := rand.New(rand.NewPCG(4, 4))
+	var all []Outcome
+	for n := range 300 {
+		now := began.Add(time.Duration(n) * 6 * time.Hour)
+		out := Outcome{Trial: r.Draw(r.Stratum(now), every), Kind: item.Post, Known: true,
+			Value: math.Exp(chance.NormFloat64()), At: now}
+		if out.Trial.Arm(FactorFormat) == "short_video" {
+			out.Kind, out.Value = item.Video, 5*out.Value
+		}
+		all = append(all, out)
+	}
+	r.Look(all, began.Add(300*6*time.Hour))
+	if r.State != Decided || len(r.Winners) != 1 || r.Winners[0] != (Winner{FactorFormat, "short_video"}) {
+		t.Errorf("%s with %v", r.State, r.Winners)
+	}
+}
+
+// A person who drops the weakest third of one arm makes the rest of it look better.
+func TestRejectedPostsMakeNoWinner(t *testing.T) {
+	for _, judgement := range []float64{1, 0.6, 0} {
+		for _, design := range []string{AlwaysValid, PlannedLooks} {
+			decided, rejected := 0, 0
+			for seed := range uint64(20) {
+				r := running(fmt.Sprint("j", seed), 200, hook)
+				r.Stopping.Design = design
+				chance := rand.New(rand.NewPCG(seed, 5))
+				var all []Outcome
+				for n := range 200 {
+					now := began.Add(time.Duration(n) * 6 * time.Hour)
+					quality := chance.NormFloat64()
+					out := Outcome{Trial: r.Draw(r.Stratum(now), every), Kind: item.Post, Known: true,
+						Value: math.Exp(quality), At: now}
+					opinion := judgement*quality + math.Sqrt(1-judgement*judgement)*chance.NormFloat64()
+					if out.Trial.Arm(FactorHook) == "question" && opinion < statistics.Quantile(1.0/3) {
+						out.Known, out.Rejected = false, true
+					}
+					all = append(all, out)
+				}
+				if r.Look(all, began.Add(200*6*time.Hour)); r.State == Decided {
+					decided++
+				}
+				rejected += r.Results[1].Rejected
+				if res := r.Results[1]; res.N+res.Rejected != res.Assigned || r.Results[0].Rejected != 0 {
+					t.Fatalf("%+v", r.Results)
+				}
+			}
+			if decided > 3 || rejected < 500 {
+				t.Errorf("%s, judgement %v: %d of 20 have a winner, with %d posts rejected", design, judgement, decided,
+					rejected)
+			}
+		}
+	}
+}
+
+// Until half of the budget, each arm is as likely, though one does better already.
+func TestArmsAreEqualUntilHalfOfTheBudget(t *testing.T) {
+	for _, design := range []string{AlwaysValid, PlannedLooks} {
+		r := running("half", 400, hook)
+		r.Stopping.Design = design
+		r.Models = []Model{{Arms: map[string][]statistics.Arm{FactorHook: {{N: 50, Score: 5}, {N: 50, Score: 45}}}}}
+		for n := 1; n <= 400; n++ {
+			trial := r.Draw(fmt.Sprint(n), every)
+			equal := trial.Arms[0].All[0] == 0.5
+			if want := n <= 200 || design == PlannedLooks; equal != want {
+				t.Fatalf("%s, post %d of 400: %v", design, n, trial.Arms[0].All)
+			}
+		}
+	}
+}
+
+// Between its looks, the planned design shows what the last one has found.
+func TestPlannedLooksAreFive(t *testing.T) {
+	r := running("p", 100, hook)
+	r.Stopping.Design = PlannedLooks
+	var all []Outcome
+	seen := map[float64]bool{}
+	for n := range 100 {
+		at := began.Add(time.Duration(n) * 24 * time.Hour)
+		all = append(all, Outcome{Trial: r.Draw("0", every), Kind: item.Post, Known: true, Value: float64(n % 7), At: at})
+		if r.Look(all, at); r.Results[1].Upper != nil {
+			seen[*r.Results[1].Upper] = true
+		}
+	}
+	if len(seen) != 6 || r.State != Inconclusive { // before the first look, too
+		t.Errorf("%d intervals are shown, %s", len(seen), r.State)
 	}
 }

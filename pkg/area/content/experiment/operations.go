@@ -111,9 +111,9 @@ func (s *Service) Register(r *httpapi.Router) {
 	op := httpapi.Ops("factory", "Analytics")
 	create := op("createExperiment", http.MethodPost, collection, auth.FactoriesWrite, "Create an experiment",
 		"Compares posts of a factory that differ by chance alone, such as in their hook. It is a draft: `PATCH` with "+
-			"the state running starts it. New content items with its `experiment_id` then get their arms: at first "+
-			"each as often, and later those more often that do better, but each in a tenth of the posts at least. An "+
-			"arm wins only if that is chance with the probability `alpha` at most, however often you look.").
+			"the state running starts it. New content items with its `experiment_id` then get their arms: each as "+
+			"often in the first half of the budget, and later those more often that do better, but each in a tenth of "+
+			"the posts at least. An arm wins only if that is chance with the probability `alpha` at most, however often you look.").
 		Opening(httpapi.Publishing)
 	create.Status, create.Errors = http.StatusCreated, []errs.Code{errs.NotFound}
 	httpapi.Write(r, create, s.create)
@@ -164,16 +164,17 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 		e.Param = "/factory_id"
 		return out, &e
 	}
-	stopping := Stopping{Alpha: 0.05, MinEffect: 0.05}
+	stopping := Stopping{Alpha: 0.05, MinEffect: 0.05, Design: AlwaysValid}
 	if b.Stopping != nil {
 		stopping.Alpha = cmp.Or(b.Stopping.Alpha, stopping.Alpha)
 		stopping.MinEffect = cmp.Or(b.Stopping.MinEffect, stopping.MinEffect)
+		stopping.Design = cmp.Or(b.Stopping.Design, stopping.Design)
 	}
 	b.Metric.AfterHours = cmp.Or(b.Metric.AfterHours, 24)
 	r := &Record{Seed: rand.Text()}
 	r.Experiment = Experiment{Resource: resource.New(id.New(id.Experiment, now), now, b.Metadata),
 		ProfileID: of.ProfileID(), FactoryID: f.ID, Question: b.Question, Factors: b.Factors, Metric: b.Metric,
-		Budget: b.Budget, Stopping: stopping, AutoApply: b.AutoApply, State: Draft, NeededPosts: needed(stopping),
+		Budget: b.Budget, Stopping: stopping, AutoApply: b.AutoApply, State: Draft, NeededPosts: Needed(stopping, b.Factors),
 		Winners: []Winner{}}
 	r.Authority = authority.Of(auth.FromContext(ctx), auth.FactoriesWrite)
 	r.Look(nil, now)
@@ -283,7 +284,7 @@ type Row struct {
 	Number int `json:"number" minimum:"1"`
 	// Id of the content item.
 	ContentItemID string `json:"content_item_id"`
-	// Kind of content. Ranks are among posts of the same kind.
+	// Kind of content. Ranks are among posts of the same kind, but for the factor format.
 	Kind item.Kind `json:"kind" enum:"post,video,carousel,story,music_clip"`
 	// Name of the factor.
 	Factor string `json:"factor" example:"hook"`
@@ -294,8 +295,9 @@ type Row struct {
 	// The metric of its post, divided by the impressions where the platform counts them. Null: it is not known.
 	Value *float64 `json:"value"`
 	// Whether the figure is known. pending: it is not due yet, or late. completed: it is known. failed: there is none,
-	// and it does not count.
-	State string `json:"state" enum:"pending,completed,failed"`
+	// and it does not count. rejected: a person or a check has kept the item from being published, and it counts as the
+	// lowest figure.
+	State string `json:"state" enum:"pending,completed,failed,rejected"`
 	// Time at which the figure was due.
 	DueAt resource.Time `json:"due_at"`
 
@@ -345,6 +347,8 @@ func rowsOf(o Outcome) (all []Row) {
 		switch {
 		case o.Known:
 			row.Value, row.State = &o.Value, "completed"
+		case o.Rejected:
+			row.State = "rejected"
 		case o.Open:
 			row.State = "pending"
 		}
