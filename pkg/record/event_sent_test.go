@@ -53,7 +53,7 @@ func TestSomethingSendsEachType(t *testing.T) {
 // constantsOf returns the name of the constant of each type.
 func constantsOf(t *testing.T) map[event.Type]string {
 	t.Helper()
-	f, err := parser.ParseFile(token.NewFileSet(), "event.go", nil, 0)
+	f, err := parser.ParseFile(token.NewFileSet(), "event/event.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
