@@ -38,7 +38,7 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/backoff"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
-	"github.com/content-automation/api/pkg/cloud/seal/stored"
+	"github.com/content-automation/api/pkg/cloud/seal/stored/rotation"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/craft/source/fetch"
 	"github.com/content-automation/api/pkg/generate"
@@ -108,7 +108,7 @@ var All = []Function{
 	{Name: "rotate-seal", Other: func(e Env) any {
 		// rand.Text has 128 bits: twice that is the strength of the keys.
 		name := func() string { return rand.Text() + rand.Text() }
-		return stored.NewRotator(secretsmanager.NewFromConfig(e.AWS), e.SealSecret, e.Now, name).Handle
+		return rotation.NewRotator(secretsmanager.NewFromConfig(e.AWS), e.SealSecret, e.Now, name).Handle
 	}},
 }
 
