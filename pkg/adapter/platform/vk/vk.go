@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
@@ -431,7 +432,7 @@ var publishing = []string{"wall.post", "photos.getWallUploadServer", "photos.sav
 // rule says what the error of VK with a code means. The first rule counts whose text the message has.
 type rule struct {
 	code  int
-	says  *regexp.Regexp // nil for any message
+	says  func() *regexp.Regexp // nil for any message
 	means func(refusal) *platform.Error
 }
 
@@ -529,10 +530,16 @@ var (
 
 // The meanings of 214 beside "Access to adding post denied".
 var (
-	daily      = regexp.MustCompile(`(?i)\b(a|per|this) day\b|\bdaily\b|\blimit (is |was )?(reached|exceeded)`)
-	scheduled  = regexp.MustCompile(`(?i)\bscheduled\b|publish[ _]date|\bpostponed\b`)
-	unentitled = regexp.MustCompile(`(?i)^access to adding post denied\W*$|\b(editor|administrator|admin|rights?|` +
-		`permissions?|no access|not allowed|wall is closed)\b`)
+	daily = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\b(a|per|this) day\b|\bdaily\b|\blimit (is |was )?(reached|exceeded)`)
+	})
+	scheduled = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\bscheduled\b|publish[ _]date|\bpostponed\b`)
+	})
+	unentitled = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^access to adding post denied\W*$|\b(editor|administrator|admin|rights?|` +
+			`permissions?|no access|not allowed|wall is closed)\b`)
+	})
 )
 
 // refused classifies refusals by their number, and by their text where the number has several meanings.
@@ -550,7 +557,7 @@ func (p *Platform) refused(t platform.Token, method string, posts bool) wire.Ref
 			return nil
 		}
 		for _, r := range rules {
-			if r.code == body.Error.Code && (r.says == nil || r.says.MatchString(strings.TrimSpace(body.Error.Said))) {
+			if r.code == body.Error.Code && (r.says == nil || r.says().MatchString(strings.TrimSpace(body.Error.Said))) {
 				return r.means(of)
 			}
 		}
