@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Price is a price in the smallest unit of a currency.
@@ -31,7 +32,7 @@ var currencies = map[int]string{
 	3: "BHD IQD JOD KWD LYD OMR TND",
 }
 
-var digits = func() map[string]int {
+var digits = sync.OnceValue(func() map[string]int {
 	all := map[string]int{}
 	for n, codes := range currencies {
 		for code := range strings.FieldsSeq(codes) {
@@ -39,11 +40,11 @@ var digits = func() map[string]int {
 		}
 	}
 	return all
-}()
+})
 
 // IsCurrency reports whether a text is the code of a currency.
 func IsCurrency(code string) bool {
-	_, ok := digits[code]
+	_, ok := digits()[code]
 	return ok
 }
 
@@ -53,7 +54,7 @@ func Codes() []string { return slices.Sorted(maps.Keys(digits)) }
 // unitOf returns the number of smallest units in one unit of a currency.
 func unitOf(code string) int64 {
 	unit := int64(1)
-	for range digits[code] {
+	for range digits()[code] {
 		unit *= 10
 	}
 	return unit
@@ -61,12 +62,12 @@ func unitOf(code string) int64 {
 
 // Decimal returns the number of digits after the point, and the price in the unit of the currency.
 func (p Price) Decimal() (scale int, value float64) {
-	return digits[p.Currency], float64(p.Amount) / float64(unitOf(p.Currency))
+	return digits()[p.Currency], float64(p.Amount) / float64(unitOf(p.Currency))
 }
 
 // String returns the price with its code, such as 129.00 EUR.
 func (p Price) String() string {
-	n, unit := digits[p.Currency], unitOf(p.Currency)
+	n, unit := digits()[p.Currency], unitOf(p.Currency)
 	if n == 0 {
 		return fmt.Sprintf("%d %s", p.Amount, p.Currency)
 	}
