@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 )
 
 // Price is a price in the smallest unit of a currency.
@@ -32,7 +31,7 @@ var currencies = map[int]string{
 	3: "BHD IQD JOD KWD LYD OMR TND",
 }
 
-var digits = sync.OnceValue(func() map[string]int {
+var digits = func() map[string]int {
 	all := map[string]int{}
 	for n, codes := range currencies {
 		for code := range strings.FieldsSeq(codes) {
@@ -40,11 +39,11 @@ var digits = sync.OnceValue(func() map[string]int {
 		}
 	}
 	return all
-})
+}()
 
 // IsCurrency reports whether a text is the code of a currency.
 func IsCurrency(code string) bool {
-	_, ok := digits()[code]
+	_, ok := digits[code]
 	return ok
 }
 
@@ -54,7 +53,7 @@ func Codes() []string { return slices.Sorted(maps.Keys(digits)) }
 // unitOf returns the number of smallest units in one unit of a currency.
 func unitOf(code string) int64 {
 	unit := int64(1)
-	for range digits()[code] {
+	for range digits[code] {
 		unit *= 10
 	}
 	return unit
@@ -62,12 +61,12 @@ func unitOf(code string) int64 {
 
 // Decimal returns the number of digits after the point, and the price in the unit of the currency.
 func (p Price) Decimal() (scale int, value float64) {
-	return digits()[p.Currency], float64(p.Amount) / float64(unitOf(p.Currency))
+	return digits[p.Currency], float64(p.Amount) / float64(unitOf(p.Currency))
 }
 
 // String returns the price with its code, such as 129.00 EUR.
 func (p Price) String() string {
-	n, unit := digits()[p.Currency], unitOf(p.Currency)
+	n, unit := digits[p.Currency], unitOf(p.Currency)
 	if n == 0 {
 		return fmt.Sprintf("%d %s", p.Amount, p.Currency)
 	}

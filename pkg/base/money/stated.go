@@ -169,7 +169,7 @@ func codesOf(word string) []string {
 
 // amounts returns the amounts that a number may mean in the smallest unit of a currency.
 func amounts(text, code string) (all []int64) {
-	unit, n := unitOf(code), digits()[code]
+	unit, n := unitOf(code), digits[code]
 	whole := func(s string) string {
 		return strings.Map(func(r rune) rune {
 			if r < '0' || r > '9' {
