@@ -172,8 +172,8 @@ func Challenge(code, metadata string, scopes ...Scope) string {
 	return "Bearer " + strings.Join(parts, ", ")
 }
 
-// ChallengeOf returns the value of the header WWW-Authenticate of an answer with a code, or an empty text if it has none.
-// The scope is what the caller lacks; a caller without a key may need any.
+// ChallengeOf returns the value of the header WWW-Authenticate of an answer with a code, or an empty text if it has
+// none. The scope is what the caller lacks; a caller without a key may need any.
 func ChallengeOf(code errs.Code, metadata string, lacking Scope) string {
 	switch {
 	case code == errs.MissingAPIKey:

@@ -557,7 +557,8 @@ func (p *Platform) refused(t platform.Token, method string, posts bool) wire.Ref
 			return nil
 		}
 		for _, r := range rules {
-			if r.code == body.Error.Code && (r.says == nil || r.says().MatchString(strings.TrimSpace(body.Error.Said))) {
+			said := strings.TrimSpace(body.Error.Said)
+			if r.code == body.Error.Code && (r.says == nil || r.says().MatchString(said)) {
 				return r.means(of)
 			}
 		}
