@@ -2,8 +2,11 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -36,6 +39,49 @@ func TestStartsAreMeasuredInTurns(t *testing.T) {
 	}
 	if all[0].name != "one" || all[1].name != "other" {
 		t.Errorf("in the order %s, %s", all[0].name, all[1].name)
+	}
+}
+
+// mostMade is the number of objects that the packages of a function may make before main, and mostOfOne that of one
+// package. The schemas of a client of DynamoDB are 3,200 of them, and those of huma 1,200. A regular expression of a
+// domain name is 450: such things are made at their first use.
+const (
+	mostMade  = 12_000
+	mostOfOne = 500
+)
+
+// What a start makes can be counted on any machine, other than its time.
+func TestAStartMakesWhatEachCallNeeds(t *testing.T) {
+	bin := t.TempDir()
+	if err := system.Compile(t.Context(), "../..", system.Machine(), filepath.Join(bin, "programs"), "./functions/api",
+		"./functions/console", "./functions/mcp"); err != nil {
+		t.Fatal(err)
+	}
+	made := regexp.MustCompile(`(?m)^init (\S+) @.* (\d+) allocs$`)
+	for name, program := range map[string]string{"content": "api", "console": "console", "mcp": "mcp"} {
+		cmd := exec.CommandContext(t.Context(), filepath.Join(bin, "programs", program))
+		// Nobody serves the runtime API there, so that the function ends.
+		cmd.Env = append(environment("127.0.0.1:1", bin), needs.FunctionName+"="+name, "GODEBUG=inittrace=1")
+		out, _ := cmd.CombinedOutput()
+		sum := 0
+		for _, m := range made.FindAllSubmatch(out, -1) {
+			path := string(m[1])
+			n, err := strconv.Atoi(string(m[2]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum += n
+			_, service, ofAWS := strings.Cut(path, "aws-sdk-go-v2/service/")
+			if ofAWS && !strings.HasPrefix(service, "dynamodb") && !strings.HasPrefix(service, "internal/") {
+				t.Errorf("%s makes what the client of %s needs: call the service by pkg/cloud/awsapi", name, service)
+			}
+			if strings.HasPrefix(path, "github.com/content-automation/") && n > mostOfOne {
+				t.Errorf("%s: %s makes %d objects before main, at most %d", name, path, n, mostOfOne)
+			}
+		}
+		if sum == 0 || sum > mostMade {
+			t.Errorf("%s makes %d objects before main, at most %d\n%.2000s", name, sum, mostMade, out)
+		}
 	}
 }
 

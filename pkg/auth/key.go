@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/seal"
 )
@@ -169,6 +170,22 @@ func Challenge(code, metadata string, scopes ...Scope) string {
 		return "Bearer"
 	}
 	return "Bearer " + strings.Join(parts, ", ")
+}
+
+// ChallengeOf returns the value of the header WWW-Authenticate of an answer with a code, or an empty text if it has
+// none. The scope is what the caller lacks; a caller without a key may need any.
+func ChallengeOf(code errs.Code, metadata string, lacking Scope) string {
+	switch {
+	case code == errs.MissingAPIKey:
+		return Challenge("", metadata, ProgramScopes()...)
+	case code == errs.InvalidAPIKey:
+		return Challenge(InvalidToken, metadata, ProgramScopes()...)
+	case code == errs.InsufficientScope && lacking != "":
+		return Challenge(InsufficientScope, metadata, lacking)
+	case code == errs.InsufficientScope:
+		return Challenge(InsufficientScope, metadata)
+	}
+	return ""
 }
 
 // ProgramScopes are the scopes that programs of others may ask for: all but that of the account itself.

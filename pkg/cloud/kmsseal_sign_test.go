@@ -11,8 +11,6 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/service/kms"
-	"github.com/aws/aws-sdk-go-v2/service/kms/types"
 	"github.com/go-jose/go-jose/v4"
 
 	"github.com/content-automation/api/pkg/cloud/seal"
@@ -26,19 +24,15 @@ type fakeKMS struct {
 	err    error
 }
 
-func (f *fakeKMS) Sign(ctx context.Context, in *kms.SignInput, _ ...func(*kms.Options)) (*kms.SignOutput, error) {
-	if _, bounded := ctx.Deadline(); !bounded || *in.KeyId != "arn:key" || in.MessageType != types.MessageTypeDigest ||
-		in.SigningAlgorithm != types.SigningAlgorithmSpecEcdsaSha256 || len(in.Message) != 32 {
+func (f *fakeKMS) Sign(ctx context.Context, key string, digest []byte) ([]byte, error) {
+	if _, bounded := ctx.Deadline(); !bounded || key != "arn:key" || len(digest) != 32 {
 		return nil, errors.New("a request that KMS does not take")
 	}
-	der, err := f.key.Sign(rand.Reader, in.Message, crypto.SHA256)
-	return &kms.SignOutput{Signature: der}, errors.Join(err, f.err)
+	der, err := f.key.Sign(rand.Reader, digest, crypto.SHA256)
+	return der, errors.Join(err, f.err)
 }
 
-func (f *fakeKMS) GetPublicKey(context.Context, *kms.GetPublicKeyInput,
-	...func(*kms.Options)) (*kms.GetPublicKeyOutput, error) {
-	return &kms.GetPublicKeyOutput{PublicKey: f.public}, nil
-}
+func (f *fakeKMS) PublicKey(context.Context, string) ([]byte, error) { return f.public, nil }
 
 func TestKMSSigns(t *testing.T) {
 	fake := &fakeKMS{}
@@ -49,7 +43,7 @@ func TestKMSSigns(t *testing.T) {
 	if fake.public, err = x509.MarshalPKIXPublicKey(&fake.key.PublicKey); err != nil {
 		t.Fatal(err)
 	}
-	s := kmsseal.Signer{API: func() kmsseal.API { return fake }, Key: "arn:key"}
+	s := kmsseal.Signer{API: fake, Key: "arn:key"}
 	payload := []byte("{}")
 	signature, key, err := seal.Detached(t.Context(), s, payload)
 	if err != nil {

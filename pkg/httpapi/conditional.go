@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi/jsontree"
@@ -27,7 +28,9 @@ type IfMatch struct {
 func ETag(version int64) string { return `"` + strconv.FormatInt(version, 10) + `"` }
 
 // entityTag is an element of the headers of conditional requests: "*", or an entity tag (RFC 9110, 8.8.3).
-var entityTag = regexp.MustCompile(`^\s*(\*|(?:W/)?"[\x21\x23-\x7E\x80-\xFF]*")\s*(?:,|$)`)
+var entityTag = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*(\*|(?:W/)?"[\x21\x23-\x7E\x80-\xFF]*")\s*(?:,|$)`)
+})
 
 // noTag is an entity tag that no version has.
 const noTag = `""`
@@ -40,7 +43,7 @@ func entityTags(lines []string) (tags []string, ok bool) {
 			rest = empty // RFC 9110, 5.6.1: an empty element does not count
 			continue
 		}
-		m := entityTag.FindStringSubmatch(rest)
+		m := entityTag().FindStringSubmatch(rest)
 		if m == nil {
 			return nil, strings.TrimSpace(rest) == "" && len(tags) > 0
 		}

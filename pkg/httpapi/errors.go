@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -156,41 +157,29 @@ func reason(e *errs.Error) []any {
 	if len(e.Details) > 0 {
 		message = e.Details[0].Message // without the param
 	}
-	attributes := []any{"reason", quoted.ReplaceAllString(message, "…")}
-	if e.Param != "" && named.MatchString(e.Param) {
+	attributes := []any{"reason", quoted().ReplaceAllString(message, "…")}
+	if e.Param != "" && named().MatchString(e.Param) {
 		attributes = append(attributes, "param", e.Param)
 	}
 	return attributes
 }
 
 var (
-	quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
-	named  = regexp.MustCompile(`^[a-z0-9_/]{1,100}$`)
+	quoted = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+	})
+	named = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^[a-z0-9_/]{1,100}$`)
+	})
 )
 
 // briefly is the time after which to retry if something is unavailable for an unknown time.
 const briefly = time.Second
 
-// Challenge returns the value of the header WWW-Authenticate of an answer with a code (RFC 6750, 3), or an empty text
-// if it has none. The metadata are the address of those of the resource, or empty. The scope is what the caller lacks;
-// a caller without a key may need any.
-func Challenge(code errs.Code, metadata string, lacking auth.Scope) string {
-	switch status, _ := Status(code); {
-	case code == errs.MissingAPIKey:
-		return auth.Challenge("", metadata, auth.ProgramScopes()...)
-	case status == http.StatusUnauthorized:
-		return auth.Challenge(auth.InvalidToken, metadata, auth.ProgramScopes()...)
-	case code == errs.InsufficientScope && lacking != "":
-		return auth.Challenge(auth.InsufficientScope, metadata, lacking)
-	case code == errs.InsufficientScope:
-		return auth.Challenge(auth.InsufficientScope, metadata)
-	}
-	return ""
-}
-
+// errorHeaders returns the headers of an error.
 func errorHeaders(e *errs.Error) http.Header {
 	h := http.Header{}
-	if challenge := Challenge(e.Code, "", auth.Scope(e.Scope)); challenge != "" {
+	if challenge := auth.ChallengeOf(e.Code, "", auth.Scope(e.Scope)); challenge != "" {
 		h.Set("WWW-Authenticate", challenge)
 	}
 	wait := e.RetryAfter

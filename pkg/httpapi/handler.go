@@ -109,7 +109,7 @@ func (r *Router) admit(c *call, p *auth.Principal, req *http.Request) error {
 		return unknown(req, allowed)
 	}
 	reads := req.Method == http.MethodGet || req.Method == http.MethodHead
-	if known.conditional {
+	if known.input().conditional {
 		if err := conditions(req.Header); err != nil {
 			return err
 		}
@@ -119,7 +119,7 @@ func (r *Router) admit(c *call, p *auth.Principal, req *http.Request) error {
 		return errs.Invalid("query", "has a part that cannot be read: separate parameters by &, and write %% as "+
 			"%%25 and ; as %%3B")
 	}
-	if err := checkIDs(query, known.ids); err != nil {
+	if err := checkIDs(query, known.input().ids); err != nil {
 		return err
 	}
 	if reads {
@@ -160,7 +160,7 @@ func (r *Router) match(req *http.Request) (found Route, allowed []string) {
 	if path.Clean(req.URL.Path) != req.URL.Path {
 		return Route{}, nil
 	}
-	_, pattern := r.paths.Handler(req)
+	_, pattern := r.mux.Handler(req)
 	method := req.Method
 	if method == http.MethodHead {
 		// RFC 9110, 9.1: the gateway omits the body and sends its length, which it could not if the body were omitted

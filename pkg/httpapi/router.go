@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -83,16 +84,34 @@ type Route struct {
 	// Errors are all codes that the operation may return.
 	Errors []errs.Code
 
+	// input describes the parameters. It is made at the first call of the operation.
+	input func() parameters
+}
+
+// parameters are what the router itself needs to know of the parameters of an operation.
+type parameters struct {
 	// conditional reports whether the operation takes the header If-Match.
 	conditional bool
 	// ids are the parameters of the query that take the id of a resource.
 	ids []string
 }
 
+// methods are the operations of a path by their methods. The router has refused other methods before.
+type methods map[string]http.HandlerFunc
+
+// ServeHTTP implements http.Handler.
+func (m methods) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	serve := m[req.Method]
+	if req.Method == http.MethodHead {
+		serve = m[http.MethodGet]
+	}
+	serve(w, req)
+}
+
 // Router collects the operations of a function and serves them.
 type Router struct {
-	mux    *http.ServeMux
-	paths  *http.ServeMux // of all methods
+	mux    *http.ServeMux     // of the paths
+	served map[string]methods // by path
 	routes []Route
 	db     *store.DB
 	audit  Recorder
@@ -112,7 +131,7 @@ type Router struct {
 
 // NewRouter makes a router that commits to db and reports each call to audit.
 func NewRouter(db *store.DB, audit Recorder, now func() time.Time) *Router {
-	return &Router{mux: http.NewServeMux(), paths: http.NewServeMux(), db: db, audit: audit, now: now}
+	return &Router{mux: http.NewServeMux(), served: map[string]methods{}, db: db, audit: audit, now: now}
 }
 
 // NewDocument makes a router that serves nothing, but adds the operations registered with it to the document of config.
@@ -352,9 +371,10 @@ func (op Op) permits(p *auth.Principal, now time.Time) error {
 func register[I any](r *Router, op Op, success reflect.Type, handle func(context.Context, *I) (*answer, error)) {
 	takesBody, optional := humafix.TakesBody(reflect.TypeFor[I]())
 	codes := op.errors(takesBody)
-	first := !slices.ContainsFunc(r.routes, func(known Route) bool { return known.Path == op.Path })
 	r.routes = append(r.routes, Route{op.Method, op.Path, op.ID, op.Scope, op.Also, op.Opens, op.Function,
-		op.status(), codes, takesIfMatch(reflect.TypeFor[I]()), idParameters(reflect.TypeFor[I]())})
+		op.status(), codes, sync.OnceValue(func() parameters {
+			return parameters{takesIfMatch(reflect.TypeFor[I]()), idParameters(reflect.TypeFor[I]())}
+		})})
 	o := huma.Operation{
 		OperationID: op.ID, Method: op.Method, Path: op.Path, DefaultStatus: op.status(),
 		MaxBodyBytes: MaxBody + 1, // huma refuses at the limit, not above it
@@ -384,12 +404,13 @@ func register[I any](r *Router, op Op, success reflect.Type, handle func(context
 		return
 	}
 	o.Responses = map[string]*huma.Response{strconv.Itoa(op.status()): {}}
-	if first {
-		r.paths.Handle(op.Path, r.mux)
+	if r.served[op.Path] == nil {
+		r.served[op.Path] = methods{}
+		r.mux.Handle(op.Path, r.served[op.Path])
 	}
 	ids := idsOf(op.Path)
 	operation := humafix.Handler(o, schema.Known{Answer: dataOf(success), Fixed: op.Fixed}, serve)
-	r.mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, req *http.Request) {
+	r.served[op.Path][op.Method] = func(w http.ResponseWriter, req *http.Request) {
 		op.Ends.addTo(w.Header())
 		c := callFrom(req.Context())
 		if err := c.parse(takesBody, optional); err != nil {
@@ -401,7 +422,7 @@ func register[I any](r *Router, op Op, success reflect.Type, handle func(context
 			req = req.WithContext(humafix.WithBody(req.Context(), c.sent))
 		}
 		operation.ServeHTTP(w, req)
-	})
+	}
 }
 
 // SecurityScheme is the name of the API key in the document.

@@ -36,7 +36,7 @@ func (a Response) Status() int {
 // Headers returns all headers except the content type and the request's id.
 func (a Response) Headers() map[string]string {
 	h := web.GatewayHeaders()
-	if challenge := httpapi.Challenge(a.Code, "", ""); challenge != "" {
+	if challenge := auth.ChallengeOf(a.Code, "", ""); challenge != "" {
 		h["WWW-Authenticate"] = challenge
 	}
 	switch a.Code {
@@ -56,7 +56,7 @@ func (a Response) Headers() map[string]string {
 // header in its answers.
 func (a Response) HeadersAt(base string) map[string]string {
 	h := a.Headers()
-	if challenge := httpapi.Challenge(a.Code, base+MetadataPath, ""); challenge != "" {
+	if challenge := auth.ChallengeOf(a.Code, base+MetadataPath, ""); challenge != "" {
 		h["WWW-Authenticate"] = challenge
 	}
 	return h

@@ -16,7 +16,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/spf13/cobra"
 
 	"github.com/content-automation/api/pkg/cloud/seal/kmsseal"
@@ -28,7 +27,7 @@ func openKeys(ctx context.Context) (kmsseal.API, error) {
 	if err != nil {
 		return nil, err
 	}
-	return kms.NewFromConfig(cfg), nil
+	return kmsseal.NewAPI(cfg), nil
 }
 
 // provenanceCommand keeps the certificate of the Content Credentials.
@@ -141,7 +140,7 @@ func openKey(ctx context.Context, open func(context.Context) (kmsseal.API, error
 	if err != nil {
 		return k, err
 	}
-	k.ctx, k.Signer = ctx, kmsseal.Signer{API: func() kmsseal.API { return api }, Key: id}
+	k.ctx, k.Signer = ctx, kmsseal.Signer{API: api, Key: id}
 	k.public, _, err = k.Signer.Public(ctx)
 	return k, err
 }

@@ -16,8 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/kms"
-
 	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/cloud/seal/kmsseal"
 )
@@ -25,15 +23,12 @@ import (
 // oneKey is KMS with one key.
 type oneKey struct{ *ecdsa.PrivateKey }
 
-func (k oneKey) GetPublicKey(context.Context, *kms.GetPublicKeyInput, ...func(*kms.Options)) (*kms.GetPublicKeyOutput,
-	error) {
-	der, err := x509.MarshalPKIXPublicKey(&k.PublicKey)
-	return &kms.GetPublicKeyOutput{PublicKey: der}, err
+func (k oneKey) PublicKey(context.Context, string) ([]byte, error) {
+	return x509.MarshalPKIXPublicKey(&k.PrivateKey.PublicKey)
 }
 
-func (k oneKey) Sign(_ context.Context, in *kms.SignInput, _ ...func(*kms.Options)) (*kms.SignOutput, error) {
-	signature, err := ecdsa.SignASN1(rand.Reader, k.PrivateKey, in.Message)
-	return &kms.SignOutput{Signature: signature}, err
+func (k oneKey) Sign(_ context.Context, _ string, digest []byte) ([]byte, error) {
+	return ecdsa.SignASN1(rand.Reader, k.PrivateKey, digest)
 }
 
 // issued returns the chain that an authority issues for a request.

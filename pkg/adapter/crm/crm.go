@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/net/html"
@@ -261,8 +262,10 @@ func (n *Number) UnmarshalJSON(b []byte) error {
 
 // markup finds what editors of CRMs write into descriptions: the start or end of a known element, or a character by its
 // name or number. Other texts, such as "5 < 6" and "M&S", have none.
-var markup = regexp.MustCompile(`(?i)</?(?:p|br|div|span|b|i|u|s|a|h[1-6]|ul|ol|li|strong|em|table|tbody|thead|tr|td|` +
-	`th|img|font|hr|blockquote|pre|code|small|sub|sup|section|article|script|style)\b[^<>]*>|&#?[a-z0-9]{2,31};`)
+var markup = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)</?(?:p|br|div|span|b|i|u|s|a|h[1-6]|ul|ol|li|strong|em|table|tbody|thead|tr|td|` +
+		`th|img|font|hr|blockquote|pre|code|small|sub|sup|section|article|script|style)\b[^<>]*>|&#?[a-z0-9]{2,31};`)
+})
 
 // blocks are the elements that begin and end a line.
 var blocks = map[string]bool{"p": true, "br": true, "div": true, "h1": true, "h2": true, "h3": true, "h4": true,
@@ -272,7 +275,7 @@ var blocks = map[string]bool{"p": true, "br": true, "div": true, "h1": true, "h2
 // Plain returns a description as plain text if it is in HTML: its elements become lines, and the names of characters
 // become characters. Scripts and styles are left out.
 func Plain(description string) string {
-	if !markup.MatchString(description) {
+	if !markup().MatchString(description) {
 		return description
 	}
 	var out strings.Builder

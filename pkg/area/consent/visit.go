@@ -426,10 +426,12 @@ var pageText string
 //go:embed page.css
 var pageStyle string
 
-var design = web.NewDesign(pageText, web.Look("../../settings/assets/")+pageStyle)
+var design = web.NewDesign(pageText, func() string { return web.Look("../../settings/assets/") + pageStyle })
 
 // pagePolicy permits the page its style, and its form to call the page again. It permits no script.
-var pagePolicy = design.Policy("font-src 'self'; img-src data:; form-action 'self'; ")
+func pagePolicy() string {
+	return design.Policy("font-src 'self'; img-src data:; form-action 'self'; ")
+}
 
 // page is a page for the browser of an owner.
 type page struct {
@@ -498,5 +500,5 @@ func (p page) write(w http.ResponseWriter, method string) {
 	if p.cookie != nil && method == http.MethodGet {
 		http.SetCookie(w, p.cookie)
 	}
-	design.Write(w, method, p.Status, pagePolicy, p)
+	design.Write(w, method, p.Status, pagePolicy(), p)
 }

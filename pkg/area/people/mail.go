@@ -384,20 +384,22 @@ func (w words) of(name string) string {
 	return out
 }
 
-// page has no style sheet: mail programs leave those out.
-var mailPage = template.Must(template.New("").Parse(`<!doctype html>
+// mailPage has no style sheet: mail programs leave those out.
+var mailPage = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Parse(`<!doctype html>
 <html lang="{{.Language}}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
-	`<meta name="color-scheme" content="light dark"><title>{{.Subject}}</title></head>
+		`<meta name="color-scheme" content="light dark"><title>{{.Subject}}</title></head>
 <body style="margin:0;padding:24px 12px;font:16px/1.5 Inter,'Segoe UI',Roboto,Arial,sans-serif">
 <div style="max-width:560px;margin:0 auto">
 <h1 style="font-size:20px;line-height:1.3;margin:0 0 16px">{{.Subject}}</h1>
 <p style="margin:0 0 16px">{{.Text}}</p>
 {{with .Items}}<ul style="margin:0 0 16px;padding-left:20px">{{range .}}<li>{{.}}</li>{{end}}</ul>
 {{end}}<p style="margin:0 0 24px"><a href="{{.Link}}" style="display:inline-block;background:#1d4ed8;color:#ffffff;` +
-	`padding:10px 18px;border-radius:8px;text-decoration:none;font-weight:600">{{.Button}}</a></p>
+		`padding:10px 18px;border-radius:8px;text-decoration:none;font-weight:600">{{.Button}}</a></p>
 <p style="margin:0;font-size:13px;opacity:.75">{{.Why}}<br><a href="{{.Leave}}" style="color:inherit">{{.Stop}}</a></p>
 </div></body></html>
 `))
+})
 
 // compose fills in the subject and both forms of the text.
 func (m *Message) compose(language string, n *person.News, link string) error {
@@ -419,7 +421,7 @@ func (m *Message) compose(language string, n *person.News, link string) error {
 	}{language, m.Subject, w.of(n.What + ".text"), link, w.of(n.What + ".button"), w.of("why." + string(n.Notice)),
 		m.Leave, w.of("stop"), items}
 	var out bytes.Buffer
-	if err := mailPage.Execute(&out, said); err != nil {
+	if err := mailPage().Execute(&out, said); err != nil {
 		return err
 	}
 	m.HTML = out.String()

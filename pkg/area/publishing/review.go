@@ -472,7 +472,9 @@ var pageText string
 //go:embed page.css
 var pageStyle string
 
-var design = web.NewDesign(pageText, web.Look("../settings/assets/")+pageStyle, template.FuncMap{
+var design = web.NewDesign(pageText, func() string {
+	return web.Look("../settings/assets/") + pageStyle
+}, template.FuncMap{
 	"of":   func(p page, one pageItem) itemOf { return itemOf{p, one} },
 	"logo": web.Logo,
 })

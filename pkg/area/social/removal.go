@@ -349,7 +349,9 @@ func signCode(key, parts []byte) []byte {
 }
 
 // deletionPage is the page about a deletion.
-var deletionPage = web.NewDesign("<h1>{{.Title}}</h1>\n<p>{{.Text}}</p>", web.Look("../../settings/assets/"))
+var deletionPage = web.NewDesign("<h1>{{.Title}}</h1>\n<p>{{.Text}}</p>", func() string {
+	return web.Look("../../settings/assets/")
+})
 
 // showDeletion tells a person by the code of a confirmation that their data are deleted. The code is signed: a request
 // is answered with one only after it was carried out.

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/content-automation/api/pkg/area/automation"
@@ -700,11 +701,13 @@ func (n names) of(old string) string {
 }
 
 // idForm matches the id of a resource, and that of a file of one.
-var idForm = regexp.MustCompile(`^([a-z]{3}_[0-7][0-9a-hjkmnp-tv-z]{25})(_[0-9]+_[0-9]+)?$`)
+var idForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^([a-z]{3}_[0-7][0-9a-hjkmnp-tv-z]{25})(_[0-9]+_[0-9]+)?$`)
+})
 
 // text returns a text in which an id is the new one.
 func (n names) text(s string) string {
-	if m := idForm.FindStringSubmatch(s); m != nil {
+	if m := idForm().FindStringSubmatch(s); m != nil {
 		return n.of(m[1]) + m[2]
 	}
 	return s
@@ -744,11 +747,13 @@ func (n names) tree(v any, met map[string]string) any {
 // file is the name of a file in an export: media, the id of its resource, the attempt and the name of the object.
 type file struct{ resource, attempt, name string }
 
-var fileForm = regexp.MustCompile(
-	`^media/([a-z]{3}_[0-7][0-9a-hjkmnp-tv-z]{25})/([0-9]{1,6})/([0-9a-zA-Z]{1,80}\.[a-z0-9]{1,8})$`)
+var fileForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(
+		`^media/([a-z]{3}_[0-7][0-9a-hjkmnp-tv-z]{25})/([0-9]{1,6})/([0-9a-zA-Z]{1,80}\.[a-z0-9]{1,8})$`)
+})
 
 func parseFile(name string) (file, bool) {
-	m := fileForm.FindStringSubmatch(name)
+	m := fileForm().FindStringSubmatch(name)
 	if m == nil {
 		return file{}, false
 	}

@@ -23,7 +23,7 @@ func Look(fonts string) string { return FontFaces(fonts) + look }
 
 // Design is the look of pages.
 type Design struct {
-	style string
+	style func() string
 	parse func() *template.Template
 }
 
@@ -41,16 +41,17 @@ func languageOf(data any) string {
 }
 
 // NewDesign returns a design with a style sheet. main is the template of the element <main>; its data has the member
-// Title, and is Translated unless it is English. The template may call further functions. It is parsed when a page is
+// Title, and is Translated unless it is English. The template may call further functions. Both are made when a page is
 // first written, because most starts of a function write none.
-func NewDesign(main, style string, further ...template.FuncMap) *Design {
+func NewDesign(main string, style func() string, further ...template.FuncMap) *Design {
+	style = sync.OnceValue(style)
 	return &Design{style: style, parse: sync.OnceValue(func() *template.Template {
 		t := template.New("page")
 		for _, functions := range further {
 			t.Funcs(functions)
 		}
 		template.Must(t.Funcs(template.FuncMap{
-			"style": func() template.CSS { return template.CSS(style) },
+			"style": func() template.CSS { return template.CSS(style()) },
 			"add":   func(a, b int) int { return a + b },
 			"lang":  languageOf,
 			"mark":  func() template.HTML { return Mark("var(--link)", "var(--back)") },
@@ -65,7 +66,7 @@ func NewDesign(main, style string, further ...template.FuncMap) *Design {
 // Policy returns the Content-Security-Policy of the pages. It permits the style sheet and the further directives, such
 // as "form-action 'self'; ", and no script.
 func (d *Design) Policy(further string) string {
-	sum := sha256.Sum256([]byte(d.style))
+	sum := sha256.Sum256([]byte(d.style()))
 	return "default-src 'none'; " + further + "style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
 		"'; frame-ancestors 'none'; base-uri 'none'"
 }

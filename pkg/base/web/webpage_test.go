@@ -10,7 +10,7 @@ import (
 )
 
 func TestAPage(t *testing.T) {
-	d := web.NewDesign("\n<h1>{{.Title}}</h1>", "h1 { color: red }")
+	d := web.NewDesign("\n<h1>{{.Title}}</h1>", func() string { return "h1 { color: red }" })
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
 		w := httptest.NewRecorder()
 		d.Write(w, method, http.StatusNotFound, d.Policy("form-action 'self'; "), struct{ Title string }{"<b>A & B"})

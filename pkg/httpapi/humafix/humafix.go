@@ -296,11 +296,13 @@ func translate(status int, msg string, causes []error, c *call) *errs.Error {
 }
 
 // Only a refusal needs the pattern: most cold starts do not compile it.
-var noInteger = regexp.MustCompile(`^json: cannot unmarshal number \S+ into Go struct field [^.\s]+\.(\S+) of type ` +
-	`u?int`)
+var noInteger = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^json: cannot unmarshal number \S+ into Go struct field [^.\s]+\.(\S+) of type ` +
+		`u?int`)
+})
 
 func detail(e *huma.ErrorDetail, sent any) errs.Detail {
-	if m := noInteger.FindStringSubmatch(e.Message); m != nil {
+	if m := noInteger().FindStringSubmatch(e.Message); m != nil {
 		// The schema takes 1.0 for an integer, but the decoder does not.
 		return errs.Detail{Param: field(strings.Split(m[1], "."), sent), Message: schema.MustBeInteger}
 	}

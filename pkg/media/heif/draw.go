@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/content-automation/api/pkg/media/compose/ffmpeg"
 )
@@ -222,11 +223,13 @@ func (l *layer) decode(ctx context.Context, program Program, dir string) (*plane
 	return to, said, err
 }
 
-var stream = regexp.MustCompile(`Stream #0:0[^:]*: Video: \w+[^\n]*?, (yuvj?|gbrp?|gray)([0-9a-z]*)(?:\(([^)]*)\))?, \d+x\d+`)
+var stream = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`Stream #0:0[^:]*: Video: \w+[^\n]*?, (yuvj?|gbrp?|gray)([0-9a-z]*)(?:\(([^)]*)\))?, \d+x\d+`)
+})
 
 // said reads what the decoder says of the samples.
 func (p *planes) said(log string) (c Colors, err error) {
-	m := stream.FindStringSubmatch(log)
+	m := stream().FindStringSubmatch(log)
 	if m == nil {
 		return c, broken("samples of another form")
 	}

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/content-automation/api/pkg/media/audio"
 	"github.com/content-automation/api/pkg/media/provenance"
@@ -284,8 +285,10 @@ var (
 const maxXMP = 1 << 20
 
 // source is the statement of XMP whether a file was made by a camera, by a model or otherwise: a term of a list.
-var source = regexp.MustCompile(`DigitalSourceType(?:>|=["']| rdf:resource=["'])\s*` +
-	`https?://cv\.iptc\.org/newscodes/digitalsourcetype/([A-Za-z]{1,40})["'<\s]`)
+var source = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`DigitalSourceType(?:>|=["']| rdf:resource=["'])\s*` +
+		`https?://cv\.iptc\.org/newscodes/digitalsourcetype/([A-Za-z]{1,40})["'<\s]`)
+})
 
 // extension removes a box that extends the format, but for the marks of origin: the manifest of C2PA, and the kind of
 // the source in XMP.
@@ -315,7 +318,7 @@ func (s *stripper) extension(b box) error {
 		s.marked = true
 		return nil
 	}
-	found := source.FindSubmatch(text)
+	found := source().FindSubmatch(text)
 	if found == nil {
 		s.blank(b)
 		return nil

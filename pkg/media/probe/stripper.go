@@ -11,6 +11,7 @@ import (
 	"io"
 	"regexp"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/content-automation/api/pkg/base/budget"
@@ -306,8 +307,10 @@ func (s *stripper) name(from, to int64) error {
 }
 
 // encoderNote is all that a note of ffmpeg says if it was given nothing else: a list with the name of the encoder.
-var encoderNote = regexp.MustCompile(`(?s)^....meta\x00{4}....hdlr\x00{8}mdirappl\x00{8,9}....ilst` +
-	`.....too....data\x00\x00\x00\x01\x00{4}Lavf[0-9.]+$`)
+var encoderNote = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?s)^....meta\x00{4}....hdlr\x00{8}mdirappl\x00{8,9}....ilst` +
+		`.....too....data\x00\x00\x00\x01\x00{4}Lavf[0-9.]+$`)
+})
 
 // note removes a box that no player needs.
 func (s *stripper) note(b box) error {
@@ -320,7 +323,7 @@ func (s *stripper) note(b box) error {
 	if err := s.At(b.body, body); err != nil {
 		return err
 	}
-	if encoderNote.Match(body) {
+	if encoderNote().Match(body) {
 		for i := range s.edits[n:] {
 			s.edits[n+i].plain = true
 		}
@@ -654,9 +657,11 @@ var (
 )
 
 // encoders are the notes of programs that say how a picture was encoded, and nothing else.
-var encoders = regexp.MustCompile(`^(Lavc[0-9.]+|Lavf[0-9.]+|CREATOR: gd-jpeg v[ -~]{1,60}|` +
-	`Compressed by jpeg-recompress|Optimized by JPEGmini [ -~]{1,60}|File written by Adobe Photoshop[ -~]{0,20}|` +
-	`LEAD Technologies Inc\. V[0-9.]+|AppleMark|Intel\(R\) (JPEG|IPP)[ -~]{1,60})\s*\x00?$`)
+var encoders = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(Lavc[0-9.]+|Lavf[0-9.]+|CREATOR: gd-jpeg v[ -~]{1,60}|` +
+		`Compressed by jpeg-recompress|Optimized by JPEGmini [ -~]{1,60}|File written by Adobe Photoshop[ -~]{0,20}|` +
+		`LEAD Technologies Inc\. V[0-9.]+|AppleMark|Intel\(R\) (JPEG|IPP)[ -~]{1,60})\s*\x00?$`)
+})
 
 // stripJPEG keeps the segments that a decoder needs, the color profile, and the manifest of C2PA.
 func stripJPEG(content []byte, notes bool) []byte {
@@ -666,7 +671,7 @@ func stripJPEG(content []byte, notes bool) []byte {
 		stays := false
 		switch {
 		case marker == jpegComment:
-			stays = notes && encoders.Match(body)
+			stays = notes && encoders().Match(body)
 		case marker == jpegApp+1:
 			stays = notes && bytes.HasPrefix(body, xmpMark)
 		case marker == jpegApp+2:

@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/content-automation/api/pkg/auth"
@@ -413,7 +414,9 @@ const (
 	lookUpTries = 2
 )
 
-var domainForm = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$`)
+var domainForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$`)
+})
 
 // publicDomains give addresses to anyone, so nobody can own them.
 var publicDomains = []string{"gmail.com", "googlemail.com", "outlook.com", "hotmail.com", "live.com", "yahoo.com",
@@ -426,7 +429,7 @@ func RecordName(domain string) string { return label + "." + domain }
 func (s *Service) AddDomain(ctx context.Context, account tenant.Account, connectionID,
 	domain string) (Connection, error) {
 	domain = strings.ToLower(strings.TrimSuffix(domain, "."))
-	if len(domain) > 253 || !domainForm.MatchString(domain) || slices.Contains(publicDomains, domain) {
+	if len(domain) > 253 || !domainForm().MatchString(domain) || slices.Contains(publicDomains, domain) {
 		return Connection{}, errs.Invalid("/domain", "must be a domain of your own, such as example.com")
 	}
 	token, _, err := web.NewBearer(s.random)

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -128,14 +129,16 @@ func Counts(account tenant.Account) string { return "peoplecount#" + string(acco
 const personAttribute = "person"
 
 // domain is a name of the DNS with two labels at least. An address in brackets is none.
-var domain = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+var domain = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+})
 
 // Address returns an e-mail address in the form in which it is stored and compared, or an error that names the field.
 func Address(s, param string) (string, error) {
 	a, err := mail.ParseAddress(s)
 	if err != nil || a.Address != s || len(s) > 254 || strings.ContainsFunc(s, func(r rune) bool {
 		return r <= ' ' || r > '~' || r == '"'
-	}) || !domain.MatchString(Domain(s)) || net.ParseIP(Domain(s)) != nil {
+	}) || !domain().MatchString(Domain(s)) || net.ParseIP(Domain(s)) != nil {
 		return "", errs.Invalid(param, "is not an e-mail address; write it as ada@example.com")
 	}
 	return strings.ToLower(s), nil

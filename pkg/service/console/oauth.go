@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
@@ -668,13 +669,15 @@ func ascii(s string) bool {
 }
 
 // hostName is a name of the DNS in ASCII, with two labels at least.
-var hostName = regexp.MustCompile(`(?i)^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?$`)
+var hostName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?$`)
+})
 
 // hostNamed reports whether a host is a name in ASCII, as the DNS has it. Letters of other scripts are in it as xn--…,
 // so that no host looks like another one. A host may have them in an address without the address having them, by
 // percent signs.
 func hostNamed(host string) bool {
-	if !hostName.MatchString(host) || len(host) > 253 || net.ParseIP(host) != nil {
+	if !hostName().MatchString(host) || len(host) > 253 || net.ParseIP(host) != nil {
 		return false
 	}
 	_, err := idna.Lookup.ToUnicode(strings.ToLower(host)) // refuses xn--… that stands for nothing
@@ -744,7 +747,9 @@ func plain(name string) string {
 }
 
 // together finds where two words stand together, such as in ClaudeDesktop.
-var together = regexp.MustCompile(`(\p{Ll})(\p{Lu})`)
+var together = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(\p{Ll})(\p{Lu})`)
+})
 
 // ownsName reports whether a program may have a name: one that many people know is for its own hosts, and for programs
 // of the computer, which are shown as such. Letters that look like others count as those.
@@ -757,7 +762,7 @@ func ownsName(name string, redirects []string) bool {
 			return !unicode.IsLetter(r) && !unicode.IsDigit(r) && latin.Replace(string(r)) == string(r)
 		})
 	}
-	words := append(split(name), split(together.ReplaceAllString(name, "$1 $2"))...)
+	words := append(split(name), split(together().ReplaceAllString(name, "$1 $2"))...)
 	words = append(words, strings.Join(split(name), ""))
 	for program, hosts := range famous {
 		if !slices.ContainsFunc(words, func(word string) bool {

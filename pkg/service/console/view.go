@@ -44,9 +44,15 @@ type asset struct {
 	content []byte
 }
 
-// assetNames are the names of the assets in links, by the names of their files; served are the files by those.
-var assetNames, served = func() (map[string]string, map[string]asset) {
-	names, files := map[string]string{}, map[string]asset{}
+// assetFiles are the assets by the names of their files, and by those in links.
+type assetFiles struct {
+	names  map[string]string
+	served map[string]asset
+}
+
+// loadAssets reads the assets when a page first links one.
+var loadAssets = sync.OnceValue(func() assetFiles {
+	all := assetFiles{map[string]string{}, map[string]asset{}}
 	found, _ := fs.Glob(assets, "assets/*")
 	for _, file := range found {
 		content, _ := assets.ReadFile(file) // it is in the program
@@ -59,17 +65,17 @@ var assetNames, served = func() (map[string]string, map[string]asset) {
 		if path.Ext(base) == ".js" {
 			kind = "text/javascript; charset=utf-8"
 		}
-		names[base], files[name] = name, asset{kind, content}
+		all.names[base], all.served[name] = name, asset{kind, content}
 	}
 	for name, content := range web.Fonts() {
-		files[name] = asset{"font/woff2", content}
+		all.served[name] = asset{"font/woff2", content}
 	}
-	return names, files
-}()
+	return all
+})
 
 // serveAsset serves a style, a script or a font, which browsers keep.
 func serveAsset(w http.ResponseWriter, r *http.Request) {
-	a, ok := served[r.PathValue("name")]
+	a, ok := loadAssets().served[r.PathValue("name")]
 	if !ok {
 		w.WriteHeader(http.StatusNotFound)
 		return
@@ -178,7 +184,9 @@ func (v *view) T(text string, values ...any) string {
 }
 
 // Asset returns the path of an asset.
-func (v *view) Asset(name string) string { return v.Prefix + "/settings/assets/" + assetNames[name] }
+func (v *view) Asset(name string) string {
+	return v.Prefix + "/settings/assets/" + loadAssets().names[name]
+}
 
 // Time returns a time in full. A script shows it in the time zone of the browser, and its title stays in UTC.
 func (v *view) Time(t time.Time) template.HTML {
@@ -287,7 +295,9 @@ type page struct{ all *template.Template }
 const tokenField = "token"
 
 // changeForm opens a form that changes something, and adds its CSRF token.
-var changeForm = regexp.MustCompile(`<form\b[^>]*\bmethod="post"[^>]*>`)
+var changeForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`<form\b[^>]*\bmethod="post"[^>]*>`)
+})
 
 const withToken = `$0{{with $$.FormToken}}<input type="hidden" name="` + tokenField + `" value="{{.}}">{{end}}`
 
@@ -297,7 +307,7 @@ func addTemplate(to *template.Template, file string) error {
 	if err != nil {
 		return err
 	}
-	_, err = to.Parse(changeForm.ReplaceAllString(string(text), withToken))
+	_, err = to.Parse(changeForm().ReplaceAllString(string(text), withToken))
 	return err
 }
 

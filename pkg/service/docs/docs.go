@@ -319,11 +319,13 @@ func (h handler) addAgents(document []byte) {
 }
 
 // guideLink is a link from a guide to another.
-var guideLink = regexp.MustCompile(`\]\(([a-z-]+)(#[a-z0-9-]+)?\)`)
+var guideLink = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\]\(([a-z-]+)(#[a-z0-9-]+)?\)`)
+})
 
 // markdown returns the text of a guide whose links lead to texts.
 func markdown(name string) []byte {
-	return guideLink.ReplaceAll(guideText(name), []byte("](${1}.md$2)"))
+	return guideLink().ReplaceAll(guideText(name), []byte("](${1}.md$2)"))
 }
 
 const about = "# Content-Automation API\n\n> A REST API for making and publishing social-media content: factories " +

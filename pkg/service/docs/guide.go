@@ -143,14 +143,18 @@ type indexedSection struct {
 }
 
 var (
-	sectionHead = regexp.MustCompile(`<h[23] id="([^"]+)">(.*?)</h[23]>`)
-	element     = regexp.MustCompile(`<[^>]*>`)
+	sectionHead = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`<h[23] id="([^"]+)">(.*?)</h[23]>`)
+	})
+	element = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`<[^>]*>`)
+	})
 )
 
 // guideIndex returns the index of the search.
 func guideIndex() []byte {
 	plain := func(part string) string {
-		return strings.Join(strings.Fields(html.UnescapeString(element.ReplaceAllString(part, " "))), " ")
+		return strings.Join(strings.Fields(html.UnescapeString(element().ReplaceAllString(part, " "))), " ")
 	}
 	var all []indexed
 	for _, g := range guides {
@@ -159,7 +163,7 @@ func guideIndex() []byte {
 			panic(err) // writing to memory does not fail
 		}
 		text := out.String()
-		heads := sectionHead.FindAllStringSubmatchIndex(text, -1)
+		heads := sectionHead().FindAllStringSubmatchIndex(text, -1)
 		end := func(i int) int {
 			if i < len(heads) {
 				return heads[i][0]
@@ -257,10 +261,10 @@ func (p written) render(style, script string) []byte {
 // contents returns the list of the sections of a page that has some.
 func contents(text string) string {
 	var out strings.Builder
-	heads := sectionHead.FindAllStringSubmatch(text, -1)
+	heads := sectionHead().FindAllStringSubmatch(text, -1)
 	for _, head := range heads {
 		if strings.HasPrefix(head[0], "<h2") {
-			fmt.Fprintf(&out, "<li><a href=\"#%s\">%s</a></li>\n", head[1], element.ReplaceAllString(head[2], ""))
+			fmt.Fprintf(&out, "<li><a href=\"#%s\">%s</a></li>\n", head[1], element().ReplaceAllString(head[2], ""))
 		}
 	}
 	if strings.Count(out.String(), "<li>") < 2 {
@@ -358,12 +362,14 @@ var syntaxes = func() map[string]*regexp.Regexp {
 	}
 }()
 
-var sample = regexp.MustCompile(`(?s)<code class="language-(\w+)">(.*?)</code>`)
+var sample = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?s)<code class="language-(\w+)">(.*?)</code>`)
+})
 
 // highlight adds the colors to the code samples of a page.
 func highlight(page string) string {
-	return sample.ReplaceAllStringFunc(page, func(found string) string {
-		parts := sample.FindStringSubmatch(found)
+	return sample().ReplaceAllStringFunc(page, func(found string) string {
+		parts := sample().FindStringSubmatch(found)
 		syntax := syntaxes[parts[1]]
 		if syntax == nil {
 			return found

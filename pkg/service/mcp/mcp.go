@@ -33,7 +33,6 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/base/web"
 	"github.com/content-automation/api/pkg/cloud/proxy"
-	"github.com/content-automation/api/pkg/httpapi"
 )
 
 // Version is the version of the server.
@@ -490,7 +489,7 @@ func (h *handler) identify(r *http.Request) (*caller, error) {
 func (h *handler) unauthorized(w http.ResponseWriter, r *http.Request, err error) {
 	f := &failure{Code: errs.InvalidAPIKey}
 	errors.As(err, &f)
-	w.Header().Set("WWW-Authenticate", httpapi.Challenge(f.Code, h.metadataURL(r), ""))
+	w.Header().Set("WWW-Authenticate", auth.ChallengeOf(f.Code, h.metadataURL(r), ""))
 	h.refuse(w, r, http.StatusUnauthorized, f.Code, f.Message)
 }
 
@@ -519,7 +518,7 @@ func (h *handler) lacks(w http.ResponseWriter, r *http.Request, c *caller, m mes
 	if c.may(scope) {
 		return false
 	}
-	w.Header().Set("WWW-Authenticate", httpapi.Challenge(errs.InsufficientScope, h.metadataURL(r), auth.Scope(scope)))
+	w.Header().Set("WWW-Authenticate", auth.ChallengeOf(errs.InsufficientScope, h.metadataURL(r), auth.Scope(scope)))
 	h.refuse(w, r, http.StatusForbidden, errs.InsufficientScope, "The program lacks the scope "+scope+
 		". Connect it again, and permit it.")
 	return true

@@ -90,13 +90,13 @@ var searchIndex = sync.OnceValue(func() *index {
 		for _, part := range []struct {
 			text   string
 			weight float64
-		}{{camel.ReplaceAllString(o.ID, "$1 $2"), 4}, {o.Summary, 3}, {o.Path, 2}, {o.Text, 1}} {
+		}{{camel().ReplaceAllString(o.ID, "$1 $2"), 4}, {o.Summary, 3}, {o.Path, 2}, {o.Text, 1}} {
 			for _, word := range wordsOf(part.text) {
 				terms[stem(word)] = max(terms[stem(word)], part.weight)
 			}
 		}
 		var named []string
-		for _, word := range wordsOf(camel.ReplaceAllString(o.ID, "$1 $2")) {
+		for _, word := range wordsOf(camel().ReplaceAllString(o.ID, "$1 $2")) {
 			named = append(named, stem(word))
 		}
 		terms["@"+strings.ToLower(o.ID)] = 4
@@ -142,7 +142,9 @@ var searchIndex = sync.OnceValue(func() *index {
 	return x
 })
 
-var camel = regexp.MustCompile(`([a-z])([A-Z])`)
+var camel = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`([a-z])([A-Z])`)
+})
 
 // fold returns a text in small letters without accents.
 func fold(text string) string {

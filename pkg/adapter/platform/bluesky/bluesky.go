@@ -339,11 +339,21 @@ func (p *Platform) sessionRefused(a wire.Answer) *platform.Error {
 // The refusals of the video service, by the texts that github.com/bluesky-social/social-app knows
 // (getUploadErrorMessage), and unconfirmed_email of atproto #3097.
 var (
-	videoQuota = regexp.MustCompile(`(?i)exceeded daily upload|daily limit`)
-	videoLater = regexp.MustCompile(`(?i)disabled at the moment|failed to get user's upload stats`)
-	videoSize  = regexp.MustCompile(`(?i)larger than the maximum|too large`)
-	videoMail  = regexp.MustCompile(`(?i)unconfirmed_email|confirm your email`)
-	videoRight = regexp.MustCompile(`(?i)not allowed to upload|not old enough`)
+	videoQuota = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)exceeded daily upload|daily limit`)
+	})
+	videoLater = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)disabled at the moment|failed to get user's upload stats`)
+	})
+	videoSize = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)larger than the maximum|too large`)
+	})
+	videoMail = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)unconfirmed_email|confirm your email`)
+	})
+	videoRight = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)not allowed to upload|not old enough`)
+	})
 )
 
 // videoRefused classifies the refusals of the video service. It has tokens of its own, so that a refusal of one says
@@ -368,17 +378,17 @@ func (p *Platform) videoRefused(a wire.Answer) *platform.Error {
 // videoMeans returns what a text of the video service says, or nil.
 func videoMeans(said string) *platform.Error {
 	switch {
-	case videoQuota.MatchString(said):
+	case videoQuota().MatchString(said):
 		return platform.Full(24 * time.Hour)
-	case videoLater.MatchString(said):
+	case videoLater().MatchString(said):
 		return platform.Later(platform.CodePlatformUnavailable, "Bluesky takes no videos at the moment.").
 			After(10 * time.Minute)
-	case videoSize.MatchString(said):
+	case videoSize().MatchString(said):
 		return mediaRefused()
-	case videoMail.MatchString(said):
+	case videoMail().MatchString(said):
 		return platform.Reject(platform.CodeMissingPermission, "Bluesky takes no videos of the account. Its e-mail "+
 			"address must be confirmed.")
-	case videoRight.MatchString(said):
+	case videoRight().MatchString(said):
 		return platform.Reject(platform.CodeMissingPermission, "Bluesky takes no videos of the account.")
 	}
 	return nil

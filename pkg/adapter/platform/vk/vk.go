@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
@@ -432,7 +433,7 @@ var publishing = []string{"wall.post", "photos.getWallUploadServer", "photos.sav
 // rule says what the error of VK with a code means. The first rule counts whose text the message has.
 type rule struct {
 	code  int
-	says  *regexp.Regexp // nil for any message
+	says  func() *regexp.Regexp // nil for any message
 	means func(refusal) *platform.Error
 }
 
@@ -530,10 +531,16 @@ var (
 
 // The meanings of 214 beside "Access to adding post denied".
 var (
-	daily      = regexp.MustCompile(`(?i)\b(a|per|this) day\b|\bdaily\b|\blimit (is |was )?(reached|exceeded)`)
-	scheduled  = regexp.MustCompile(`(?i)\bscheduled\b|publish[ _]date|\bpostponed\b`)
-	unentitled = regexp.MustCompile(`(?i)^access to adding post denied\W*$|\b(editor|administrator|admin|rights?|` +
-		`permissions?|no access|not allowed|wall is closed)\b`)
+	daily = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\b(a|per|this) day\b|\bdaily\b|\blimit (is |was )?(reached|exceeded)`)
+	})
+	scheduled = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\bscheduled\b|publish[ _]date|\bpostponed\b`)
+	})
+	unentitled = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^access to adding post denied\W*$|\b(editor|administrator|admin|rights?|` +
+			`permissions?|no access|not allowed|wall is closed)\b`)
+	})
 )
 
 // refused classifies refusals by their number, and by their text where the number has several meanings.
@@ -551,7 +558,8 @@ func (p *Platform) refused(t platform.Token, method string, posts bool) wire.Ref
 			return nil
 		}
 		for _, r := range rules {
-			if r.code == body.Error.Code && (r.says == nil || r.says.MatchString(strings.TrimSpace(body.Error.Said))) {
+			said := strings.TrimSpace(body.Error.Said)
+			if r.code == body.Error.Code && (r.says == nil || r.says().MatchString(said)) {
 				return r.means(of)
 			}
 		}

@@ -13,22 +13,23 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
+	"net/http"
 	"net/url"
 	"path"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
-	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime"
-	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/document"
-	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
+	"github.com/aws/smithy-go/encoding/httpbinding"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/wire"
+	"github.com/content-automation/api/pkg/cloud/awsapi"
 )
 
 // Name is the provider's name.
@@ -58,7 +59,7 @@ type Config struct {
 
 // Provider is the adapter.
 type Provider struct {
-	client     *bedrockruntime.Client
+	client     *awsapi.Client
 	region     string
 	everywhere bool
 	bucket     string
@@ -70,7 +71,7 @@ var _ provider.Provider = (*Provider)(nil)
 
 // New makes the adapter. It makes no call.
 func New(cfg Config) *Provider {
-	client := bedrockruntime.NewFromConfig(wire.AWSConfig(cfg.AWS, cfg.Endpoint))
+	client := awsapi.New(wire.AWSConfig(cfg.AWS, cfg.Endpoint), "bedrock-runtime", "bedrock")
 	return &Provider{client: client, region: cfg.AWS.Region, everywhere: cfg.Everywhere, bucket: cfg.Bucket,
 		objects: cfg.Objects, standIns: cfg.StandIns}
 }
@@ -115,11 +116,11 @@ func (p *Provider) Cancel(ctx context.Context, h provider.Handle) error {
 
 // model returns the id by which a request's model is called from this region. A trained model is called by the ARN of
 // its deployment.
-func (p *Provider) model(req provider.Request) *string {
+func (p *Provider) model(req provider.Request) string {
 	if name := provider.ProfileIn(p.region, req.Options, p.everywhere); name != "" && !arn.IsARN(req.Model) {
-		return aws.String(name + "." + req.Model)
+		return name + "." + req.Model
 	}
-	return aws.String(req.Model)
+	return req.Model
 }
 
 // badInput returns the error of a request that no model here can fulfil.
@@ -140,44 +141,36 @@ func (p *Provider) write(ctx context.Context, req provider.Request) (sub provide
 }
 
 func (p *Provider) writeBy(ctx context.Context, req provider.Request) (provider.Submission, error) {
-	system, user := provider.TextPrompt(req)
-	var blocks []types.SystemContentBlock
+	system, prompt := provider.TextPrompt(req)
+	in := converseInput{Messages: []message{{Role: user, Content: []block{{Text: prompt}}}}}
 	if system != "" {
-		blocks = append(blocks, &types.SystemContentBlockMemberText{Value: system})
+		in.System = []block{{Text: system}}
 	}
-	var out *bedrockruntime.ConverseOutput
-	err := call("Converse", textTimeout, true).Do(ctx, func(ctx context.Context) (err error) {
-		out, err = p.client.Converse(ctx, &bedrockruntime.ConverseInput{
-			ModelId: p.model(req),
-			System:  blocks,
-			Messages: []types.Message{{Role: types.ConversationRoleUser,
-				Content: []types.ContentBlock{&types.ContentBlockMemberText{Value: user}}}},
-			// The price was fixed by this bound of the answer.
-			InferenceConfig: &types.InferenceConfiguration{MaxTokens: aws.Int32(
-				int32(provider.TextTokens(req).Output))},
-		})
-		return err
+	// The price was fixed by this bound of the answer.
+	in.Inference.MaxTokens = provider.TextTokens(req).Output
+	var out converseOutput
+	err := call("Converse", textTimeout, true).Do(ctx, func(ctx context.Context) error {
+		return p.client.Do(ctx, http.MethodPost, modelPath(p.model(req), "converse"), in, &out)
 	})
 	if err != nil {
 		return provider.Submission{}, err
 	}
-	if req.Form == nil && (out.StopReason == types.StopReasonContentFiltered ||
-		out.StopReason == types.StopReasonGuardrailIntervened) {
+	if req.Form == nil && slices.Contains(flaggedStops, out.StopReason) {
 		flagged := provider.FailureOf(provider.FailedFlagged)
-		flagged.Cause = errors.New("Converse stopped: " + string(out.StopReason))
+		flagged.Cause = errors.New("Converse stopped: " + out.StopReason)
 		return provider.Submission{}, flagged
 	}
 	if err := stopped(out.StopReason); err != nil {
 		return provider.Submission{}, err
 	}
 	if req.Form != nil {
-		object, err := provider.ParseObject(words(out.Output))
+		object, err := provider.ParseObject(words(out.Output.Message))
 		if err != nil {
 			return provider.Submission{}, err
 		}
 		return provider.Submission{Result: &provider.Result{Object: object}}, nil
 	}
-	text, err := provider.ParseText(words(out.Output), req)
+	text, err := provider.ParseText(words(out.Output.Message), req)
 	if err != nil {
 		return provider.Submission{}, err
 	}
@@ -185,16 +178,13 @@ func (p *Provider) writeBy(ctx context.Context, req provider.Request) (provider.
 }
 
 // words returns the text of the model, without its reasoning.
-func words(out types.ConverseOutput) string {
-	message, ok := out.(*types.ConverseOutputMemberMessage)
-	if !ok {
+func words(m *message) string {
+	if m == nil {
 		return ""
 	}
 	var b strings.Builder
-	for _, block := range message.Value.Content {
-		if text, ok := block.(*types.ContentBlockMemberText); ok {
-			b.WriteString(text.Value)
-		}
+	for _, block := range m.Content {
+		b.WriteString(block.Text)
 	}
 	return b.String()
 }
@@ -203,43 +193,32 @@ var _ provider.Converser = (*Provider)(nil)
 
 // Converse implements provider.Converser.
 func (p *Provider) Converse(ctx context.Context, c provider.Conversation) (provider.Turn, error) {
-	in := &bedrockruntime.ConverseInput{
-		System:          []types.SystemContentBlock{&types.SystemContentBlockMemberText{Value: c.System}},
-		InferenceConfig: &types.InferenceConfiguration{MaxTokens: aws.Int32(int32(c.Tokens))},
-	}
+	in := converseInput{System: []block{{Text: c.System}}}
+	in.Inference.MaxTokens = c.Tokens
 	for _, t := range c.Turns {
-		m, err := message(t)
-		if err != nil {
-			return provider.Turn{}, err
-		}
-		in.Messages = append(in.Messages, m)
+		in.Messages = append(in.Messages, messageOf(t))
 	}
 	if len(c.Tools) > 0 {
-		in.ToolConfig = &types.ToolConfiguration{}
+		in.ToolConfig = &toolConfig{Tools: make([]tool, len(c.Tools))}
 	}
-	for _, t := range c.Tools {
-		schema, err := documentOf(t.Input)
-		if err != nil {
-			return provider.Turn{}, fmt.Errorf("bedrock: schema of %s: %w", t.Name, err)
-		}
-		in.ToolConfig.Tools = append(in.ToolConfig.Tools, &types.ToolMemberToolSpec{Value: types.ToolSpecification{
-			Name: aws.String(t.Name), Description: aws.String(t.Description),
-			InputSchema: &types.ToolInputSchemaMemberJson{Value: schema},
-		}})
+	for i, t := range c.Tools {
+		spec := &in.ToolConfig.Tools[i].Spec
+		spec.Name, spec.Description, spec.InputSchema = t.Name, t.Description, document{t.Input}
 	}
 	var turn provider.Turn
 	call := call("Converse", textTimeout, true)
 	_, err := p.standIns.Call(c.Model, c.Options, func(model string, options map[string]string) error {
-		in.ModelId = p.model(provider.Request{Model: model, Options: options})
+		path := modelPath(p.model(provider.Request{Model: model, Options: options}), "converse")
 		return call.Do(ctx, func(ctx context.Context) error {
-			out, err := p.client.Converse(ctx, in)
-			if err != nil {
+			var out converseOutput
+			if err := p.client.Do(ctx, http.MethodPost, path, in, &out); err != nil {
 				return err
 			}
 			if err := stopped(out.StopReason); err != nil {
 				return err
 			}
-			if turn, err = turnOf(out.Output); err != nil {
+			var err error
+			if turn, err = turnOf(out.Output.Message); err != nil {
 				return call.Garbled(err)
 			}
 			return nil
@@ -248,75 +227,64 @@ func (p *Provider) Converse(ctx context.Context, c provider.Conversation) (provi
 	return turn, err
 }
 
+// flaggedStops are the reasons for which an answer ends because of its content.
+var flaggedStops = []string{"content_filtered", "guardrail_intervened"}
+
 // stopped returns the error of an answer that ended early, or nil if the answer can be used.
-func stopped(reason types.StopReason) error {
+func stopped(reason string) error {
 	switch reason {
-	case types.StopReasonContentFiltered, types.StopReasonGuardrailIntervened:
-		return filtered(errors.New("Converse stopped: " + string(reason)))
-	case types.StopReasonModelContextWindowExceeded:
+	case "content_filtered", "guardrail_intervened":
+		return filtered(errors.New("Converse stopped: " + reason))
+	case "model_context_window_exceeded":
 		return badInput("The prompt is longer than the model can read.")
-	case types.StopReasonMalformedModelOutput, types.StopReasonMalformedToolUse:
+	case "malformed_model_output", "malformed_tool_use":
 		return &provider.Error{Kind: provider.Transient, Code: "text_unreadable",
-			Message: "The model's text could not be read.", Cause: errors.New("Converse stopped: " + string(reason))}
+			Message: "The model's text could not be read.", Cause: errors.New("Converse stopped: " + reason)}
 	}
 	return nil
 }
 
-// message returns a turn in the form of Bedrock.
-func message(t provider.Turn) (types.Message, error) {
-	m := types.Message{Role: types.ConversationRoleUser}
+// user is the role of who is not the model.
+const user = "user"
+
+// messageOf returns a turn in the form of Bedrock.
+func messageOf(t provider.Turn) message {
+	m := message{Role: user}
 	if t.Model {
-		m.Role = types.ConversationRoleAssistant
+		m.Role = "assistant"
 	}
 	// The results of tools come first.
 	for _, r := range t.Results {
-		content, err := documentOf(r.Content)
-		if err != nil {
-			return m, fmt.Errorf("bedrock: result of %s: %w", r.ID, err)
-		}
-		status := types.ToolResultStatusSuccess
+		status := "success"
 		if r.Failed {
-			status = types.ToolResultStatusError
+			status = "error"
 		}
-		m.Content = append(m.Content, &types.ContentBlockMemberToolResult{Value: types.ToolResultBlock{
-			ToolUseId: aws.String(r.ID), Status: status,
-			Content: []types.ToolResultContentBlock{&types.ToolResultContentBlockMemberJson{Value: content}},
-		}})
+		m.Content = append(m.Content, block{ToolResult: &toolResult{ID: r.ID, Status: status,
+			Content: []document{{r.Content}}}})
 	}
 	if strings.TrimSpace(t.Text) != "" {
-		m.Content = append(m.Content, &types.ContentBlockMemberText{Value: t.Text})
+		m.Content = append(m.Content, block{Text: t.Text})
 	}
 	for _, c := range t.Calls {
-		input, err := documentOf(c.Input)
-		if err != nil {
-			return m, fmt.Errorf("bedrock: input of %s: %w", c.ID, err)
-		}
-		m.Content = append(m.Content, &types.ContentBlockMemberToolUse{Value: types.ToolUseBlock{ToolUseId: aws.String(
-			c.ID), Name: aws.String(c.Name), Input: input}})
+		m.Content = append(m.Content, block{ToolUse: &toolUse{c.ID, c.Name, c.Input}})
 	}
-	return m, nil
+	return m
 }
 
 // turnOf reads a turn of the model, without its reasoning.
-func turnOf(out types.ConverseOutput) (provider.Turn, error) {
-	t := provider.Turn{Model: true, Text: strings.TrimSpace(words(out))}
-	m, ok := out.(*types.ConverseOutputMemberMessage)
-	if !ok {
+func turnOf(m *message) (provider.Turn, error) {
+	t := provider.Turn{Model: true, Text: strings.TrimSpace(words(m))}
+	if m == nil {
 		return t, errors.New("there is no message")
 	}
-	for _, block := range m.Value.Content {
-		use, ok := block.(*types.ContentBlockMemberToolUse)
-		if !ok {
+	for _, block := range m.Content {
+		use := block.ToolUse
+		if use == nil {
 			continue
 		}
-		c := provider.ToolCall{ID: aws.ToString(use.Value.ToolUseId), Name: aws.ToString(use.Value.Name),
-			Input: json.RawMessage("{}")}
-		if use.Value.Input != nil {
-			input, err := use.Value.Input.MarshalSmithyDocument()
-			if err != nil {
-				return t, fmt.Errorf("input of %s: %w", c.Name, err)
-			}
-			c.Input = input
+		c := provider.ToolCall{ID: use.ID, Name: use.Name, Input: use.Input}
+		if len(c.Input) == 0 || string(c.Input) == "null" {
+			c.Input = json.RawMessage("{}")
 		}
 		t.Calls = append(t.Calls, c)
 	}
@@ -324,15 +292,6 @@ func turnOf(out types.ConverseOutput) (provider.Turn, error) {
 		return t, errors.New("the message is empty")
 	}
 	return t, nil
-}
-
-// documentOf returns JSON in the form of the SDK.
-func documentOf(raw json.RawMessage) (document.Interface, error) {
-	var v any
-	if err := json.Unmarshal(raw, &v); err != nil {
-		return nil, err
-	}
-	return document.NewLazyDocument(v), nil
 }
 
 // guardTimeout bounds the time of a moderation, which takes less than a second as a rule.
@@ -354,21 +313,21 @@ func (p *Provider) Guardrail(name string) *Guardrail {
 
 // Moderate implements provider.Moderator. A text is flagged if the guardrail blocks or masks a part of it.
 func (g *Guardrail) Moderate(ctx context.Context, text string) (flagged bool, err error) {
-	var out *bedrockruntime.ApplyGuardrailOutput
+	const none, intervened = "NONE", "GUARDRAIL_INTERVENED"
+	var out struct {
+		Action string `json:"action"`
+	}
+	in := guardrailInput{Source: "OUTPUT", Content: []guardrailBlock{{Text: block{Text: text}}}}
 	apply := call("ApplyGuardrail", guardTimeout, false)
-	err = apply.Do(ctx, func(ctx context.Context) (err error) {
-		out, err = g.provider.client.ApplyGuardrail(ctx, &bedrockruntime.ApplyGuardrailInput{
-			GuardrailIdentifier: aws.String(g.id), GuardrailVersion: aws.String(g.version),
-			Source: types.GuardrailContentSourceOutput,
-			Content: []types.GuardrailContentBlock{&types.GuardrailContentBlockMemberText{
-				Value: types.GuardrailTextBlock{Text: aws.String(text)}}},
-		})
-		if err == nil && !slices.Contains(out.Action.Values(), out.Action) {
+	err = apply.Do(ctx, func(ctx context.Context) error {
+		err := g.provider.client.Do(ctx, http.MethodPost, "/guardrail/"+httpbinding.EscapePath(g.id, true)+"/version/"+
+			httpbinding.EscapePath(g.version, true)+"/apply", in, &out)
+		if err == nil && out.Action != none && out.Action != intervened {
 			err = apply.Garbled(fmt.Errorf("the action is %q", out.Action))
 		}
 		return err
 	})
-	return err == nil && out.Action != types.GuardrailActionNone, err
+	return err == nil && out.Action != none, err
 }
 
 // Open returns a provider that calls text models and guardrails alone. The endpoint of fakes replaces AWS, unless it is
@@ -409,24 +368,16 @@ type imageOutput struct {
 }
 
 func (p *Provider) draw(ctx context.Context, req provider.Request) (provider.Submission, error) {
-	body, err := imageInput(req)
+	in, err := imageInput(req)
 	if err != nil {
 		return provider.Submission{}, err
 	}
 	c := call("InvokeModel", imageTimeout, true)
-	var out *bedrockruntime.InvokeModelOutput
-	if err := c.Do(ctx, func(ctx context.Context) (err error) {
-		out, err = p.client.InvokeModel(ctx, &bedrockruntime.InvokeModelInput{
-			ModelId: p.model(req), Body: body, ContentType: aws.String("application/json"),
-			Accept: aws.String("application/json"),
-		})
-		return err
+	var answer imageOutput
+	if err := c.Do(ctx, func(ctx context.Context) error {
+		return p.client.Do(ctx, http.MethodPost, modelPath(p.model(req), "invoke"), in, &answer)
 	}); err != nil {
 		return provider.Submission{}, err
-	}
-	var answer imageOutput
-	if err := json.Unmarshal(out.Body, &answer); err != nil {
-		return provider.Submission{}, c.Garbled(err)
 	}
 	for _, reason := range answer.Reasons {
 		if reason != nil && *reason != "" {
@@ -440,18 +391,18 @@ func (p *Provider) draw(ctx context.Context, req provider.Request) (provider.Sub
 }
 
 // imageInput converts a request to the form of its model.
-func imageInput(req provider.Request) ([]byte, error) {
+func imageInput(req provider.Request) (in stabilityInput, err error) {
 	ratio := req.AspectRatio
 	if ratio == "" {
 		ratio = imageRatios[0]
 	}
 	if !strings.HasPrefix(req.Model, "stability.") {
-		return nil, badInput("The provider has no image model %q.", req.Model)
+		return in, badInput("The provider has no image model %q.", req.Model)
 	}
-	return json.Marshal(stabilityInput{
+	return stabilityInput{
 		Prompt: provider.Clip(req.Prompt, maxPrompt), Mode: "text-to-image", AspectRatio: ratio, Seed: seed(req),
 		OutputFormat: "png",
-	})
+	}, nil
 }
 
 // seed derives a seed from the client token: a request that is submitted again, because the answer was lost, gets the
@@ -513,26 +464,21 @@ func (p *Provider) film(ctx context.Context, req provider.Request) (provider.Sub
 	if fixed := req.Options["resolution"]; fixed != "" {
 		size = fixed
 	}
-	var out *bedrockruntime.StartAsyncInvokeOutput
+	in := videoInput{Model: p.model(req), Token: clientToken(req.ClientToken), Input: map[string]any{
+		"prompt": provider.Clip(req.Prompt, maxVideoPrompt), "aspect_ratio": ratio,
+		"duration": strconv.Itoa(seconds) + "s", "resolution": size, "loop": false,
+	}}
+	in.Output.S3.URI = "s3://" + p.bucket + "/" + RawPrefix + req.Account
+	var out struct {
+		Handle provider.Handle `json:"invocationArn"`
+	}
 	// The client token makes the call idempotent: a lost answer is Transient.
-	if err := call("StartAsyncInvoke", quickTimeout, false).Do(ctx, func(ctx context.Context) (err error) {
-		out, err = p.client.StartAsyncInvoke(ctx, &bedrockruntime.StartAsyncInvokeInput{
-			ModelId: p.model(req),
-			ModelInput: document.NewLazyDocument(map[string]any{
-				"prompt": provider.Clip(req.Prompt, maxVideoPrompt), "aspect_ratio": ratio,
-				"duration": strconv.Itoa(seconds) + "s", "resolution": size, "loop": false,
-			}),
-			OutputDataConfig: &types.AsyncInvokeOutputDataConfigMemberS3OutputDataConfig{
-				Value: types.AsyncInvokeS3OutputDataConfig{S3Uri: aws.String("s3://" + p.bucket +
-					"/" + RawPrefix + req.Account)},
-			},
-			ClientRequestToken: clientToken(req.ClientToken),
-		})
-		return err
+	if err := call("StartAsyncInvoke", quickTimeout, false).Do(ctx, func(ctx context.Context) error {
+		return p.client.Do(ctx, http.MethodPost, "/async-invoke", in, &out)
 	}); err != nil {
 		return provider.Submission{}, err
 	}
-	h := provider.Handle(aws.ToString(out.InvocationArn))
+	h := out.Handle
 	if check(h) != nil {
 		return provider.Submission{}, call("StartAsyncInvoke", quickTimeout,
 			false).Garbled(fmt.Errorf("the invocation is called %q", h))
@@ -541,10 +487,12 @@ func (p *Provider) film(ctx context.Context, req provider.Request) (provider.Sub
 }
 
 // invocation is the form of a handle: the ARN of an invocation.
-var invocation = regexp.MustCompile(`^arn:aws[a-z-]*:bedrock:[a-z0-9-]{1,20}:[0-9]{12}:async-invoke/[a-z0-9]{12}$`)
+var invocation = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^arn:aws[a-z-]*:bedrock:[a-z0-9-]{1,20}:[0-9]{12}:async-invoke/[a-z0-9]{12}$`)
+})
 
 func check(h provider.Handle) error {
-	if !invocation.MatchString(string(h)) {
+	if !invocation().MatchString(string(h)) {
 		return unknown(fmt.Errorf("%.100q is no invocation", h))
 	}
 	return nil
@@ -556,13 +504,20 @@ func unknown(cause error) *provider.Error {
 }
 
 // clientToken converts a token to a form that Bedrock accepts.
-func clientToken(token string) *string {
+func clientToken(token string) string {
 	if token == "" {
-		return nil
+		return ""
 	}
 	sum := sha256.Sum256([]byte(token))
-	return aws.String(hex.EncodeToString(sum[:]))
+	return hex.EncodeToString(sum[:])
 }
+
+// The states of an invocation.
+const (
+	inProgress  = "InProgress"
+	completed   = "Completed"
+	stateFailed = "Failed"
+)
 
 // Poll implements provider.Provider.
 func (p *Provider) Poll(ctx context.Context, h provider.Handle) (provider.Status, error) {
@@ -571,11 +526,11 @@ func (p *Provider) Poll(ctx context.Context, h provider.Handle) (provider.Status
 		return provider.Status{}, err
 	}
 	switch out.Status {
-	case types.AsyncInvokeStatusInProgress:
+	case inProgress:
 		return provider.Status{State: provider.Running, Wait: pollAfter}, nil
-	case types.AsyncInvokeStatusCompleted:
+	case completed:
 		return provider.Status{State: provider.Succeeded, Progress: 100}, nil
-	case types.AsyncInvokeStatusFailed:
+	case stateFailed:
 		return provider.Status{State: provider.Failed, Failure: failure(out)}, nil
 	default:
 		return provider.Status{}, call("GetAsyncInvoke", quickTimeout,
@@ -590,8 +545,8 @@ func (p *Provider) Fetch(ctx context.Context, h provider.Handle) (provider.Resul
 		return provider.Result{}, err
 	}
 	switch out.Status {
-	case types.AsyncInvokeStatusCompleted:
-	case types.AsyncInvokeStatusFailed:
+	case completed:
+	case stateFailed:
 		return provider.Result{}, failure(out)
 	default:
 		return provider.Result{}, &provider.Error{Kind: provider.Transient, Code: "not_ready",
@@ -610,28 +565,23 @@ func (p *Provider) Fetch(ctx context.Context, h provider.Handle) (provider.Resul
 	}}}}, nil
 }
 
-func (p *Provider) look(ctx context.Context, h provider.Handle) (out *bedrockruntime.GetAsyncInvokeOutput, err error) {
+func (p *Provider) look(ctx context.Context, h provider.Handle) (out invocationOutput, err error) {
 	if err := check(h); err != nil {
-		return nil, err
+		return out, err
 	}
-	err = call("GetAsyncInvoke", quickTimeout, false).Do(ctx, func(ctx context.Context) (err error) {
-		out, err = p.client.GetAsyncInvoke(ctx,
-			&bedrockruntime.GetAsyncInvokeInput{InvocationArn: aws.String(string(h))})
-		return err
+	err = call("GetAsyncInvoke", quickTimeout, false).Do(ctx, func(ctx context.Context) error {
+		return p.client.Do(ctx, http.MethodGet, "/async-invoke/"+httpbinding.EscapePath(string(h), true), nil, &out)
 	})
 	return out, err
 }
 
 // key returns the video's key in the bucket, in the folder of its invocation. The address from Bedrock may or may not
 // include that folder.
-func (p *Provider) key(h provider.Handle, out *bedrockruntime.GetAsyncInvokeOutput) (string, error) {
-	s3, ok := out.OutputDataConfig.(*types.AsyncInvokeOutputDataConfigMemberS3OutputDataConfig)
-	if !ok {
-		return "", errors.New("GetAsyncInvoke: there is no output")
-	}
-	address, err := url.Parse(aws.ToString(s3.Value.S3Uri))
+func (p *Provider) key(h provider.Handle, out invocationOutput) (string, error) {
+	uri := out.Output.S3.URI
+	address, err := url.Parse(uri)
 	if err != nil || address.Scheme != "s3" || address.Host != p.bucket {
-		return "", fmt.Errorf("GetAsyncInvoke: the output is at %.200q", aws.ToString(s3.Value.S3Uri))
+		return "", fmt.Errorf("GetAsyncInvoke: the output is at %.200q", uri)
 	}
 	folder := strings.Trim(path.Clean(address.Path), "/")
 	if id := path.Base(string(h)); path.Base(folder) != id {
@@ -644,10 +594,9 @@ func (p *Provider) key(h provider.Handle, out *bedrockruntime.GetAsyncInvokeOutp
 }
 
 // failure returns the error of a failed invocation.
-func failure(out *bedrockruntime.GetAsyncInvokeOutput) *provider.Error {
-	message := aws.ToString(out.FailureMessage)
-	cause := errors.New("GetAsyncInvoke: " + message)
-	if aboutContent(message) {
+func failure(out invocationOutput) *provider.Error {
+	cause := errors.New("GetAsyncInvoke: " + out.Failure)
+	if aboutContent(out.Failure) {
 		return filtered(cause)
 	}
 	return failed(cause)

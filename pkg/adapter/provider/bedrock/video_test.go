@@ -8,10 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime"
-	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
-
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/testdata/providers/control"
 )
@@ -79,15 +75,14 @@ func TestResultsAreReadFromOurBucketAlone(t *testing.T) {
 		"https://media-bucket/raw/bedrock/abcdef123456":    "",
 		"": "",
 	} {
-		got, err := w.key(handle, &bedrockruntime.GetAsyncInvokeOutput{
-			OutputDataConfig: &types.AsyncInvokeOutputDataConfigMemberS3OutputDataConfig{
-				Value: types.AsyncInvokeS3OutputDataConfig{S3Uri: aws.String(uri)}},
-		})
+		out := invocationOutput{}
+		out.Output.S3.URI = uri
+		got, err := w.key(handle, out)
 		if got != want || (err == nil) != (want != "") {
 			t.Errorf("%s: %q, %v; want %q", uri, got, err, want)
 		}
 	}
-	if key, err := w.key(handle, &bedrockruntime.GetAsyncInvokeOutput{}); err == nil {
+	if key, err := w.key(handle, invocationOutput{}); err == nil {
 		t.Errorf("without an output: %s", key)
 	}
 }
@@ -128,7 +123,7 @@ func TestFailuresTellWhetherContentWasToBlame(t *testing.T) {
 		"An internal error occurred.": "generation_failed",
 		"":                            "generation_failed",
 	} {
-		e := failure(&bedrockruntime.GetAsyncInvokeOutput{FailureMessage: aws.String(message)})
+		e := failure(invocationOutput{Failure: message})
 		if e.Kind != provider.Rejected || e.Code != want || strings.Contains(e.Message, "blocked") {
 			t.Errorf("%q: %v", message, e)
 		}

@@ -29,6 +29,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -160,7 +161,7 @@ func callOf(req provider.Request) (wire.Call, error) {
 		return call, err
 	}
 	voice := cmp.Or(req.Voice, req.Options[OptionVoice], defaultVoice)
-	if !voiceID.MatchString(voice) {
+	if !voiceID().MatchString(voice) {
 		return call, invalid("unknown_voice", "The provider has no such voice.")
 	}
 	call.Path = "/v1/text-to-speech/" + voice
@@ -174,7 +175,9 @@ func callOf(req provider.Request) (wire.Call, error) {
 }
 
 // voiceID is the form of the ids of voices. An id becomes part of a URL.
-var voiceID = regexp.MustCompile(`^[A-Za-z0-9]{8,64}$`)
+var voiceID = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z0-9]{8,64}$`)
+})
 
 func speechOf(req provider.Request) (speech, error) {
 	if most := maxText[req.Model]; most > 0 && utf8.RuneCountInString(req.Prompt) > most {

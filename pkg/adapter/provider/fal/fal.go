@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -244,9 +245,13 @@ const (
 )
 
 var (
-	endpoints = regexp.MustCompile(
-		`^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)+$`)
-	requestIDs = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]{0,63}$`)
+	endpoints = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(
+			`^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)+$`)
+	})
+	requestIDs = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]{0,63}$`)
+	})
 )
 
 // work is a request as encoded in its handle. It contains no URL, so that a handle cannot lead anywhere but to the
@@ -272,9 +277,9 @@ func (w work) wait(now time.Time) time.Duration {
 // check validates the work of a handle or of an answer.
 func (w work) check() error {
 	switch {
-	case !endpoints.MatchString(w.Model):
+	case !endpoints().MatchString(w.Model):
 		return fmt.Errorf("%q is no model", w.Model)
-	case !requestIDs.MatchString(w.Request):
+	case !requestIDs().MatchString(w.Request):
 		return fmt.Errorf("%q is no request id", w.Request)
 	case !slices.Contains(provider.Kinds(), w.Kind):
 		return fmt.Errorf("%q is no kind", w.Kind)

@@ -27,6 +27,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/text/language"
@@ -131,7 +132,7 @@ func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.S
 		} `json:"data"`
 	}
 	err = p.client.JSON(ctx, call, &answer)
-	if err == nil && !videoID.MatchString(answer.Data.VideoID) {
+	if err == nil && !videoID().MatchString(answer.Data.VideoID) {
 		err = p.client.Garbled(call, errors.New("it names no video"))
 	}
 	if provider.KindOf(err) == provider.UnknownOutcome {
@@ -162,7 +163,7 @@ func (p *Provider) find(ctx context.Context, title string) string {
 		return ""
 	}
 	for _, v := range answer.Data { // the search is for a part of the title
-		if v.Title == title && videoID.MatchString(v.ID) {
+		if v.Title == title && videoID().MatchString(v.ID) {
 			return v.ID
 		}
 	}
@@ -300,12 +301,14 @@ func (p *Provider) Cancel(ctx context.Context, h provider.Handle) error {
 }
 
 // videoID is the form of the ids of videos. An id becomes part of a URL.
-var videoID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
+var videoID = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
+})
 
 // parse returns the id in a handle.
 func parse(h provider.Handle) (string, error) {
 	id, ok := strings.CutPrefix(string(h), handlePrefix)
-	if !ok || !videoID.MatchString(id) {
+	if !ok || !videoID().MatchString(id) {
 		return "", invalid("unknown_generation", "The provider does not know the generation.")
 	}
 	return id, nil

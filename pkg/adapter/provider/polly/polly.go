@@ -29,6 +29,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -115,14 +116,16 @@ func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.S
 }
 
 // voiceID is the form of the ids of voices.
-var voiceID = regexp.MustCompile(`^[A-Za-z]{2,32}$`)
+var voiceID = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z]{2,32}$`)
+})
 
 func choose(engine types.Engine, req provider.Request) (voice, error) {
 	if !slices.Contains(engine.Values(), engine) {
 		return voice{}, invalid("invalid_input", "The provider has no such engine.")
 	}
 	if req.Voice != "" {
-		if !voiceID.MatchString(req.Voice) {
+		if !voiceID().MatchString(req.Voice) {
 			return voice{}, invalid("unknown_voice", "The provider has no such voice.")
 		}
 		return named(engine, req.Voice, req.Language), nil
@@ -207,7 +210,7 @@ func (p *Provider) start(ctx context.Context, engine types.Engine, v voice, text
 		if err != nil {
 			return err
 		}
-		if out.SynthesisTask == nil || !taskID.MatchString(aws.ToString(out.SynthesisTask.TaskId)) {
+		if out.SynthesisTask == nil || !taskID().MatchString(aws.ToString(out.SynthesisTask.TaskId)) {
 			return call.Garbled(errors.New("it names no task"))
 		}
 		id = *out.SynthesisTask.TaskId
@@ -310,12 +313,14 @@ func (p *Provider) Cancel(ctx context.Context, h provider.Handle) error {
 }
 
 // taskID is the form of the ids of tasks.
-var taskID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}$`)
+var taskID = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}$`)
+})
 
 // parse returns the id in a handle.
 func parse(h provider.Handle) (string, error) {
 	id, ok := strings.CutPrefix(string(h), handlePrefix)
-	if !ok || !taskID.MatchString(id) {
+	if !ok || !taskID().MatchString(id) {
 		return "", unknown()
 	}
 	return id, nil

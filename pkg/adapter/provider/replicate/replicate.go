@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/wire"
@@ -104,7 +105,7 @@ func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.S
 	if err := p.client.JSON(ctx, call, &made); err != nil {
 		return provider.Submission{}, err
 	}
-	if !ids.MatchString(made.ID) {
+	if !ids().MatchString(made.ID) {
 		return provider.Submission{}, p.client.Garbled(call, errors.New("it names no prediction"))
 	}
 	return provider.Submission{Handle: provider.Handle(handlePrefix + made.ID)}, nil
@@ -238,12 +239,14 @@ func refused(call wire.Call, status int, _ []byte) *provider.Error {
 }
 
 // ids is the form of a prediction's id. An id becomes part of a URL.
-var ids = regexp.MustCompile(`^[A-Za-z0-9]{1,64}$`)
+var ids = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z0-9]{1,64}$`)
+})
 
 // parse returns the id in a handle.
 func parse(h provider.Handle) (string, error) {
 	id, ok := strings.CutPrefix(string(h), handlePrefix)
-	if !ok || !ids.MatchString(id) {
+	if !ok || !ids().MatchString(id) {
 		return "", unknownGeneration()
 	}
 	return id, nil

@@ -338,11 +338,13 @@ func mood(prompt string) uint32 {
 }
 
 // hexColor finds the colors of a brand in a prompt.
-var hexColor = regexp.MustCompile(`#[0-9a-fA-F]{6}\b`)
+var hexColor = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`#[0-9a-fA-F]{6}\b`)
+})
 
 // colors returns the first colors that a prompt names.
 func colors(prompt string) (all []color.RGBA) {
-	for _, found := range hexColor.FindAllString(prompt, maxColors) {
+	for _, found := range hexColor().FindAllString(prompt, maxColors) {
 		n, _ := strconv.ParseUint(found[1:], 16, 32) // the expression has found a number
 		all = append(all, color.RGBA{uint8(n >> 16), uint8(n >> 8), uint8(n), 255})
 	}

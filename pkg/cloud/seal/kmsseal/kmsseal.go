@@ -9,13 +9,12 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/kms"
-	"github.com/aws/aws-sdk-go-v2/service/kms/types"
+	"github.com/aws/smithy-go"
 
+	"github.com/content-automation/api/pkg/cloud/awsapi"
 	"github.com/content-automation/api/pkg/cloud/seal"
 )
 
@@ -25,25 +24,36 @@ const callTimeout = 8 * time.Second
 // Keys makes data keys under one key of KMS for one purpose. KMS refuses to unwrap a data key for another account or
 // purpose, and policies can permit single purposes.
 type Keys struct {
-	client       func() *kms.Client
+	client       *awsapi.Client
 	key, purpose string
 }
 
 var _ seal.DataKeys = (*Keys)(nil)
 
-// New returns data keys under the KMS key of that ARN. The client is made at the first
-// call, so that a cold start does not wait for it.
-func New(cfg aws.Config, keyARN, purpose string) *Keys {
-	return &Keys{sync.OnceValue(func() *kms.Client { return kms.NewFromConfig(cfg) }), keyARN, purpose}
+// service returns a client of KMS.
+func service(cfg aws.Config) *awsapi.Client { return awsapi.New(cfg, "kms", "kms") }
+
+// New returns data keys under the KMS key of that ARN.
+func New(cfg aws.Config, keyARN, purpose string) *Keys { return &Keys{service(cfg), keyARN, purpose} }
+
+// keyInput is the input of GenerateDataKey, which has a specification, and of Decrypt, which has a wrapped key.
+type keyInput struct {
+	KeyId             string //nolint:revive // the name is of AWS
+	KeySpec           string `json:",omitempty"`
+	CiphertextBlob    []byte `json:",omitempty"`
+	EncryptionContext map[string]string
 }
+
+// keyOutput is a data key in clear, and as Decrypt takes it.
+type keyOutput struct{ Plaintext, CiphertextBlob []byte }
 
 // Generate implements seal.DataKeys.
 func (k *Keys) Generate(ctx context.Context, account string) (key, wrapped []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	out, err := k.client().GenerateDataKey(ctx, &kms.GenerateDataKeyInput{
-		KeyId: &k.key, KeySpec: types.DataKeySpecAes256, EncryptionContext: k.context(account),
-	})
+	var out keyOutput
+	err = k.client.Call(ctx, "TrentService.GenerateDataKey",
+		keyInput{KeyId: k.key, KeySpec: "AES_256", EncryptionContext: k.context(account)}, &out)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -57,13 +67,15 @@ func (k *Keys) Unwrap(ctx context.Context, account string, wrapped []byte) ([]by
 	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	out, err := k.client().Decrypt(ctx, &kms.DecryptInput{
-		KeyId: &k.key, CiphertextBlob: wrapped, EncryptionContext: k.context(account),
-	})
-	var invalid *types.InvalidCiphertextException
-	var other *types.IncorrectKeyException
-	if errors.As(err, &invalid) || errors.As(err, &other) {
-		return nil, fmt.Errorf("%w: %w", seal.ErrOpen, err)
+	var out keyOutput
+	err := k.client.Call(ctx, "TrentService.Decrypt",
+		keyInput{KeyId: k.key, CiphertextBlob: wrapped, EncryptionContext: k.context(account)}, &out)
+	var refused smithy.APIError
+	if errors.As(err, &refused) {
+		switch refused.ErrorCode() {
+		case "InvalidCiphertextException", "IncorrectKeyException":
+			return nil, fmt.Errorf("%w: %w", seal.ErrOpen, err)
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -78,36 +90,54 @@ func (k *Keys) context(account string) map[string]string {
 
 // API are the calls of KMS that a Signer makes.
 type API interface {
-	Sign(ctx context.Context, in *kms.SignInput, options ...func(*kms.Options)) (*kms.SignOutput, error)
-	GetPublicKey(ctx context.Context, in *kms.GetPublicKeyInput,
-		options ...func(*kms.Options)) (*kms.GetPublicKeyOutput, error)
+	// Sign returns the signature of a digest in DER.
+	Sign(ctx context.Context, key string, digest []byte) ([]byte, error)
+	// PublicKey returns the public key in DER.
+	PublicKey(ctx context.Context, key string) ([]byte, error)
 }
 
-var _ API = (*kms.Client)(nil)
+// NewAPI returns the calls of KMS itself.
+func NewAPI(cfg aws.Config) API { return calls{service(cfg)} }
+
+type calls struct{ *awsapi.Client }
+
+func (c calls) Sign(ctx context.Context, key string, digest []byte) ([]byte, error) {
+	in := struct {
+		KeyId, MessageType, SigningAlgorithm string //nolint:revive // the names are of AWS
+		Message                              []byte
+	}{key, "DIGEST", "ECDSA_SHA_256", digest}
+	var out struct{ Signature []byte }
+	err := c.Call(ctx, "TrentService.Sign", in, &out)
+	return out.Signature, err
+}
+
+func (c calls) PublicKey(ctx context.Context, key string) ([]byte, error) {
+	var out struct{ PublicKey []byte }
+	err := c.Call(ctx, "TrentService.GetPublicKey", map[string]string{"KeyId": key}, &out)
+	return out.PublicKey, err
+}
 
 // Signer signs with a key of KMS (ECC_NIST_P256, SIGN_VERIFY), which never leaves it.
 type Signer struct {
-	API func() API
+	API API
 	// Key is the ARN of the key.
 	Key string
 }
 
 var _ seal.Signer = Signer{}
 
-// NewSigner returns a signer with the KMS key of that ARN. The client is made at the first call.
-func NewSigner(cfg aws.Config, keyARN string) Signer {
-	return Signer{sync.OnceValue(func() API { return kms.NewFromConfig(cfg) }), keyARN}
-}
+// NewSigner returns a signer with the KMS key of that ARN.
+func NewSigner(cfg aws.Config, keyARN string) Signer { return Signer{NewAPI(cfg), keyARN} }
 
 // Public implements seal.Signer. The id of the key is its thumbprint (RFC 7638).
 func (s Signer) Public(ctx context.Context) (*ecdsa.PublicKey, string, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	out, err := s.API().GetPublicKey(ctx, &kms.GetPublicKeyInput{KeyId: &s.Key})
+	der, err := s.API.PublicKey(ctx, s.Key)
 	if err != nil {
 		return nil, "", err
 	}
-	parsed, err := x509.ParsePKIXPublicKey(out.PublicKey)
+	parsed, err := x509.ParsePKIXPublicKey(der)
 	if err != nil {
 		return nil, "", fmt.Errorf("kmsseal: public key of %s: %w", s.Key, err)
 	}
@@ -123,10 +153,5 @@ func (s Signer) Public(ctx context.Context) (*ecdsa.PublicKey, string, error) {
 func (s Signer) Sign(ctx context.Context, digest [sha256.Size]byte) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	out, err := s.API().Sign(ctx, &kms.SignInput{KeyId: &s.Key, Message: digest[:],
-		MessageType: types.MessageTypeDigest, SigningAlgorithm: types.SigningAlgorithmSpecEcdsaSha256})
-	if err != nil {
-		return nil, err
-	}
-	return out.Signature, nil
+	return s.API.Sign(ctx, s.Key, digest[:])
 }

@@ -6,15 +6,16 @@ import (
 	"errors"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+
+	"github.com/content-automation/api/pkg/cloud/awsapi"
 )
 
 // Secret returns a function that reads the secret of that ARN or name.
 func Secret(cfg aws.Config, id string) func(context.Context) (string, error) {
-	client := secretsmanager.NewFromConfig(cfg)
+	client := awsapi.New(cfg, "secretsmanager", "secretsmanager")
 	return func(ctx context.Context) (string, error) {
-		out, err := client.GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: &id})
-		if err != nil {
+		var out struct{ SecretString *string }
+		if err := client.Call(ctx, "secretsmanager.GetSecretValue", map[string]string{"SecretId": id}, &out); err != nil {
 			return "", err
 		}
 		if out.SecretString == nil {

@@ -17,6 +17,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	readability "codeberg.org/readeck/go-readability/v2"
@@ -494,7 +495,9 @@ func plain(text string) string {
 var errEncoding = errors.New("bound: the encoding is not that of the beginning")
 
 // declaration matches the declaration of an XML document, which names its encoding.
-var declaration = regexp.MustCompile(`^\s*<\?xml\s[^>]*?\bencoding\s*=\s*["']([A-Za-z0-9._:-]{1,40})["'][^>]*\?>`)
+var declaration = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*<\?xml\s[^>]*?\bencoding\s*=\s*["']([A-Za-z0-9._:-]{1,40})["'][^>]*\?>`)
+})
 
 // BoundFeed returns an XML or JSON feed in UTF-8, or an error if it has too much in it.
 func BoundFeed(ctx context.Context, body []byte) ([]byte, error) {
@@ -505,7 +508,7 @@ func BoundFeed(ctx context.Context, body []byte) ([]byte, error) {
 	case bytes.HasPrefix(body, []byte("\xfe\xff")), bytes.HasPrefix(body, []byte("\xff\xfe")):
 		return utf8Of(ctx, body, "utf-16")
 	}
-	if found := declaration.FindSubmatch(body); found != nil {
+	if found := declaration().FindSubmatch(body); found != nil {
 		return utf8Of(ctx, body[len(found[0]):], string(found[1]))
 	}
 	return body, elements(ctx, body)
@@ -522,7 +525,7 @@ func utf8Of(ctx context.Context, body []byte, encoding string) ([]byte, error) {
 		return nil, fmt.Errorf("bound: %w", err)
 	}
 	decoded = bytes.TrimPrefix(decoded, []byte("\xef\xbb\xbf"))
-	if found := declaration.FindIndex(decoded); found != nil {
+	if found := declaration().FindIndex(decoded); found != nil {
 		decoded = decoded[found[1]:]
 	}
 	return decoded, elements(ctx, decoded)

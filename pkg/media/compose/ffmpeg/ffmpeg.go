@@ -276,10 +276,16 @@ type Streams struct {
 }
 
 var (
-	videoStream = regexp.MustCompile(`Stream #\d+:\d+[^:]*: Video: (\w+)[^,]*, (\w+)[^\n]*?, (\d+)x(\d+)[^\n]*`)
-	audioStream = regexp.MustCompile(
-		`Stream #\d+:\d+[^:]*: Audio: (\w+)`)
-	frameRate = regexp.MustCompile(`([\d.]+) fps`)
+	videoStream = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`Stream #\d+:\d+[^:]*: Video: (\w+)[^,]*, (\w+)[^\n]*?, (\d+)x(\d+)[^\n]*`)
+	})
+	audioStream = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(
+			`Stream #\d+:\d+[^:]*: Audio: (\w+)`)
+	})
+	frameRate = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`([\d.]+) fps`)
+	})
 )
 
 // Inspect reads the headers of a file. It decodes nothing.
@@ -296,15 +302,15 @@ func (t Tool) Inspect(ctx context.Context, in Input) (Streams, Usage, error) {
 // streamsOf reads the description of the first input.
 func streamsOf(log string) (s Streams) {
 	log, _, _ = strings.Cut(log, "Output #0")
-	if m := videoStream.FindStringSubmatch(log); m != nil {
+	if m := videoStream().FindStringSubmatch(log); m != nil {
 		s.VideoCodec, s.PixelFormat = m[1], m[2]
 		s.Width, _ = strconv.Atoi(m[3])
 		s.Height, _ = strconv.Atoi(m[4])
-		if fps := frameRate.FindStringSubmatch(m[0]); fps != nil {
+		if fps := frameRate().FindStringSubmatch(m[0]); fps != nil {
 			s.FPS, _ = strconv.ParseFloat(fps[1], 64)
 		}
 	}
-	if m := audioStream.FindStringSubmatch(log); m != nil {
+	if m := audioStream().FindStringSubmatch(log); m != nil {
 		s.AudioCodec = m[1]
 	}
 	return s
@@ -322,9 +328,13 @@ type Loudness struct {
 const Silent = -69.9
 
 var (
-	integrated = regexp.MustCompile(`I:\s+(-?[\d.]+|-?inf|nan) LUFS`)
-	truePeak   = regexp.MustCompile(
-		`Peak:\s+(-?[\d.]+|-?inf|nan) dBFS`)
+	integrated = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`I:\s+(-?[\d.]+|-?inf|nan) LUFS`)
+	})
+	truePeak = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(
+			`Peak:\s+(-?[\d.]+|-?inf|nan) dBFS`)
+	})
 )
 
 // LoudnessOf reads the summary of ebur128=peak=true from a log, and reports whether there is one.
@@ -333,7 +343,7 @@ func LoudnessOf(log string) (Loudness, bool) {
 	if at < 0 {
 		return Loudness{}, false
 	}
-	i, p := integrated.FindStringSubmatch(log[at:]), truePeak.FindStringSubmatch(log[at:])
+	i, p := integrated().FindStringSubmatch(log[at:]), truePeak().FindStringSubmatch(log[at:])
 	if i == nil || p == nil {
 		return Loudness{}, false
 	}

@@ -2,22 +2,24 @@
 package cognito
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	cognito "github.com/aws/aws-sdk-go-v2/service/cognitoidentityprovider"
-	"github.com/aws/aws-sdk-go-v2/service/cognitoidentityprovider/types"
+	"github.com/aws/smithy-go"
 
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/cloud/awsapi"
 	"github.com/content-automation/api/pkg/record/connection"
 )
 
 // Pool is a user pool with one client.
 type Pool struct {
-	client        *cognito.Client
+	client        *awsapi.Client
 	pool, appName string
 }
 
@@ -29,11 +31,11 @@ var (
 // New returns the pool with an id, and its client with an id. Without the latter, the client of the account area is
 // looked up by its name.
 func New(cfg aws.Config, poolID, clientID string) *Pool {
-	return &Pool{cognito.NewFromConfig(cfg), poolID, clientID}
+	return &Pool{awsapi.New(cfg, "cognito-idp", "cognito-idp"), poolID, clientID}
 }
 
 // settings returns the settings of a provider, and the mapping of its attributes to those of the pool.
-func settings(p connection.Provider) (kind types.IdentityProviderTypeType, details, attributes map[string]string) {
+func settings(p connection.Provider) (kind string, details, attributes map[string]string) {
 	if p.Kind == connection.SAML {
 		details = map[string]string{"IDPSignout": "false", "EncryptedResponses": "false"}
 		if p.MetadataURL != "" {
@@ -41,26 +43,68 @@ func settings(p connection.Provider) (kind types.IdentityProviderTypeType, detai
 		} else {
 			details["MetadataFile"] = p.Metadata
 		}
-		return types.IdentityProviderTypeTypeSaml, details, map[string]string{
+		return "SAML", details, map[string]string{
 			"email": "http://schemas.xmlsoap.org/ws/2005/05/identity/claims/emailaddress",
 			"name":  "http://schemas.xmlsoap.org/ws/2005/05/identity/claims/name", "custom:groups": "groups",
 		}
 	}
-	return types.IdentityProviderTypeTypeOidc, map[string]string{
+	return "OIDC", map[string]string{
 		"oidc_issuer": p.Issuer, "client_id": p.ClientID, "client_secret": p.ClientSecret,
 		"authorize_scopes": "openid email profile", "attributes_request_method": "GET",
 	}, map[string]string{"email": "email", "name": "name", "custom:groups": "groups", "username": "sub"}
 }
 
+// fields are the members of the input of a call beside the id of the pool, or those of its output.
+type fields map[string]any
+
+// call makes a call of the pool. Out may be nil.
+func (p *Pool) call(ctx context.Context, operation string, in fields, out any) error {
+	in["UserPoolId"] = p.pool
+	return p.client.Call(ctx, "AWSCognitoIdentityProviderService."+operation, in, out)
+}
+
+// is reports whether Cognito has refused a call with the code of that name.
+func is(err error, name string) bool {
+	var refusal smithy.APIError
+	return errors.As(err, &refusal) && refusal.ErrorCode() == name+"Exception"
+}
+
+// entry is one of a list: a provider, a client or a user.
+type entry struct{ ProviderName, ClientName, ClientId, Username string } //nolint:revive // the names are of AWS
+
+// page is a part of a list, and where the next one begins.
+type page struct {
+	Providers, UserPoolClients, Users []entry
+	NextToken, PaginationToken        string
+}
+
+// list returns what an operation lists, in the order of the service.
+func (p *Pool) list(ctx context.Context, operation string, in fields) (all []entry, err error) {
+	for {
+		var out page
+		if err := p.call(ctx, operation, in, &out); err != nil {
+			return all, refused(err)
+		}
+		all = slices.Concat(all, out.Providers, out.UserPoolClients, out.Users)
+		switch {
+		case out.NextToken != "":
+			in["NextToken"] = out.NextToken
+		case out.PaginationToken != "":
+			in["PaginationToken"] = out.PaginationToken
+		default:
+			return all, nil
+		}
+	}
+}
+
 // SetProvider makes a provider or replaces its settings. It may be repeated.
 func (p *Pool) SetProvider(ctx context.Context, name string, of connection.Provider) error {
 	kind, details, attributes := settings(of)
-	_, err := p.client.CreateIdentityProvider(ctx, &cognito.CreateIdentityProviderInput{UserPoolId: &p.pool,
-		ProviderName: &name, ProviderType: kind, ProviderDetails: details, AttributeMapping: attributes})
-	var exists *types.DuplicateProviderException
-	if errors.As(err, &exists) {
-		_, err = p.client.UpdateIdentityProvider(ctx, &cognito.UpdateIdentityProviderInput{UserPoolId: &p.pool,
-			ProviderName: &name, ProviderDetails: details, AttributeMapping: attributes})
+	in := fields{"ProviderName": name, "ProviderType": kind, "ProviderDetails": details, "AttributeMapping": attributes}
+	err := p.call(ctx, "CreateIdentityProvider", in, nil)
+	if is(err, "DuplicateProvider") {
+		delete(in, "ProviderType")
+		err = p.call(ctx, "UpdateIdentityProvider", in, nil)
 	}
 	return refused(err)
 }
@@ -70,10 +114,8 @@ func (p *Pool) RemoveProvider(ctx context.Context, name string) error {
 	if err := p.offer(ctx, name); err != nil {
 		return err
 	}
-	_, err := p.client.DeleteIdentityProvider(ctx, &cognito.DeleteIdentityProviderInput{UserPoolId: &p.pool,
-		ProviderName: &name})
-	var unknown *types.ResourceNotFoundException
-	if err != nil && !errors.As(err, &unknown) {
+	err := p.call(ctx, "DeleteIdentityProvider", fields{"ProviderName": name}, nil)
+	if err != nil && !is(err, "ResourceNotFound") {
 		return refused(err)
 	}
 	// Another call may have offered it once more before it was deleted.
@@ -83,23 +125,17 @@ func (p *Pool) RemoveProvider(ctx context.Context, name string) error {
 // Forget deletes the people with an e-mail address, those of the pool itself and those of providers, and returns their
 // number. It may be repeated.
 func (p *Pool) Forget(ctx context.Context, email string) (deleted int, err error) {
-	pages := cognito.NewListUsersPaginator(p.client, &cognito.ListUsersInput{UserPoolId: &p.pool,
-		Filter:          aws.String("email = \"" + strings.ReplaceAll(email, `"`, `\"`) + "\""),
-		AttributesToGet: []string{"email"}})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
-		if err != nil {
+	users, err := p.list(ctx, "ListUsers", fields{"AttributesToGet": []string{"email"},
+		"Filter": "email = \"" + strings.ReplaceAll(email, `"`, `\"`) + "\""})
+	if err != nil {
+		return 0, err
+	}
+	for _, u := range users {
+		err := p.call(ctx, "AdminDeleteUser", fields{"Username": u.Username}, nil)
+		if err != nil && !is(err, "UserNotFound") {
 			return deleted, refused(err)
 		}
-		for _, u := range page.Users {
-			_, err := p.client.AdminDeleteUser(ctx, &cognito.AdminDeleteUserInput{UserPoolId: &p.pool,
-				Username: u.Username})
-			var gone *types.UserNotFoundException
-			if err != nil && !errors.As(err, &gone) {
-				return deleted, refused(err)
-			}
-			deleted++
-		}
+		deleted++
 	}
 	return deleted, nil
 }
@@ -119,18 +155,14 @@ const native = "COGNITO"
 
 // providers returns the names of the pool's own people and of all its providers but one, sorted.
 func (p *Pool) providers(ctx context.Context, except string) ([]string, error) {
+	found, err := p.list(ctx, "ListIdentityProviders", fields{})
+	if err != nil {
+		return nil, err
+	}
 	all := []string{native}
-	pages := cognito.NewListIdentityProvidersPaginator(p.client,
-		&cognito.ListIdentityProvidersInput{UserPoolId: &p.pool})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
-		if err != nil {
-			return nil, refused(err)
-		}
-		for _, one := range page.Providers {
-			if name := aws.ToString(one.ProviderName); name != except {
-				all = append(all, name)
-			}
+	for _, one := range found {
+		if one.ProviderName != except {
+			all = append(all, one.ProviderName)
 		}
 	}
 	slices.Sort(all)
@@ -145,16 +177,13 @@ func (p *Pool) app(ctx context.Context) (string, error) {
 	if p.appName != "" {
 		return p.appName, nil
 	}
-	pages := cognito.NewListUserPoolClientsPaginator(p.client, &cognito.ListUserPoolClientsInput{UserPoolId: &p.pool})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
-		if err != nil {
-			return "", refused(err)
-		}
-		for _, one := range page.UserPoolClients {
-			if aws.ToString(one.ClientName) == ClientName {
-				return aws.ToString(one.ClientId), nil
-			}
+	clients, err := p.list(ctx, "ListUserPoolClients", fields{})
+	if err != nil {
+		return "", err
+	}
+	for _, one := range clients {
+		if one.ClientName == ClientName {
+			return one.ClientId, nil
 		}
 	}
 	return "", errs.New(errs.ProviderUnavailable, "The user pool has no client %s. Deploy the stack api.", ClientName)
@@ -177,40 +206,30 @@ func (p *Pool) offer(ctx context.Context, except string) error {
 		if err != nil {
 			return err
 		}
-		out, err := p.client.DescribeUserPoolClient(ctx, &cognito.DescribeUserPoolClientInput{UserPoolId: &p.pool,
-			ClientId: &app})
-		if err != nil {
+		var out struct{ UserPoolClient fields }
+		if err := p.call(ctx, "DescribeUserPoolClient", fields{"ClientId": app}, &out); err != nil {
 			return refused(err)
 		}
-		have := slices.Sorted(slices.Values(out.UserPoolClient.SupportedIdentityProviders))
-		if slices.Equal(have, want) {
+		client := out.UserPoolClient
+		have, _ := client[offered].([]any)
+		slices.SortFunc(have, func(a, b any) int { return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+		if slices.EqualFunc(want, have, func(name string, one any) bool { return name == one }) {
 			return nil
 		}
-		if err := p.update(ctx, out.UserPoolClient, want); err != nil {
-			return err
+		// An update replaces all settings. These are no settings.
+		for _, name := range []string{"ClientSecret", "CreationDate", "LastModifiedDate"} {
+			delete(client, name)
+		}
+		client[offered] = want
+		if err := p.call(ctx, "UpdateUserPoolClient", client, nil); err != nil {
+			return refused(err)
 		}
 	}
 	return errs.New(errs.ProviderUnavailable, "Others set providers up at the same time. Try again in a minute.")
 }
 
-// update sets the providers of a client. An update replaces all of its settings.
-func (p *Pool) update(ctx context.Context, c *types.UserPoolClientType, providers []string) error {
-	_, err := p.client.UpdateUserPoolClient(ctx, &cognito.UpdateUserPoolClientInput{
-		UserPoolId: c.UserPoolId, ClientId: c.ClientId, ClientName: c.ClientName, SupportedIdentityProviders: providers,
-		CallbackURLs: c.CallbackURLs, LogoutURLs: c.LogoutURLs, DefaultRedirectURI: c.DefaultRedirectURI,
-		AllowedOAuthFlows: c.AllowedOAuthFlows, AllowedOAuthScopes: c.AllowedOAuthScopes,
-		AllowedOAuthFlowsUserPoolClient: aws.ToBool(c.AllowedOAuthFlowsUserPoolClient),
-		AccessTokenValidity:             c.AccessTokenValidity, IdTokenValidity: c.IdTokenValidity,
-		RefreshTokenValidity: c.RefreshTokenValidity, TokenValidityUnits: c.TokenValidityUnits,
-		EnableTokenRevocation: c.EnableTokenRevocation, ExplicitAuthFlows: c.ExplicitAuthFlows,
-		PreventUserExistenceErrors: c.PreventUserExistenceErrors, ReadAttributes: c.ReadAttributes,
-		WriteAttributes: c.WriteAttributes, AuthSessionValidity: c.AuthSessionValidity,
-		RefreshTokenRotation:                     c.RefreshTokenRotation,
-		AnalyticsConfiguration:                   c.AnalyticsConfiguration,
-		EnablePropagateAdditionalUserContextData: c.EnablePropagateAdditionalUserContextData,
-	})
-	return refused(err)
-}
+// offered is the member of a client with the names of its providers.
+const offered = "SupportedIdentityProviders"
 
 // throttledError is the error of a call that Cognito has refused only because it gets too many.
 type throttledError struct{ cause error }
@@ -229,11 +248,10 @@ func refused(err error) error {
 	if err == nil {
 		return nil
 	}
-	if busy := (*types.TooManyRequestsException)(nil); errors.As(err, &busy) {
+	if is(err, "TooManyRequests") {
 		err = &throttledError{err}
 	}
-	var invalid *types.InvalidParameterException
-	if errors.As(err, &invalid) {
+	if is(err, "InvalidParameter") {
 		return errs.Wrap(err, errs.ValidationFailed, "The user pool does not take these settings of the provider. "+
 			"Check its metadata, or its issuer and client.")
 	}

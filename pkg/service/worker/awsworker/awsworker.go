@@ -4,7 +4,10 @@ package awsworker
 
 import (
 	"context"
+	"crypto/rand"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/bedrock"
@@ -15,6 +18,7 @@ import (
 	"github.com/content-automation/api/pkg/area/training/tune"
 	"github.com/content-automation/api/pkg/area/webhook/awsdest"
 	"github.com/content-automation/api/pkg/cloud/needs"
+	"github.com/content-automation/api/pkg/cloud/seal/stored/rotation"
 	"github.com/content-automation/api/pkg/cloud/secret/manager"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/craft/source/fetch"
@@ -65,6 +69,11 @@ func Open(f topology.Function) worker.Env {
 	}
 	if f.May(topology.SendMail) && n.MailSender != "" {
 		e.Mailer, e.URL = sesmail.New(e.AWS, n.MailSender, n.MailSet), n.PublicURL
+	}
+	if n.SealSecret != "" {
+		// rand.Text has 128 bits: twice that is the strength of the keys.
+		name := func() string { return rand.Text() + rand.Text() }
+		e.RotateSeal = rotation.NewRotator(secretsmanager.NewFromConfig(e.AWS), n.SealSecret, time.Now, name).Handle
 	}
 	if f.May(topology.ProbeAPI) {
 		e.Probed = manager.Secret(e.AWS, n.CanarySecret)

@@ -1,4 +1,4 @@
-package stored_test
+package rotation_test
 
 import (
 	"cmp"
@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager/types"
 
 	"github.com/content-automation/api/pkg/cloud/seal/stored"
+	"github.com/content-automation/api/pkg/cloud/seal/stored/rotation"
 )
 
 const arn = "arn:aws:secretsmanager:eu-central-1:111122223333:secret:Seal"
@@ -84,7 +85,7 @@ func (m *manager) current(t *testing.T, at time.Time) string {
 
 type world struct {
 	*manager
-	*stored.Rotator
+	*rotation.Rotator
 	now time.Time
 }
 
@@ -92,14 +93,14 @@ func newWorld() *world {
 	w := &world{manager: &manager{values: map[string]string{"v0": "first"},
 		stages: map[string][]string{"v0": {"AWSCURRENT"}}}, now: time.Unix(1_000_000_000, 0).UTC()}
 	n := 0
-	w.Rotator = stored.NewRotator(w.manager, arn, func() time.Time { return w.now },
+	w.Rotator = rotation.NewRotator(w.manager, arn, func() time.Time { return w.now },
 		func() string { n++; return "new" + strconv.Itoa(n) })
 	return w
 }
 
 func (w *world) step(t *testing.T, name, token string) error {
 	t.Helper()
-	return w.Handle(t.Context(), stored.Request{Step: name, SecretID: arn, Token: token})
+	return w.Handle(t.Context(), rotation.Request{Step: name, SecretID: arn, Token: token})
 }
 
 var steps = []string{"createSecret", "setSecret", "testSecret", "finishSecret"}
@@ -144,7 +145,7 @@ func TestARotationThatIsNotInOrder(t *testing.T) {
 	if err := w.step(t, "encryptSecret", "t1"); err == nil {
 		t.Error("took an unknown step")
 	}
-	if err := w.Handle(t.Context(), stored.Request{Step: "createSecret", SecretID: arn + "2",
+	if err := w.Handle(t.Context(), rotation.Request{Step: "createSecret", SecretID: arn + "2",
 		Token: "t1"}); err == nil || w.puts != 0 {
 		t.Errorf("rotated another secret: %v", err)
 	}
