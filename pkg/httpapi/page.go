@@ -88,8 +88,7 @@ func find(ctx context.Context, db *store.DB, q store.Query) (found store.Page, e
 	if !q.Index.KeysOnly() {
 		return db.List(ctx, q)
 	}
-	bare := q
-	bare.Filters, bare.OneOf, bare.Contains = nil, nil, nil
+	bare := unfiltered(q)
 	for range mostReads {
 		bare.Limit = q.Limit - len(found.Items)
 		page, err := db.List(ctx, bare)
@@ -107,6 +106,12 @@ func find(ctx context.Context, db *store.DB, q store.Query) (found store.Page, e
 		}
 	}
 	return found, nil
+}
+
+// unfiltered returns a query without its filters.
+func unfiltered(q store.Query) store.Query {
+	q.Filters, q.OneOf, q.Contains = nil, nil, nil
+	return q
 }
 
 // passes reports whether an item has the values of the filters of a query.
@@ -187,6 +192,73 @@ func Only(q *store.Query, prefix, noun, one string) error {
 	q.From, q.To = max(one, q.From), one
 	return nil
 }
+
+const (
+	// mostScanned bounds the items that are read for one page of results, and atOnce those of one round trip.
+	mostScanned, atOnce = 1000, 100
+	// behind is greater than the key of each result.
+	behind = "~"
+)
+
+// ListParts returns a page of the results that the items of a query of store.ByDue have: any number each. The function
+// parts returns those of some items, in the order of the list by their keys. Filters identify the list. A page before
+// the end may be short or empty if few results pass, because it reads a bounded number of items.
+func ListParts[T any](ctx context.Context, db *store.DB, q store.Query, filters map[string]string, in PageInput,
+	parts func(context.Context, []store.Item) ([][]T, error), key func(T) string) (page Page[T], err error) {
+	asc := in.Order == "asc"
+	list := fingerprint(ctx, store.Query{Filters: filters, OldestFirst: asc})
+	var read store.Cursor // the place of an item, and the key of the last of its results that was read
+	if in.Cursor != "" {
+		at, err := parseCursor(ctx, in.Cursor, list)
+		if err != nil {
+			return page, err
+		}
+		if read = *at; asc {
+			q.From = read.Sort
+		} else {
+			q.To = read.Sort
+		}
+	}
+	q = anyOf(q)
+	bare, last := unfiltered(q), read
+	bare.Limit, bare.OldestFirst = in.Limit+1, asc
+	for scanned := 0; scanned < mostScanned; scanned += bare.Limit {
+		found, err := db.List(ctx, bare)
+		if err != nil {
+			return page, err
+		}
+		items := slices.DeleteFunc(found.Items, func(it store.Item) bool { return !passes(q, it) })
+		all, err := parts(ctx, items)
+		if err != nil {
+			return page, err
+		}
+		for i, of := range all {
+			for _, v := range of {
+				at := store.Cursor{SK: key(v), Sort: items[i].Due.SK}
+				if at.Sort == read.Sort && (asc && at.SK <= read.SK || !asc && at.SK >= read.SK) {
+					continue
+				}
+				if len(page.Items) == in.Limit {
+					page.Next, err = formatCursor(ctx, last, list)
+					return page, err
+				}
+				page.Items, last = append(page.Items, v), at
+			}
+		}
+		if found.Next == nil {
+			return page, nil
+		}
+		bare.After, bare.Limit, last = found.Next, min(2*bare.Limit, atOnce), store.Cursor{Sort: found.Next.Sort}
+		if asc {
+			last.SK = behind
+		}
+	}
+	page.Next, err = formatCursor(ctx, last, list)
+	return page, err
+}
+
+// IsSheet reports whether the call is answered with comma-separated values.
+func IsSheet(ctx context.Context) bool { return callFrom(ctx).sheet }
 
 // Slice returns a page of a list in memory, or the whole list if the caller accepts comma-separated values. The place
 // of an element must be unique. If the list is in the order of the places, ascending or descending as strings, a page

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -117,5 +118,118 @@ func TestAListIsReadInBothOrdersWhileItGrows(t *testing.T) {
 	}
 	if a := f.call("GET", "/v1/things?order=up", ""); a.status != 422 || a.code() != "validation_failed" {
 		t.Errorf("an unknown order is answered %d %s", a.status, a.raw)
+	}
+}
+
+// bundle is a stored item with any number of results.
+type bundle struct{ Parts []string }
+
+// A page of the results of items begins and ends within an item, has all results once, and reads few items. An item
+// that goes between two pages takes its results along.
+func TestAPageOfPartsGoesOnWithinAnItem(t *testing.T) {
+	faults := &storetest.Faults{}
+	f := newFixture(t, faults.Attach)
+	httpapi.List(f.router, httpapi.Op{ID: "listParts", Method: http.MethodGet, Path: "/v1/parts",
+		Scope: auth.FactoriesRead, Function: "things"},
+		func(ctx context.Context, in *struct {
+			httpapi.PageInput
+			Odd string `query:"odd"`
+		}) (httpapi.Page[thing], error) {
+			q := store.Query{Index: store.ByDue, Partition: "bundles", Filters: map[string]string{"odd": in.Odd}}
+			return httpapi.ListParts(ctx, f.things.db, q, q.Filters, in.PageInput,
+				func(_ context.Context, items []store.Item) ([][]thing, error) {
+					all := make([][]thing, len(items))
+					for i := range items {
+						var b bundle
+						if err := items[i].Decode(&b); err != nil {
+							return nil, err
+						}
+						if in.Order == "desc" {
+							slices.Reverse(b.Parts)
+						}
+						for _, name := range b.Parts {
+							all[i] = append(all[i], thing{Name: name})
+						}
+					}
+					return all, nil
+				}, func(v thing) string { return v.Name })
+		})
+	var want, odd []string
+	const bundles = 1200
+	for n := range bundles {
+		it, err := store.NewItem("bundle", tenant.Of("acc_1", tenant.Test), fmt.Sprintf("bundle_%04d", n), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b bundle
+		for part := range (n + 3) % 4 {
+			b.Parts = append(b.Parts, fmt.Sprintf("%04d-%d", n, part))
+		}
+		want = append(want, b.Parts...)
+		it.Filters, it.Due = map[string]string{"odd": "no"}, store.Key{PK: "bundles", SK: it.PK}
+		if n == 5 || n == bundles-1 {
+			odd, it.Filters["odd"] = append(odd, b.Parts...), "yes"
+		}
+		if err := it.Encode(b); err != nil {
+			t.Fatal(err)
+		}
+		tx := &store.Tx{}
+		tx.Create(it, nil)
+		if err := f.things.db.Commit(t.Context(), tx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read := func(query string, between func(page int)) (names []string, pages int) {
+		t.Helper()
+		for cursor := ""; ; pages++ {
+			a := f.call("GET", "/v1/parts?"+query+cursor, "")
+			var page []thing
+			if err := json.Unmarshal(a.Data, &page); err != nil || a.status != http.StatusOK {
+				t.Fatal(a.status, a.raw)
+			}
+			for _, v := range page {
+				names = append(names, v.Name)
+			}
+			if a.NextCursor == nil {
+				return names, pages + 1
+			}
+			between(pages)
+			cursor = "&cursor=" + *a.NextCursor
+		}
+	}
+	nothing := func(int) {}
+	for _, order := range []string{"asc", "desc"} {
+		for _, limit := range []int{7, 50, 100} {
+			got, pages := read(fmt.Sprint("order=", order, "&limit=", limit), nothing)
+			if least := (len(want) + limit - 1) / limit; !slices.Equal(got, want) || pages != least {
+				t.Errorf("%s by %d: %d of %d results in %d pages", order, limit, len(got), len(want), pages)
+			}
+		}
+		// Few items pass: a page reads a part of the list only.
+		if got, pages := read("limit=20&odd=yes&order="+order, nothing); !slices.Equal(got, odd) || pages != 2 {
+			t.Errorf("%s, filtered: %v in %d pages", order, got, pages)
+		}
+		slices.Reverse(want)
+		slices.Reverse(odd)
+	}
+	faults.Reset()
+	if a := f.call("GET", "/v1/parts?limit=20", ""); a.status != http.StatusOK || len(faults.Calls()) > 4 {
+		t.Errorf("a page is answered %d after %s", a.status, faults.Operations())
+	}
+	got, _ := read("order=asc&limit=5", func(page int) {
+		if page == 0 { // it has ended with the first result of the fourth bundle
+			tx := &store.Tx{}
+			it, err := f.things.db.Get(t.Context(), store.IDKey("bundle_0003"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			tx.Delete(it)
+			if err := f.things.db.Commit(t.Context(), tx); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	if gone := slices.Delete(slices.Clone(want), 5, 6); !slices.Equal(got, gone) {
+		t.Errorf("without a bundle: %v", got[:10])
 	}
 }

@@ -128,6 +128,30 @@ func TestDeathsAreThoseOfAStep(t *testing.T) {
 	}
 }
 
+// A function that dies after a reading has not died of it, also if the reading has failed.
+func TestADeathAfterAReadingIsNotItsOwn(t *testing.T) {
+	for _, answer := range []error{nil, errNo} {
+		deaths, failed := 0, false
+		w := newWorld(t, &handler{step: func(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
+			if err := s.Reading(ctx, func() error { return answer }); !errors.Is(err, answer) {
+				return o, err
+			}
+			panic(errNo)
+		}, fail: func(context.Context, *task.Step, error) (o task.Outcome, err error) {
+			failed = true
+			return o, nil
+		}})
+		for range 6 {
+			if w.attempt(t.Context(), 1) {
+				deaths++
+			}
+		}
+		if now, _ := w.task(); deaths != 6 || failed || now.Deaths != 0 {
+			t.Errorf("after the answer %v and %d deaths: failed %t, %d counted", answer, deaths, failed, now.Deaths)
+		}
+	}
+}
+
 // Two functions take a step with a shared guard at the same time, and none of them counts the other as dead.
 func TestASharedGuardExcludesNobody(t *testing.T) {
 	took := 0

@@ -59,11 +59,7 @@ func (f Func) call(ctx context.Context, s *Step, cause error) (o Outcome, err er
 	if err != nil {
 		return o, Permanent(err)
 	}
-	err = f(ctx, r)
-	if _, failed := r.MarshalJSON(); failed != nil {
-		return o, errors.Join(err, failed)
-	}
-	if again := err != nil && !errors.Is(err, errLater); again && (cause == nil || Waits(err)) {
+	if err = f(ctx, r); err != nil && !errors.Is(err, errLater) && (cause == nil || Waits(err)) {
 		return Outcome{Payload: r}, err
 	}
 	o = Outcome{Payload: r, Done: err == nil, Wait: r.wait}
@@ -77,16 +73,10 @@ func (f Func) call(ctx context.Context, s *Step, cause error) (o Outcome, err er
 }
 
 // MarshalJSON returns the payload with the memory, which a change of Also or End may Keep something in.
-func (r *Run) MarshalJSON() ([]byte, error) {
-	const mostMemory = 64 << 10 // bytes; larger results are stored elsewhere, and remembered by place
-	doc, err := json.Marshal(r.memory)
-	if err == nil && len(doc) > mostMemory {
-		err = fmt.Errorf("the memory has %d bytes of at most %d", len(doc), mostMemory)
+func (r *Run) MarshalJSON() (doc []byte, err error) {
+	if r.payload["memory"], err = json.Marshal(r.memory); err != nil {
+		return nil, err
 	}
-	if err != nil {
-		return nil, Permanent(fmt.Errorf("task: remember a result of %s: %w", r.ID, err))
-	}
-	r.payload["memory"] = doc
 	return json.Marshal(r.payload)
 }
 
@@ -209,7 +199,17 @@ func (r *Run) Knows(name string) bool { return r.cause != nil || r.memory[name] 
 
 // Keep remembers a value with the next write of the task. Kept reads it.
 func (r *Run) Keep(name string, value any) error {
+	const most = 64 << 10 // bytes; larger results are stored elsewhere, and remembered by place
 	doc, err := json.Marshal(value)
+	size := len(doc)
+	for other, m := range r.memory {
+		if other != name {
+			size += len(m.Result)
+		}
+	}
+	if err == nil && size > most {
+		err = fmt.Errorf("the memory has %d bytes of at most %d", size, most)
+	}
 	if err != nil {
 		return Permanent(fmt.Errorf("task: remember %s of %s: %w", name, r.ID, err))
 	}

@@ -121,18 +121,15 @@ func (s *Step) Reading(ctx context.Context, read func() error) error {
 	err := read()
 	s.release()
 	s.Deaths = 0 // this one has lived
-	if err != nil {
-		return err
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.by == "" {
-		return nil // another function holds the lease
+		return err // another function holds the lease
 	}
 	s.Task.Lease = nil
-	err = s.write(ctx, Outcome{}, func(*Outcome) (Task, string) { return s.Task, running })
+	over := s.write(ctx, Outcome{}, func(*Outcome) (Task, string) { return s.Task, running })
 	s.by = ""
-	return err
+	return errors.Join(err, over)
 }
 
 // alone waits until no other step of this process can die of what this one reads, or be the cause of its death.

@@ -130,8 +130,18 @@ func (r *row) read(ctx context.Context, s system) error {
 		}
 		break
 	}
-	r.walk, began = time.Since(began), time.Now()
-	_, _ = s.call(ctx, "GET", "/v1/publications?limit=20", nil) // a service of old refuses it
-	r.calendar = time.Since(began)
+	r.walk = time.Since(began)
+	for _, of := range []struct {
+		took  *time.Duration
+		query string
+	}{{&r.calendar, ""}, {&r.pending, "&state=pending&order=asc"}, {&r.none, "&state=failed"}} {
+		for range 5 {
+			began = time.Now()
+			_, _ = s.call(ctx, "GET", "/v1/publications?limit=20"+of.query, nil) // a service of old refuses it
+			if took := time.Since(began); *of.took == 0 || took < *of.took {
+				*of.took = took
+			}
+		}
+	}
 	return nil
 }

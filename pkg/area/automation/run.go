@@ -72,19 +72,15 @@ const keepEntries = 2 * 365 * 24 * time.Hour
 
 var errDone = errors.New("automation: the entry is done")
 
-const maxTries = 5
-
 // run looks for new entries, and makes their items, for as long as the automation exists. Each item commits by itself:
 // what a look has made before it died is found again, and not made again.
 func (w worker) run(ctx context.Context, t *task.Run) error {
 	var wait time.Duration
-	ended, err := false, error(nil)
-	for range maxTries {
+	ended := false
+	err := store.Retry(func() (err error) {
 		wait, ended, err = w.lookOnce(ctx, t)
-		if !errors.Is(err, store.ErrConflict) {
-			break // a change at the same moment is read again
-		}
-	}
+		return err
+	})
 	switch {
 	case err != nil:
 		return task.Again(fmt.Errorf("automation: %s: %w", t.Subject, err))

@@ -40,8 +40,6 @@ const (
 	exchangeTime = 15 * time.Second
 	// maxChoices bounds the accounts from which an owner chooses one.
 	maxChoices = 100
-	// maxTries bounds the attempts at a change that conflicts with concurrent changes.
-	maxTries = 4
 )
 
 // Flow is the consent flow of one kind of subject.

@@ -139,22 +139,25 @@ func (v *visit) decided(ctx context.Context, q url.Values, req *http.Request, er
 }
 
 // claim uses the state up, and reports whether it was still unused.
-func (v *visit) claim(ctx context.Context) (bool, error) {
-	for range maxTries {
+func (v *visit) claim(ctx context.Context) (open bool, err error) {
+	open = true
+	err = store.Retry(func() (err error) {
 		*v.subject.Pending() = nil
 		tx := &store.Tx{}
 		v.held.Hold(tx)
-		if err := v.subject.Save(tx, v.Now(), v.it); err != nil {
-			return false, err
+		if err = v.subject.Save(tx, v.Now(), v.it); err == nil {
+			err = v.DB.Commit(ctx, tx)
 		}
-		if err := v.DB.Commit(ctx, tx); !errors.Is(err, store.ErrConflict) {
-			return err == nil, err
+		if !errors.Is(err, store.ErrConflict) {
+			return err
 		}
-		if open, err := v.read(ctx); err != nil || !open {
-			return false, err
+		var failed error
+		if open, failed = v.read(ctx); failed != nil || !open {
+			return failed
 		}
-	}
-	return false, store.ErrConflict
+		return err
+	})
+	return open && err == nil, err
 }
 
 // exchange exchanges the code for the accounts that it gives access to.

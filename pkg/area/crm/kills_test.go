@@ -81,8 +81,9 @@ func shuffled(t *testing.T, name string, chance *rand.Rand) {
 	w.run(10*time.Minute, light)
 	w.fuse.Douse()
 	f.Calm()
-	// What the deaths have delayed is done now, and the daily synchronization finds nothing more to do.
-	for _, within := range []time.Duration{time.Hour, time.Hour, 26 * time.Hour} {
+	// What the deaths have delayed is done now. A deal whose reading has died three times is left to the daily
+	// synchronization, and its note follows.
+	for _, within := range []time.Duration{time.Hour, time.Hour, 26 * time.Hour, time.Hour} {
 		again()
 		w.finish(item.Generated)
 		w.run(within, nil)

@@ -16,7 +16,6 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/format"
 	"github.com/content-automation/api/pkg/base/id"
-	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/profile"
@@ -32,13 +31,14 @@ var (
 		Example: "Name the price in the first line."})
 )
 
-const (
-	// mostListed bounds the items of a period whose publications are sorted in memory, and mostDays the period.
-	mostListed = 1000
-	mostDays   = 366
-	// The period of a list that names none.
-	usualBack, usualAhead = 30 * 24 * time.Hour, 60 * 24 * time.Hour
-)
+// mostSorted bounds the publications of a period that are sorted in memory.
+const mostSorted = 1000
+
+// The period of a list that names none.
+const usualBack, usualAhead = 30 * 24 * time.Hour, 60 * 24 * time.Hour
+
+// byTime is the order of a list that the calendar has.
+const byTime = "time"
 
 // statePlanned is the state of what has no publication yet.
 const statePlanned = "planned"
@@ -92,8 +92,7 @@ type listInput struct {
 	profile.Filter
 	// Only what is planned, or was published, at this time or later (RFC 3339). Absent: 30 days ago.
 	From time.Time `query:"from"`
-	// Only what is planned, or was published, before this time (RFC 3339), up to 366 days after from. Absent: in 60
-	// days, or 90 days after from.
+	// Only what is planned, or was published, before this time (RFC 3339). Absent: in 60 days, or 90 days after from.
 	To time.Time `query:"to"`
 	// Only publications in these states, separated by commas.
 	State []string `query:"state" enum:"planned,pending,publishing,published,failed,deleted" nullable:"false"`
@@ -132,9 +131,10 @@ type removeInput struct {
 // registerPublications adds the operations of publications.
 func (s *Service) registerPublications(r *httpapi.Router) {
 	list := op("listAllPublications", http.MethodGet, "/v1/publications", auth.ContentRead, "List all publications",
-		"Lists the publications of the account in a period, and what is planned in it: a calendar. A period with more "+
-			"than 1,000 content items is refused: name a shorter one. With the header `Accept: text/csv`, the answer "+
-			"is a file of comma-separated values with all results of the period.").Opening(httpapi.Nothing)
+		"Lists the publications of the account in a period, and what is planned in it: a calendar. With the header "+
+			"`Accept: text/csv`, the answer is a file of comma-separated values with all results of the period. A "+
+			"file and an order by a metric have up to 1,000 results: if the period has more, name a shorter one.").
+		Opening(httpapi.Nothing)
 	list.Sheet = "publications.csv"
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.list)
@@ -161,30 +161,38 @@ func (s *Service) registerPublications(r *httpapi.Router) {
 	})
 }
 
-// period returns the period of a list. The usual one of a sandbox has also what its clock has passed, as far as one
-// call may list it.
+// period returns the period of a list. The usual one of a sandbox has also what its clock has passed.
 func (in *listInput) period(now, clock time.Time) (from, to time.Time, err error) {
 	if from, to = in.From, in.To; from.IsZero() {
 		if from = now.Add(-usualBack); !to.IsZero() && !from.Before(to) {
 			from = to.Add(-usualBack)
 		}
 	}
-	const most = mostDays * 24 * time.Hour
 	switch {
 	case to.IsZero() && in.From.IsZero():
 		to = clock.Add(usualAhead)
-		from = slices.MaxFunc([]time.Time{from, to.Add(-most)}, time.Time.Compare)
 	case to.IsZero():
 		to = from.Add(usualBack + usualAhead)
 	}
-	if !from.Before(to) || to.Sub(from) > most {
-		err = errs.Invalid("to", "must be after from, and up to %d days later", mostDays)
+	if !from.Before(to) {
+		err = errs.Invalid("to", "must be after from")
 	}
 	return from, to, err
 }
 
+// contentStates are the states of the items that may have an entry in a state.
+var contentStates = map[string][]item.State{
+	statePlanned:               {item.Queued, item.Generating, item.Generated, item.Scheduled, item.Published},
+	item.PublicationPending:    {item.Scheduled, item.Publishing},
+	item.PublicationPublishing: {item.Scheduled, item.Publishing},
+	item.PublicationPublished:  {item.Publishing, item.Published},
+	item.PublicationFailed:     {item.Publishing, item.Published, item.Failed},
+	item.PublicationDeleted:    {item.Publishing, item.Published},
+}
+
 func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[Entry], err error) {
-	clock, err := testclock.Now(ctx, s.db, auth.FromContext(ctx).Owner, s.now())
+	o := auth.FromContext(ctx).Owner
+	clock, err := testclock.Now(ctx, s.db, o, s.now())
 	if err != nil {
 		return page, err
 	}
@@ -192,52 +200,82 @@ func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[En
 	if err != nil {
 		return page, err
 	}
-	records, err := s.between(ctx, tenant.Profile(in.ProfileID), from, to)
+	var states []item.State
+	for _, state := range in.State {
+		states = append(states, contentStates[state]...)
+	}
+	q := store.Query{Index: store.ByDue, Partition: item.CalendarPartition(o), From: resource.SortableTime(from),
+		To: resource.SortableTime(to), Filters: map[string]string{store.ProfileFilter: in.ProfileID,
+			item.FactoryFilter: in.FactoryID, "kind": httpapi.AnyOf(in.Kind), "state": httpapi.AnyOf(states)}}
+	if in.ItemID != "" {
+		if q, err = s.only(ctx, q, in.ItemID); err != nil || q.Partition == "" {
+			return page, err
+		}
+	}
+	filters := map[string]string{"state": httpapi.AnyOf(in.State), "platform": httpapi.AnyOf(in.Platform),
+		"account": in.AccountID, "factory": in.FactoryID, "item": in.ItemID, "kind": httpapi.AnyOf(in.Kind),
+		"profile": in.ProfileID, "from": in.From.String(), "to": in.To.String(), "order": in.OrderBy + in.Order}
+	if in.OrderBy == byTime && !httpapi.IsSheet(ctx) {
+		return httpapi.ListParts(ctx, s.db, q, filters, httpapi.PageInput{SliceInput: in.SliceInput, Order: in.Order},
+			s.entriesOf(in), Entry.key)
+	}
+	all, err := s.sorted(ctx, q, filters, in)
 	if err != nil {
 		return page, err
 	}
-	var all []Entry
-	for _, r := range records {
-		if in.FactoryID != "" && r.Item.FactoryID != in.FactoryID || in.ItemID != "" && r.Item.ID != in.ItemID ||
-			len(in.Kind) > 0 && !slices.Contains(in.Kind, string(r.Item.Kind)) {
-			continue
-		}
-		for _, e := range entries(r) {
-			if in.takes(e) {
-				all = append(all, e)
-			}
-		}
-	}
-	slices.SortStableFunc(all, in.compare)
-	return httpapi.Slice(ctx, all, map[string]string{"state": httpapi.AnyOf(in.State),
-		"platform": httpapi.AnyOf(in.Platform), "account": in.AccountID, "factory": in.FactoryID,
-		"item": in.ItemID, "kind": httpapi.AnyOf(in.Kind),
-		"profile": in.ProfileID, "from": in.From.String(), "to": in.To.String(),
-		"order": in.OrderBy + in.Order}, in.SliceInput, in.place)
+	return httpapi.Slice(ctx, all, filters, in.SliceInput, in.place)
 }
 
-// between returns the items of the caller that are planned, or were published, in a period: those of a profile, unless
-// it is empty.
-func (s *Service) between(ctx context.Context, of tenant.Profile, from, to time.Time) (all []*item.Record, err error) {
-	q := store.Query{Index: store.ByDue, Partition: item.CalendarPartition(auth.FromContext(ctx).Owner),
-		From: resource.SortableTime(from), To: resource.SortableTime(to), OldestFirst: true, Limit: 100}
-	for {
-		page, err := item.List(ctx, s.db, q)
+// only bounds a query of the calendar to an item. It returns the zero Query if the item is not in the period.
+func (s *Service) only(ctx context.Context, q store.Query, itemID string) (store.Query, error) {
+	it, err := s.db.Lookup(ctx, store.IDKey(itemID))
+	if err != nil || it.Due.PK != q.Partition || it.Due.SK < q.From || it.Due.SK > q.To {
+		return store.Query{}, err
+	}
+	q.From, q.To = it.Due.SK, it.Due.SK
+	return q, nil
+}
+
+// sorted returns all entries of a query in the order that the call asks for.
+func (s *Service) sorted(ctx context.Context, q store.Query, filters map[string]string,
+	in *listInput) (all []Entry, err error) {
+	next := httpapi.PageInput{SliceInput: httpapi.SliceInput{Limit: 100}, Order: in.Order}
+	for range 2 * mostSorted / next.Limit { // pages may be short
+		page, err := httpapi.ListParts(ctx, s.db, q, filters, next, s.entriesOf(in), Entry.key)
 		if err != nil {
 			return nil, err
 		}
-		for i, r := range page.Records {
-			if of == "" || page.Items[i].Owner.Profile == of {
-				all = append(all, r)
-			}
-		}
-		if len(all) > mostListed {
-			return nil, errs.Invalid("to", "makes a period with more than %d content items. Name a shorter one",
-				mostListed)
-		}
-		if q.After = page.Next; q.After == nil {
+		all = append(all, page.Items...)
+		if next.Cursor = page.Next; next.Cursor == "" && len(all) <= mostSorted {
+			slices.SortStableFunc(all, in.compare)
 			return all, nil
 		}
+		if len(all) > mostSorted {
+			break
+		}
+	}
+	return nil, errs.Invalid("to", "makes a period with more than %d publications, which is too long for a file and "+
+		"for an order by a metric. Name a shorter one", mostSorted)
+}
+
+// entriesOf returns a function that returns the entries of items that a call asks for.
+func (s *Service) entriesOf(in *listInput) func(context.Context, []store.Item) ([][]Entry, error) {
+	return func(ctx context.Context, items []store.Item) ([][]Entry, error) {
+		records, all := make([]*item.Record, len(items)), make([][]Entry, len(items))
+		for i := range items {
+			var err error
+			if records[i], err = item.Decode(&items[i]); err != nil {
+				return nil, err
+			}
+		}
+		if err := item.Attach(ctx, s.db, records...); err != nil {
+			return nil, err
+		}
+		for i, r := range records {
+			all[i] = slices.DeleteFunc(entries(r), func(e Entry) bool { return !in.takes(e) })
+			slices.SortFunc(all[i], in.byKey)
+		}
+		return all, nil
 	}
 }
 
@@ -285,19 +323,23 @@ func (in *listInput) takes(e Entry) bool {
 }
 
 // compare returns the order of two entries.
-func (in *listInput) compare(a, b Entry) int {
-	sign := -1
+func (in *listInput) compare(a, b Entry) int { return in.ordered(in.place(a), in.place(b)) }
+
+// byKey returns the order of two entries of an item.
+func (in *listInput) byKey(a, b Entry) int { return in.ordered(a.key(), b.key()) }
+
+func (in *listInput) ordered(a, b string) int {
 	if in.Order == "asc" {
-		sign = 1
+		return strings.Compare(a, b)
 	}
-	return sign * strings.Compare(in.place(a), in.place(b))
+	return strings.Compare(b, a)
 }
 
 // place returns the place of an entry in the list, whose order as a text is that of the list. An entry without the
 // metric of the order comes last.
 func (in *listInput) place(e Entry) string {
 	metric := ""
-	if in.OrderBy != "time" {
+	if in.OrderBy != byTime {
 		if n := e.metric(in.OrderBy); n != nil {
 			metric = fmt.Sprintf("%019d", *n)
 		} else if in.Order == "asc" {
@@ -316,13 +358,13 @@ func (e Entry) metric(name string) *int64 {
 	return *m.All()[slices.Index(platform.Names[:], name)]
 }
 
-// find reads a publication and its item, without the other publications of the item, and its metrics over time. The id
-// of a publication has the time at which its item was created.
-func (s *Service) find(ctx context.Context, publicationID string) (r *item.Record, it, history store.Item, err error) {
+// find reads the row of a publication, and its item, without the publications, as the index lists it. The id of a
+// publication has the time at which its item was created.
+func (s *Service) find(ctx context.Context, publicationID string) (it store.Item, row item.Row, err error) {
 	missing := errs.Missing("publication", publicationID)
 	at, ok := id.Time(publicationID)
 	if !ok || !id.Valid(id.Publication, publicationID) {
-		return nil, it, history, missing
+		return it, row, missing
 	}
 	q := store.Query{Index: store.ByOwner, Limit: 100,
 		Partition: store.OwnerPartition(auth.FromContext(ctx).Owner, item.ItemKind),
@@ -330,74 +372,92 @@ func (s *Service) find(ctx context.Context, publicationID string) (r *item.Recor
 	for {
 		page, err := s.db.List(ctx, q)
 		if err != nil {
-			return nil, it, history, err
+			return it, row, err
 		}
-		if r, it, history, err = s.among(ctx, page.Items, publicationID); err != nil || r != nil {
-			return r, it, history, err
+		if it, row, err = s.among(ctx, page.Items, publicationID); err != nil || row.ID != "" {
+			return it, row, err
 		}
 		if q.After = page.Next; q.After == nil {
-			return nil, it, history, missing
+			return it, row, missing
 		}
 	}
 }
 
-// among is find among the items of a list. The record is nil if none of them has the publication.
-func (s *Service) among(ctx context.Context, listed []store.Item, publicationID string) (r *item.Record, it,
-	history store.Item, err error) {
-	keys, versions := []store.Key{item.ReadingsKey(publicationID)}, map[string]int64{}
+// among is find among the items of a list. The row is the zero value if none of them has the publication.
+func (s *Service) among(ctx context.Context, listed []store.Item, publicationID string) (it store.Item, row item.Row,
+	err error) {
+	var keys []store.Key
+	of := map[string]store.Item{}
+	listed = slices.DeleteFunc(listed, func(it store.Item) bool { return !auth.FromContext(ctx).Sees(it.Owner) })
 	for i := range listed {
-		one, err := item.Decode(&listed[i])
+		r, err := item.Decode(&listed[i])
 		if err != nil {
-			return nil, it, history, err
+			return it, row, err
 		}
-		keys, versions[one.Item.ID] = append(append(keys, listed[i].Key), one.Item.PublicationKeys()...),
-			listed[i].Version
+		keys, of[r.Item.ID] = append(keys, r.Item.PublicationKeys()...), listed[i]
 	}
-	found, err := s.db.GetAll(ctx, keys...)
-	if err != nil {
-		return nil, it, history, err
+	rows, err := s.db.GetAll(ctx, keys...)
+	is := func(found *store.Item) bool {
+		if err == nil && found.Kind == item.PublicationKind {
+			row, err = item.DecodeRow(found)
+		}
+		return err == nil && row.ID == publicationID
 	}
-	for i := 1; i < len(found); i++ {
-		switch row := found[i]; row.Kind {
-		case item.ItemKind:
-			if it = row; it.Version == versions[it.PK] {
-				continue // its publications follow
+	for i := range rows {
+		if is(&rows[i]) {
+			resource.Reads(ctx, of[rows[i].PK])
+			return of[rows[i].PK], row, nil
+		}
+	}
+	for i := range listed { // the index may lag
+		var under []store.Item
+		if err == nil {
+			under, err = s.db.Under(ctx, listed[i].PK)
+		}
+		for n := range under {
+			if is(&under[n]) {
+				resource.Reads(ctx, listed[i])
+				return listed[i], row, nil
 			}
-			it, r, _, err = item.Lookup(ctx, s.db, it.Owner, it.PK) // the index lags
-		case item.PublicationKind:
-			r, err = item.Of([]store.Item{it, row})
-		default:
-			continue
-		}
-		if err != nil || r != nil && r.Item.Publication(publicationID) != nil && auth.FromContext(ctx).Sees(it.Owner) {
-			resource.Reads(ctx, it)
-			return r, it, found[0], err
 		}
 	}
-	return nil, it, found[0], nil
+	return it, item.Row{}, err
 }
 
-func (s *Service) get(ctx context.Context, in *PublicationPath) (item.PublishedPost, error) {
-	r, _, history, err := s.find(ctx, in.ID)
+func (s *Service) get(ctx context.Context, in *PublicationPath) (out item.PublishedPost, err error) {
+	_, row, err := s.find(ctx, in.ID)
 	if err != nil {
-		return item.PublishedPost{}, err
+		return out, err
 	}
-	return s.show(ctx, r, r.Item.Publication(in.ID), history)
+	return s.show(ctx, &row.Publication, row.FactoryID)
 }
 
-// show returns a publication as callers see it.
-func (s *Service) show(ctx context.Context, r *item.Record, pub *item.Publication,
-	history store.Item) (item.PublishedPost, error) {
+// show returns a publication of a factory as callers see it.
+func (s *Service) show(ctx context.Context, pub *item.Publication,
+	factoryID string) (out item.PublishedPost, err error) {
+	var history store.Item
+	if pub.Metrics != nil {
+		if history, err = s.db.Lookup(ctx, item.ReadingsKey(pub.ID)); err != nil {
+			return out, err
+		}
+	}
 	limits, _ := s.content.Capabilities(auth.FromContext(ctx).Mode, pub.Platform)
-	return r.PostOf(pub, limits, history)
+	return pub.Shown(factoryID, limits, history)
 }
 
 // change starts a change of a published post.
 func (s *Service) change(ctx context.Context, tx *store.Tx, publicationID string, match httpapi.IfMatch, kind string,
 	caption *string) (out item.PublishedPost, err error) {
-	r, it, history, err := s.find(ctx, publicationID)
+	listed, _, err := s.find(ctx, publicationID)
 	if err != nil {
 		return out, err
+	}
+	it, r, _, err := item.Lookup(ctx, s.db, listed.Owner, listed.PK)
+	if err != nil {
+		return out, err
+	}
+	if r == nil || r.Item.Publication(publicationID) == nil {
+		return out, errs.Missing("publication", publicationID)
 	}
 	pub := r.Item.Publication(publicationID)
 	if err := match.Check(pub.Version); err != nil {
@@ -420,7 +480,7 @@ func (s *Service) change(ctx context.Context, tx *store.Tx, publicationID string
 	if err := item.Replace(tx, it, r); err != nil {
 		return out, err
 	}
-	return s.show(ctx, r, pub, history)
+	return s.show(ctx, pub, r.Item.FactoryID)
 }
 
 // accountsOf returns the accounts that each item is, or would be, published to: those that it names, or else those of

@@ -330,13 +330,13 @@ func (s *Service) registerDossiers(r *httpapi.Router) {
 }
 
 func (s *Service) dossier(ctx context.Context, in *PublicationPath) (out SignedDossier, err error) {
-	r, it, _, err := s.find(ctx, in.ID)
+	it, row, err := s.find(ctx, in.ID)
 	if err != nil {
 		return out, err
 	}
-	if pub := r.Item.Publication(in.ID); pub.PublishedAt == nil {
+	if row.PublishedAt == nil {
 		return out, errs.New(errs.InvalidState, "The publication is %s. A dossier is made when the post is published.",
-			pub.State).In(pub.State)
+			row.State).In(row.State)
 	}
 	found, err := s.db.Lookup(ctx, publication.DossierKey(in.ID))
 	if err != nil {

@@ -80,8 +80,9 @@ func (r *Record) Posted() (files []media.File, poster *media.File) {
 	return files, poster
 }
 
-// PostOf returns a publication of the item as its own GET shows it. It is the item at its ReadingsKey.
-func (r *Record) PostOf(pub *Publication, limits platform.Capabilities, it store.Item) (PublishedPost, error) {
+// Shown returns the publication as its own GET shows it, with the factory of its item. It is the item at its
+// ReadingsKey.
+func (p *Publication) Shown(factoryID string, limits platform.Capabilities, it store.Item) (PublishedPost, error) {
 	history, err := History(it)
-	return PublishedPost{*pub, r.Item.FactoryID, limits.Edits, limits.Deletes, history}, err
+	return PublishedPost{*p, factoryID, limits.Edits, limits.Deletes, history}, err
 }

@@ -211,7 +211,7 @@ func (w *Worker) altered(tx *store.Tx, o tenant.Owner, r *item.Record, pub *item
 	case f != nil:
 	case done.Kind == item.ChangeDelete:
 		pub.State = item.PublicationDeleted
-		post, err := r.PostOf(pub, limits, readings)
+		post, err := pub.Shown(r.Item.FactoryID, limits, readings)
 		if err != nil {
 			return err
 		}
