@@ -157,6 +157,28 @@ func TestTheLanguageThatTheBrowserPrefers(t *testing.T) {
 	}
 }
 
+// A person reviews the diff of a template by its lines.
+func TestTemplatesHaveShortLines(t *testing.T) {
+	const most = 160
+	files, _ := fs.Glob(templates, "templates/*.html")
+	if len(files) == 0 {
+		t.Fatal("there are no templates")
+	}
+	for _, file := range files {
+		content, err := templates.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for line := range strings.Lines(string(content)) {
+			n++
+			if long := len([]rune(strings.TrimSuffix(line, "\n"))); long > most {
+				t.Errorf("%s:%d has %d characters, more than %d", file, n, long, most)
+			}
+		}
+	}
+}
+
 var usedClass = regexp.MustCompile(`class="([^"{]*)"`)
 
 // The style is built from the templates by a tool that the service does not need. A class that it lacks means that it

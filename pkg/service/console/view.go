@@ -292,13 +292,21 @@ var changeForm = regexp.MustCompile(`<form\b[^>]*\bmethod="post"[^>]*>`)
 
 const withToken = `$0{{with $$.FormToken}}<input type="hidden" name="` + tokenField + `" value="{{.}}">{{end}}`
 
+// Templates are laid out for people. A line break between tags and actions is no part of a page, and one beside a text
+// is a space.
+var (
+	layout    = regexp.MustCompile(`([>}])\s*\n\s*([<{])`)
+	lineBreak = regexp.MustCompile(`\s*\n\s*`)
+)
+
 // addTemplate parses a template, and adds the tokens to its forms.
 func addTemplate(to *template.Template, file string) error {
 	text, err := templates.ReadFile(file)
 	if err != nil {
 		return err
 	}
-	_, err = to.Parse(changeForm.ReplaceAllString(string(text), withToken))
+	page := lineBreak.ReplaceAllString(layout.ReplaceAllString(string(text), "$1$2"), " ")
+	_, err = to.Parse(changeForm.ReplaceAllString(page, withToken))
 	return err
 }
 
