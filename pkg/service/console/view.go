@@ -292,10 +292,10 @@ var changeForm = regexp.MustCompile(`<form\b[^>]*\bmethod="post"[^>]*>`)
 
 const withToken = `$0{{with $$.FormToken}}<input type="hidden" name="` + tokenField + `" value="{{.}}">{{end}}`
 
-// Templates are laid out for people. A line break between tags and actions is no part of a page, and one beside a text
-// is a space.
+// Templates are laid out for people. A line break between tags, attributes and actions is no part of a page, and one
+// beside a text is a space.
 var (
-	layout    = regexp.MustCompile(`([>}])\s*\n\s*([<{])`)
+	layout    = regexp.MustCompile(`([>}"])\s*\n\s*([<{])`)
 	lineBreak = regexp.MustCompile(`\s*\n\s*`)
 )
 
