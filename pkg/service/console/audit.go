@@ -12,31 +12,13 @@ import (
 	"sync"
 	"time"
 
+	client "github.com/content-automation/api/clients/go"
 	"github.com/content-automation/api/pkg/base/sheet"
 	"github.com/content-automation/api/pkg/base/tenant"
 )
 
-// entry is an entry of the audit log as the API answers it.
-type entry struct {
-	At    time.Time `json:"at"`
-	Actor struct {
-		Kind string `json:"kind"`
-		ID   string `json:"id"`
-	} `json:"actor"`
-	Operation string  `json:"operation_id"`
-	Method    string  `json:"method"`
-	Path      string  `json:"path"`
-	Status    int     `json:"status"`
-	ErrorCode *string `json:"error_code"`
-	IP        string  `json:"ip"`
-	UserAgent string  `json:"user_agent"`
-	RequestID string  `json:"request_id"`
-	FactoryID *string `json:"factory_id"`
-	ProfileID *string `json:"profile_id"`
-	Kind      *string `json:"kind"`
-	LatencyMS int     `json:"latency_ms"`
-	Count     int     `json:"count"`
-}
+// entry is an entry of the audit log.
+type entry struct{ client.AuditEntry }
 
 // Tone returns the tone of the status.
 func (e entry) Tone() string {
@@ -52,7 +34,7 @@ func (e entry) Tone() string {
 
 // Own reports whether the entry is a read of a person in the account area.
 func (e entry) Own() bool {
-	return e.Actor.Kind == "person" && e.Method == http.MethodGet && strings.HasPrefix(e.Path, "/v1/")
+	return e.Actor.Kind == "person" && given(e.Method) == http.MethodGet && strings.HasPrefix(e.Path, "/v1/")
 }
 
 // callRow is a row of the list: one call, or the reads of a person within a minute.
@@ -123,7 +105,7 @@ func (c callers) name(e entry) string {
 	case "api_key", "person":
 		return c.By(e.Actor.ID)
 	}
-	return strings.ReplaceAll(e.Actor.Kind, "_", " ") + " " + e.Actor.ID
+	return strings.ReplaceAll(string(e.Actor.Kind), "_", " ") + " " + e.Actor.ID
 }
 
 // The filters of the log that need one click: how far it reaches back, and the class of the status.
@@ -278,17 +260,9 @@ const maxExport = 10_000
 func exportAudit(r *request) error {
 	_, query := auditFilters(r)
 	query.Set("limit", "100")
-	var all []entry
-	for {
-		var some []entry
-		next, err := r.api.list(r.Context(), "/v1/audit-log", query, &some)
-		if err != nil {
-			return err
-		}
-		if all = append(all, some...); next == "" || len(all) >= maxExport {
-			break
-		}
-		query.Set("cursor", next)
+	all, err := listAll[entry](r.Context(), r.api, "/v1/audit-log", query, maxExport)
+	if err != nil {
+		return err
 	}
 	h := r.w.Header()
 	h.Set("Content-Type", "text/csv; charset=utf-8")
@@ -297,9 +271,14 @@ func exportAudit(r *request) error {
 	_ = out.Write([]string{"at", "request_id", "actor_kind", "actor_id", "operation_id", "method", "path", "status",
 		"error_code", "ip", "user_agent", "latency_ms", "count", "factory_id", "profile_id", "kind"})
 	for _, e := range all {
-		row := []string{e.At.Format(time.RFC3339Nano), e.RequestID, e.Actor.Kind, e.Actor.ID, e.Operation, e.Method,
-			e.Path, strconv.Itoa(e.Status), given(e.ErrorCode), e.IP, e.UserAgent,
-			strconv.Itoa(e.LatencyMS), strconv.Itoa(e.Count), given(e.FactoryID), given(e.ProfileID), given(e.Kind)}
+		code := ""
+		if e.ErrorCode != nil {
+			code = string(*e.ErrorCode)
+		}
+		row := []string{e.At.Format(time.RFC3339Nano), e.RequestID, string(e.Actor.Kind), e.Actor.ID,
+			given(e.OperationID), given(e.Method), e.Path, strconv.FormatInt(e.Status, 10), code, given(e.IP),
+			given(e.UserAgent), strconv.FormatInt(e.LatencyMs, 10), strconv.FormatInt(e.Count, 10), given(e.FactoryID),
+			given(e.ProfileID), given(e.Kind)}
 		for i := range row {
 			row[i] = sheet.Text(row[i])
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 	_ "time/tzdata" // Lambda's runtime need not know the time zones.
 
+	client "github.com/content-automation/api/clients/go"
 	"github.com/content-automation/api/pkg/auth/session"
 	"github.com/content-automation/api/pkg/base/clock"
 )
@@ -56,17 +57,17 @@ func chooseZone(r *request) error {
 
 // planned is an entry of the calendar as the API answers it.
 type planned struct {
-	ID              *string   `json:"id"`
-	State           string    `json:"state"`
-	PlannedAt       time.Time `json:"planned_at"`
-	ContentItemID   string    `json:"content_item_id"`
-	FactoryID       string    `json:"factory_id"`
-	Kind            string    `json:"kind"`
-	Title           string    `json:"title"`
-	Caption         string    `json:"caption"`
-	Approval        approval  `json:"approval"`
-	SocialAccountID *string   `json:"social_account_id"`
-	Platform        *string   `json:"platform"`
+	ID              *string                `json:"id"`
+	State           string                 `json:"state"`
+	PlannedAt       time.Time              `json:"planned_at"`
+	ContentItemID   string                 `json:"content_item_id"`
+	FactoryID       string                 `json:"factory_id"`
+	Kind            string                 `json:"kind"`
+	Title           string                 `json:"title"`
+	Caption         string                 `json:"caption"`
+	Approval        client.ContentApproval `json:"approval"`
+	SocialAccountID *string                `json:"social_account_id"`
+	Platform        *string                `json:"platform"`
 }
 
 // day is a day of the calendar.
@@ -164,7 +165,7 @@ func (r *request) showCalendarOf(status int, message string) error {
 	if err != nil {
 		return err
 	}
-	var platforms []platform
+	var platforms []client.SocialPlatform
 	if err := r.api.get(r.Context(), "/v1/social/platforms", nil, &platforms); err != nil {
 		return err
 	}
@@ -173,7 +174,7 @@ func (r *request) showCalendarOf(status int, message string) error {
 		return err
 	}
 	all, err := listAll[planned](r.Context(), r.api, "/v1/publications", query, mostPlanned)
-	refused, err := form(err)
+	refused, err := messageOf(err)
 	if err != nil {
 		return err
 	}

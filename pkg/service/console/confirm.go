@@ -24,8 +24,8 @@ type confirmation struct {
 	Fields []choice
 	// Name is the name that the person types before it happens. Empty: a click is enough.
 	Name string
-	// Once is the idempotency key of the form, or empty.
-	Once string
+	// Harmless reports that nothing is lost.
+	Harmless bool
 }
 
 // confirm shows a page that asks before something is changed. The message is why the last form did nothing.
@@ -74,72 +74,6 @@ func number(n int, more bool) string {
 	return strconv.Itoa(n)
 }
 
-// confirmSocial asks before a social account is disconnected, and tells what is scheduled on it.
-func confirmSocial(r *request) error {
-	var a socialAccount
-	if err := r.api.get(r.Context(), r.apiPath("social/accounts"), nil, &a); err != nil {
-		return err
-	}
-	v := r.view("", "")
-	c := confirmation{Title: "Disconnect the social account", Active: socialPath, Back: socialPath, Verb: "Disconnect",
-		Subject: a.Name(), Text: "Nothing is published to it any more. To use it again, connect it again."}
-	var pending []planned
-	next, err := r.api.list(r.Context(), "/v1/publications", url.Values{"social_account_id": {a.ID},
-		"state": {"pending"}, "order": {"asc"}, "limit": {"100"}}, &pending)
-	if err != nil {
-		return err
-	}
-	if len(pending) > 0 {
-		c.Effects = append(c.Effects, v.T("Posts that are scheduled on it: %s. The next: %s.",
-			number(len(pending), next != ""), v.At(pending[0].PlannedAt)))
-	}
-	c.Effects = append(c.Effects, v.T("Factories that publish to it: %d.", len(a.FactoryIDs)))
-	return r.confirm(http.StatusOK, c, "")
-}
-
-// confirmIntegration asks before a CRM is disconnected.
-func confirmIntegration(r *request) error {
-	var i crmIntegration
-	if err := r.api.get(r.Context(), r.apiPath("integrations"), nil, &i); err != nil {
-		return err
-	}
-	v := r.view("", "")
-	return r.confirm(http.StatusOK, confirmation{Title: "Disconnect the CRM", Subject: i.Label(), Verb: "Disconnect",
-		Active: integrationsPath, Back: integrationsPath,
-		Text: "Its products and deals are no longer read. What was made of them stays.",
-		Effects: []string{v.T("%d products, %d content items, %d notes", i.Counts.Products, i.Counts.Items,
-			i.Counts.Notes)}}, "")
-}
-
-// confirmRevoke asks before a key is revoked, and tells how much it is used.
-func confirmRevoke(r *request) error {
-	var k key
-	if err := r.api.get(r.Context(), r.apiPath("api-keys"), nil, &k); err != nil {
-		return err
-	}
-	v := r.view("", "")
-	c := confirmation{Title: "Revoke the key", Subject: k.Name + " · " + k.Prefix + "…" + k.Last4,
-		Verb: "Revoke the key", Active: keysPath, Back: keysPath + "/" + k.ID,
-		Text: "Calls with the key are refused at once. A revoked key cannot be used again."}
-	if k.Usage != nil {
-		c.Effects = append(c.Effects, v.T("Requests with it in the last 24 hours: %d.", k.Usage.LastDay.Requests))
-	}
-	c.Effects = append(c.Effects, v.T("Last used")+": "+v.ago(k.LastUsedAt)+".")
-	return r.confirm(http.StatusOK, c, "")
-}
-
-// confirmLeak asks before a key is revoked together with those that were made with it.
-func confirmLeak(r *request) error {
-	var k key
-	if err := r.api.get(r.Context(), r.apiPath("api-keys"), nil, &k); err != nil {
-		return err
-	}
-	return r.confirm(http.StatusOK, confirmation{Title: "Report a leak", Active: keysPath, Back: keysPath + "/" + k.ID,
-		Subject: k.Name + " · " + k.Prefix + "…" + k.Last4, Verb: "Revoke the key and those made with it",
-		Text: "Others may know the secret: it was published, sent or stolen. The key is revoked at once, and so are " +
-			"the keys that were made with it. Then you see what was done with it."}, "")
-}
-
 // confirmProgram asks before a program is disconnected.
 func confirmProgram(r *request) error {
 	g, err := grantOf(r)
@@ -169,59 +103,6 @@ func confirmSession(r *request) error {
 		Subject: strings.Trim(browser+" · "+system, " ·"), Back: profilePath,
 		Text:    "It is signed out with its next request.",
 		Effects: []string{v.T("Last used") + ": " + v.ago(&all[i].SeenAt), v.T("Address") + ": " + all[i].IP}}, "")
-}
-
-// confirmDisable asks before a webhook is disabled, and confirmDeletion before it is deleted.
-func confirmDisable(r *request) error {
-	return confirmWebhook(r, confirmation{Title: "Disable the webhook", Verb: "Disable",
-		Text:   "Events are not sent to it until you enable it. Those of the meantime can be sent later, for 30 days.",
-		Fields: []choice{{"state", "disabled"}}}, "/state")
-}
-
-func confirmDeletion(r *request) error {
-	return confirmWebhook(r, confirmation{Title: "Delete the webhook",
-		Text: "Events are no longer sent to this address. Its deliveries are no longer listed."}, "")
-}
-
-func confirmWebhook(r *request, c confirmation, action string) error {
-	var w webhook
-	if err := r.api.get(r.Context(), r.apiPath("webhooks"), nil, &w); err != nil {
-		return err
-	}
-	n, more, err := countOf(r, r.apiPath("webhooks")+"/deliveries", url.Values{"state": {"pending"}})
-	if err != nil {
-		return err
-	}
-	c.Subject, c.Active, c.Back = w.Target(), webhooksPath, webhooksPath+"/"+w.ID
-	if action != "" {
-		c.Action = c.Back + action
-	}
-	if n > 0 {
-		c.Effects = []string{r.view("", "").T("Deliveries that wait to be sent: %s.", number(n, more))}
-	}
-	return r.confirm(http.StatusOK, c, "")
-}
-
-// confirmPerson asks before a person is removed, and tells which keys stay.
-func confirmPerson(r *request) error {
-	p, err := personOf(r)
-	if err != nil {
-		return err
-	}
-	keys, err := listAll[key](r.Context(), r.api, "/v1/api-keys", nil, mostNames)
-	if err != nil {
-		return err
-	}
-	theirs := 0
-	for _, k := range keys {
-		if k.Active() && k.CreatedBy == p.ID {
-			theirs++
-		}
-	}
-	return r.confirm(http.StatusOK, confirmation{Title: "Remove the person", Subject: p.Email, Verb: "Remove",
-		Active: peoplePath, Back: peoplePath,
-		Text:    "They lose access with their next request. What they made stays.",
-		Effects: []string{r.view("", "").T("Active API keys that they made, and that stay: %d.", theirs)}}, "")
 }
 
 // confirmOthers asks before all other browsers of the person are signed out.

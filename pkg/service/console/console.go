@@ -82,7 +82,7 @@ type site struct {
 	Options
 	prefix  string // of all paths: the stage of a gateway without a domain
 	origin  *url.URL
-	pages   map[string]*page
+	pages   map[string]*screen
 	client  *http.Client
 	corners corners
 }
@@ -115,20 +115,15 @@ func New(o Options) (http.Handler, error) {
 	open("POST /settings/explorer", guarded("/settings/api-keys", openExplorer))
 	addKeys(open)
 	addMandates(open)
+	addPages(open)
 	addWebhooks(open)
-	addEvents(open)
+	addAudit(open)
 	addUsage(open)
-	addSocial(open)
-	addApplications(open)
-	addIntegrations(open)
 	addContent(open)
 	addApprovals(open)
 	addCalendar(open)
-	addAutomations(open)
 	addExperiments(open)
-	addProfiles(open)
 	addErasure(open)
-	addPeople(open)
 	addProfile(open)
 	addNotifications(open)
 	s.addLeave(routes)

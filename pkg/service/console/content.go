@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	client "github.com/content-automation/api/clients/go"
 )
 
 const contentPath = "/settings/content-items"
@@ -22,51 +24,24 @@ func addContent(open func(string, func(*request) error)) {
 
 // content is a content item as the API answers it.
 type content struct {
-	ID        string      `json:"id"`
-	Version   int64       `json:"version"`
-	FactoryID string      `json:"factory_id"`
-	Kind      string      `json:"kind"`
-	Prompt    string      `json:"prompt"`
-	Title     string      `json:"title"`
-	Caption   string      `json:"caption"`
-	Hashtags  []string    `json:"hashtags"`
-	Script    string      `json:"script"`
-	Previews  []preview   `json:"previews"`
-	Approval  approval    `json:"approval"`
-	Media     []mediaFile `json:"media"`
-	PublishAt *time.Time  `json:"publish_at"`
-	State     string      `json:"state"`
+	ID        string                  `json:"id"`
+	Version   int64                   `json:"version"`
+	FactoryID string                  `json:"factory_id"`
+	Kind      string                  `json:"kind"`
+	Prompt    string                  `json:"prompt"`
+	Title     string                  `json:"title"`
+	Caption   string                  `json:"caption"`
+	Hashtags  []string                `json:"hashtags"`
+	Script    string                  `json:"script"`
+	Previews  []client.ContentPreview `json:"previews"`
+	Approval  client.ContentApproval  `json:"approval"`
+	Media     []mediaFile             `json:"media"`
+	PublishAt *time.Time              `json:"publish_at"`
+	State     string                  `json:"state"`
 	Failure   *struct {
 		Message string `json:"message"`
 	} `json:"failure"`
-	Publications []struct {
-		ID              string     `json:"id"`
-		Platform        string     `json:"platform"`
-		SocialAccountID string     `json:"social_account_id"`
-		State           string     `json:"state"`
-		URL             *string    `json:"url"`
-		PublishedAt     *time.Time `json:"published_at"`
-		Failure         *trouble   `json:"failure"`
-	} `json:"publications"`
-}
-
-// approval is whether an item may be published.
-type approval struct {
-	State string     `json:"state"`
-	Note  *string    `json:"note"`
-	By    *string    `json:"by"`
-	At    *time.Time `json:"at"`
-}
-
-// preview is what an item is on a platform or an account.
-type preview struct {
-	Platform        string   `json:"platform"`
-	SocialAccountID *string  `json:"social_account_id"`
-	Title           string   `json:"title"`
-	Caption         string   `json:"caption"`
-	Rest            string   `json:"rest"`
-	Hashtags        []string `json:"hashtags"`
-	MediaIDs        []string `json:"media_ids"`
+	Publications []client.Publication `json:"publications"`
 }
 
 // mediaFile is a file of an item.
@@ -100,10 +75,10 @@ var tones = map[string]string{"approved": "good", "pending": "warn", "changes_re
 	"scheduled": "good", "failed": "bad", "active": "good", "planned": "warn"}
 
 // Tone returns the tone of a state.
-func (*view) Tone(state string) string { return tones[state] }
+func (*view) Tone(state any) string { return tones[fmt.Sprint(state)] }
 
 // Word translates a state or a kind of the API.
-func (v *view) Word(value string) string { return strings.ReplaceAll(v.T(value), "_", " ") }
+func (v *view) Word(value any) string { return strings.ReplaceAll(v.T(value), "_", " ") }
 
 // Open reports whether the item can be decided about.
 func (c content) Open() bool { return c.State == "generated" || c.State == "scheduled" }
@@ -180,7 +155,8 @@ func (r *request) posts(c content) (all []post, err error) {
 		return nil, err
 	}
 	for _, p := range c.Previews {
-		one := post{Platform: p.Platform, Title: p.Title, Caption: p.Caption, Rest: p.Rest, Hashtags: p.Hashtags}
+		one := post{Platform: string(p.Platform), Title: given(p.Title), Caption: given(p.Caption), Rest: given(p.Rest),
+			Hashtags: p.Hashtags}
 		if p.SocialAccountID != nil {
 			one.Handle = handles[*p.SocialAccountID]
 		}
@@ -303,7 +279,7 @@ func (r *request) handles() (map[string]string, error) {
 	all, err := listAll[socialAccount](r.Context(), r.api, "/v1/social/accounts", nil, mostNames)
 	found := map[string]string{}
 	for _, a := range all {
-		found[a.ID] = a.Handle
+		found[a.ID] = given(a.Handle)
 	}
 	return found, err
 }
@@ -359,29 +335,6 @@ const (
 
 func addApprovals(open func(string, func(*request) error)) {
 	open("GET "+approvalsPath, listApprovals)
-	open("GET "+reviewLinksPath, func(r *request) error { return r.showReviewLinks(http.StatusOK, "") })
-	open("GET "+reviewLinksPath+"/new", guarded("", func(r *request) error {
-		return r.showNewReviewLink(http.StatusOK, "")
-	}))
-	open("POST "+reviewLinksPath, guarded(reviewLinksPath+"/new", createReviewLink))
-	open("GET "+reviewLinksPath+"/{id}/delete", func(r *request) error {
-		var l reviewLink
-		if err := r.api.get(r.Context(), r.apiPath("review-links"), nil, &l); err != nil {
-			return err
-		}
-		return r.confirm(http.StatusOK, confirmation{Title: "Delete the review link", Active: approvalsPath,
-			Subject: cmp.Or(l.Name, l.ID), Back: reviewLinksPath,
-			Text: "The page ends at once. Whoever has its address sees nothing any more."}, "")
-	})
-	open("POST "+reviewLinksPath+"/{id}/delete", func(r *request) error {
-		err := r.api.change(r.Context(), http.MethodDelete, r.apiPath("review-links"), r.once(), nil, nil)
-		if message, other := r.form(err); other != nil {
-			return other
-		} else if message != "" {
-			return r.showReviewLinks(http.StatusConflict, message)
-		}
-		return r.redirect(reviewLinksPath + "?done=deleted")
-	})
 }
 
 // approvalStates are the states of the queue.
@@ -401,7 +354,7 @@ func listApprovals(r *request) error {
 	}
 	var all []content
 	next, err := r.api.list(r.Context(), "/v1/content-items", query, &all)
-	message, err := form(err)
+	message, err := messageOf(err)
 	if err != nil {
 		return err
 	}
@@ -422,65 +375,45 @@ func listApprovals(r *request) error {
 	return r.show(http.StatusOK, "approvals", v)
 }
 
-// reviewLink is a review link as the API answers it.
-type reviewLink struct {
-	ID        string    `json:"id"`
-	Name      string    `json:"name"`
-	ItemIDs   []string  `json:"content_item_ids"`
-	ProfileID *string   `json:"profile_id"`
-	FactoryID *string   `json:"factory_id"`
-	May       string    `json:"may"`
-	ExpiresAt time.Time `json:"expires_at"`
-	State     string    `json:"state"`
-	URL       *string   `json:"url"`
-}
-
 // mays are what people may do on the page of a link.
 var mays = []choice{{"view", "Look at the content"}, {"decide", "Also approve it and request changes"}}
 
-func (r *request) showReviewLinks(status int, message string) error {
-	n, err := r.names()
-	if err != nil {
-		return err
-	}
-	var all []reviewLink
-	next, err := r.api.list(r.Context(), "/v1/review-links", cursor(r), &all)
-	if err != nil {
-		return err
-	}
-	v := r.view("Review links", approvalsPath)
-	v.Error = message
-	v.Notice = map[string]string{"deleted": "The review link is deleted."}[r.URL.Query().Get("done")]
-	v.Data = map[string]any{"Links": all, "More": r.more(next), "Names": n}
-	return r.show(status, "review-links", v)
+// mostDays is the number of days for which a review link is valid, and mostChosen that of the items that it can have.
+const mostDays, mostChosen = 30, 50
+
+var reviewLinks = page[client.ReviewLink]{
+	Title: "Review links", Lead: "Pages on which people without an account see content, or decide about it.",
+	Active: approvalsPath, Path: reviewLinksPath, API: "/v1/review-links", List: "review-links", Icon: "share",
+	Empty: "There are no review links yet", Names: true,
+	Columns: []column{{Text: "Name"}, {Text: "Content", At: "md"}, {Text: "Permission", At: "sm"},
+		{Text: "Ends", At: "sm"}, {Text: "State"}, {Text: "Actions", Quiet: true}},
+	Name: func(l client.ReviewLink) string { return cmp.Or(l.Name, l.ID) },
+	Create: &form[client.ReviewLink]{Title: "Create a review link", Verb: "Create the link", Recent: true,
+		Template: "review-link-new", Inputs: []input{
+			{Name: "name", Member: "name", Label: "Name", Help: "The heading of the page. It may be empty."},
+			{Name: "factory_id", Member: "factory_id", Label: "Factory", Kind: asOwn},
+			{Name: "may", Member: "may", Label: "People may", Kind: asRadio, Choices: mays, Usual: mays[1].Value},
+			{Name: "days", Label: "Days", Kind: asNumber, Usual: "7", Must: true,
+				Help:  "The page ends after these days: 30 at most.",
+				limit: limit{Least: "1", Most: strconv.Itoa(mostDays)}}},
+		Add: chosenItems, Fill: fillReviewLink,
+		Made: func(r *request, made client.ReviewLink) error {
+			v := r.view("The review link", approvalsPath)
+			v.Data = made
+			return r.show(http.StatusOK, "review-link-made", v)
+		}},
+	Actions: []action[client.ReviewLink]{{Name: "delete", Method: http.MethodDelete, Done: "deleted",
+		Ask: &confirmation{Title: "Delete the review link",
+			Text: "The page ends at once. Whoever has its address sees nothing any more."}}},
+	Done: map[string]string{"deleted": "The review link is deleted."},
 }
 
-// linkDraft is what the form of a review link has.
-type linkDraft struct {
-	Name, Factory, May, Days string
-	Items                    []content
-}
-
-// Has reports whether there are chosen items. Otherwise a factory is chosen.
-func (d linkDraft) Has() bool { return len(d.Items) > 0 }
-
-// mostChosen is the number of items that a review link can have.
-const mostChosen = 50
-
-// showNewReviewLink shows the form of a link. The queue passes the chosen items on in its address.
-func (r *request) showNewReviewLink(status int, message string) error {
-	_ = r.ParseForm() // a form that cannot be read is empty
-	d := linkDraft{Name: r.FormValue("name"), Factory: r.FormValue("factory_id"), May: r.FormValue("may"),
-		Days: r.FormValue("days")}
-	if d.May == "" {
-		d.May = mays[1].Value
-	}
-	if d.Days == "" {
-		d.Days = "7"
-	}
+// chosenItems adds the items that the queue passes on in the address of the form.
+func chosenItems(r *request, v *view, to map[string]any) error {
+	var items []content
 	for i, id := range r.Form["item"] {
 		if i == mostChosen {
-			message = "A review link has at most 50 items. The others are left out."
+			v.Error = "A review link has at most 50 items. The others are left out."
 			break
 		}
 		var c content
@@ -489,27 +422,18 @@ func (r *request) showNewReviewLink(status int, message string) error {
 		case err != nil:
 			return err
 		default:
-			d.Items = append(d.Items, c)
+			items = append(items, c)
 		}
 	}
-	n, err := r.names()
-	if err != nil {
-		return err
-	}
-	v := r.view("Create a review link", approvalsPath)
-	v.Error = message
-	v.Data = map[string]any{"Draft": d, "Names": n, "Mays": mays}
-	return r.show(status, "review-link-new", v)
+	to["Items"] = items
+	return nil
 }
 
-func createReviewLink(r *request) error {
-	body := map[string]any{"may": r.PostFormValue("may")}
-	if name := strings.TrimSpace(r.PostFormValue("name")); name != "" {
-		body["name"] = name
-	}
-	days, err := strconv.Atoi(r.PostFormValue("days"))
-	if err != nil || days < 1 || days > 30 {
-		return r.showNewReviewLink(http.StatusUnprocessableEntity, "A review link is valid for 1 to 30 days.")
+// fillReviewLink adds what the link shows and when it ends.
+func fillReviewLink(r *request, d draft, body map[string]any) fieldErrors {
+	days, err := strconv.Atoi(d.Get("days"))
+	if err != nil || days < 1 || days > mostDays {
+		return about("days", "A review link is valid for 1 to 30 days.")
 	}
 	// The days count from the time at which the form was opened, so that a repeat of the form is the same call.
 	opened, err := strconv.ParseInt(r.PostFormValue("opened"), 10, 64)
@@ -519,19 +443,9 @@ func createReviewLink(r *request) error {
 	body["expires_at"] = time.Unix(opened, 0).UTC().AddDate(0, 0, days).Format(time.RFC3339)
 	if items := r.PostForm["item"]; len(items) > 0 {
 		body["content_item_ids"] = items
-	} else {
-		body["factory_id"] = r.PostFormValue("factory_id")
+		delete(body, "factory_id")
 	}
-	var made reviewLink
-	err = r.api.change(r.Context(), http.MethodPost, "/v1/review-links", r.once(), body, &made)
-	if message, other := r.form(err); other != nil {
-		return other
-	} else if message != "" {
-		return r.showNewReviewLink(http.StatusUnprocessableEntity, message)
-	}
-	v := r.view("The review link", approvalsPath)
-	v.Data = made
-	return r.show(http.StatusOK, "review-link-made", v)
+	return nil
 }
 
 const (
@@ -540,81 +454,28 @@ const (
 )
 
 func addExperiments(open func(string, func(*request) error)) {
-	open("GET "+experimentsPath, showExperiments)
-	open("GET "+experimentsPath+"/{id}", showExperiment)
 	open("GET "+monthsPath, showFactoryMonth)
 }
 
-// armResult is what is known of an arm as the API answers it.
-type armResult struct {
-	Factor   string   `json:"factor"`
-	Arm      string   `json:"arm"`
-	Assigned int      `json:"assigned"`
-	N        int      `json:"n"`
-	Estimate *float64 `json:"estimate"`
-	Lower    *float64 `json:"lower"`
-	Upper    *float64 `json:"upper"`
-}
+// An experiment has its results at each look, and those of each arm.
+type (
+	armResult       = client.ExperimentResult
+	experimentLook  = client.ExperimentLook
+	experimentOfAPI = client.ExperimentDetails
+)
 
-// experimentLook has the results of an experiment at a time.
-type experimentLook struct {
-	At      time.Time   `json:"at"`
-	Results []armResult `json:"results"`
-}
-
-// experimentOfAPI is an experiment as the API answers it.
-type experimentOfAPI struct {
-	ID        string `json:"id"`
-	FactoryID string `json:"factory_id"`
-	Question  string `json:"question"`
-	State     string `json:"state"`
-	Posts     int    `json:"posts"`
-	Needed    int    `json:"needed_posts"`
-	Metric    struct {
-		Name     string `json:"name"`
-		Platform string `json:"platform"`
-		After    int    `json:"after_hours"`
-	} `json:"metric"`
-	StartedAt *time.Time       `json:"started_at"`
-	Results   []armResult      `json:"results"`
-	Winners   []armResult      `json:"winners"`
-	History   []experimentLook `json:"history"`
-}
-
-// experimentStates are the states of experiments, in their order.
-var experimentStates = []string{"draft", "running", "decided", "inconclusive", "stopped"}
-
-func showExperiments(r *request) error {
-	given, query := r.filters("factory_id", "state")
-	n, err := r.names()
-	if err != nil {
-		return err
-	}
-	var all []experimentOfAPI
-	next, err := r.api.list(r.Context(), "/v1/experiments", query, &all)
-	refused, err := form(err)
-	if err != nil {
-		return err
-	}
-	v := r.view("Experiments", experimentsPath)
-	v.Error = refused
-	v.Data = map[string]any{"Experiments": all, "More": r.more(next), "Filters": given, "Names": n,
-		"States": experimentStates}
-	return r.show(http.StatusOK, "experiments", v)
-}
-
-func showExperiment(r *request) error {
-	var e experimentOfAPI
-	if err := r.api.get(r.Context(), r.apiPath("experiments"), nil, &e); err != nil {
-		return err
-	}
-	n, err := r.names()
-	if err != nil {
-		return err
-	}
-	v := r.view(e.Question, experimentsPath)
-	v.Data = map[string]any{"Experiment": e, "Names": n, "Intervals": intervalsOf(e, v)}
-	return r.show(http.StatusOK, "experiment", v)
+var experiments = page[experimentOfAPI]{
+	Title: "Experiments", Path: experimentsPath, API: "/v1/experiments", List: "experiments", Icon: "chart",
+	Names:   true,
+	Lead:    "They compare posts that differ by chance alone, and claim only what the figures support.",
+	Empty:   "There are no experiments here",
+	Filters: []string{"factory_id", "state"},
+	States:  []string{"draft", "running", "decided", "inconclusive", "stopped"},
+	Show:    "experiment", Name: func(e experimentOfAPI) string { return e.Question },
+	Below: func(_ *request, v *view, e experimentOfAPI, to map[string]any) error {
+		to["Intervals"] = intervalsOf(e, v)
+		return nil
+	},
 }
 
 // intervals is the chart of an arm: its interval at each look.
@@ -627,7 +488,7 @@ type intervals struct {
 // intervalRow is a look, for those who do not see the picture.
 type intervalRow struct {
 	Day                    string
-	N                      int
+	N                      int64
 	Estimate, Lower, Upper string
 }
 
@@ -724,7 +585,7 @@ func showFactoryMonth(r *request) error {
 		"Figures": monthFigures, "Figure": figure}
 	if factory != "" {
 		chart, err := factoryMonth(r, v, factory, first, figure)
-		if v.Error, err = form(err); err != nil {
+		if v.Error, err = messageOf(err); err != nil {
 			return err
 		}
 		data["Chart"] = chart

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	client "github.com/content-automation/api/clients/go"
 	"github.com/content-automation/api/pkg/area/erasure"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
@@ -57,22 +58,11 @@ type erasureRow struct {
 // ScopePath names what is erased in the paths of its forms.
 func (e erasureRow) ScopePath() string { return erasurePath + "/" + erasure.ScopeName(e.Scope) }
 
-// exported is an export as the API answers it.
-type exported struct {
-	State     string         `json:"state"`
-	AsOf      time.Time      `json:"consistent_at"`
-	Resources map[string]int `json:"resources"`
-	Files     int            `json:"file_count"`
-	ExpiresAt *time.Time     `json:"expires_at"`
-	Parts     []struct {
-		Kind  string `json:"kind"`
-		URL   string `json:"url"`
-		Bytes int64  `json:"bytes"`
-	} `json:"parts"`
-}
+// exported is an export.
+type exported struct{ client.Export }
 
 // Total returns the number of exported resources.
-func (x exported) Total() (n int) {
+func (x exported) Total() (n int64) {
 	for _, some := range x.Resources {
 		n += some
 	}

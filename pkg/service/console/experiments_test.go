@@ -9,7 +9,7 @@ import (
 // An experiment is drawn as the interval of each arm at each look, and told as a table. The first arm has none.
 func TestExperimentsAreDrawnAsIntervals(t *testing.T) {
 	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	look := func(day int, estimate, lower, upper float64, n int) experimentLook {
+	look := func(day int, estimate, lower, upper float64, n int64) experimentLook {
 		return experimentLook{at.AddDate(0, 0, day), []armResult{{Factor: "hook", Arm: "claim", N: n},
 			{Factor: "hook", Arm: `a "<b>`, N: n, Estimate: &estimate, Lower: &lower, Upper: &upper}}}
 	}

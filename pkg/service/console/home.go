@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -50,24 +51,15 @@ const (
 
 // readHome reads what the home page shows. What the role may not read is left out.
 func readHome(r *request, from time.Time) (h home, err error) {
-	var reads sync.WaitGroup
-	errs := make([]error, 4)
-	reads.Go(func() { h.Entries, h.Partial, errs[0] = r.entriesSince(from) })
-	reads.Go(func() {
-		h.Usage, errs[1] = usageOf(r, r.session.Mode, url.Values{"from": {from.Format(time.DateOnly)}})
-	})
-	reads.Go(func() { h.Keys, errs[2] = listAll[key](r.Context(), r.api, "/v1/api-keys", nil, mostNames) })
-	reads.Go(func() { h.Posts, errs[3] = nextPosts(r) })
-	reads.Go(func() { cornerOf(r) })
-	reads.Go(func() { h.Hooks.N, h.Hooks.More, _ = countOf(r, "/v1/webhooks", nil) })
-	reads.Go(func() { h.People.N, h.People.More, _ = countOf(r, "/v1/people", nil) })
-	reads.Wait()
-	for _, one := range errs {
-		if one != nil {
-			return h, one
-		}
-	}
-	return h, nil
+	err = atOnce(
+		func() (err error) { h.Entries, h.Partial, err = r.entriesSince(from); return err },
+		func() (err error) { h.Usage, err = usageSince(r, from); return err },
+		func() (err error) { h.Keys, err = keysOfAccount(r); return err },
+		func() (err error) { h.Posts, err = nextPosts(r); return err },
+		func() error { cornerOf(r); return nil },
+		func() error { h.Hooks.N, h.Hooks.More, _ = countOf(r, "/v1/webhooks", nil); return nil },
+		func() error { h.People.N, h.People.More, _ = countOf(r, "/v1/people", nil); return nil })
+	return h, err
 }
 
 // nextPosts reads the posts that are published next, with their pictures.
@@ -93,22 +85,15 @@ func nextPosts(r *request) ([]nextPost, error) {
 		}
 		posts = append(posts, post)
 	}
-	errs := make([]error, len(posts))
-	var reads sync.WaitGroup
-	for i := range posts {
-		reads.Go(func() {
-			var c content
-			errs[i] = r.api.get(r.Context(), "/v1/content-items/"+url.PathEscape(posts[i].ContentItemID), nil, &c)
-			posts[i].Picture = c.Picture()
-		})
-	}
-	reads.Wait()
-	for _, err := range errs {
-		if err != nil && !missing(err) {
-			return nil, err
+	err = each(posts, func(p *nextPost) error {
+		var c content
+		err := r.api.get(r.Context(), "/v1/content-items/"+url.PathEscape(p.ContentItemID), nil, &c)
+		if p.Picture = c.Picture(); missing(err) {
+			return nil
 		}
-	}
-	return posts, nil
+		return err
+	})
+	return posts, err
 }
 
 // balances returns the balance at the end of each day, from that of now and the entries since. Nil: they are unknown.
@@ -342,5 +327,5 @@ func (a account) PlanName() string {
 	if a.Plan == "" {
 		return ""
 	}
-	return string(a.Plan[0]-'a'+'A') + a.Plan[1:]
+	return strings.ToUpper(string(a.Plan[:1])) + string(a.Plan[1:])
 }

@@ -113,16 +113,35 @@ func addKeys(open func(string, func(*request) error)) {
 	open("GET "+keysPath+"/{id}", showKey)
 	open("GET "+keysPath+"/{id}/edit", guarded("", editKey))
 	open("POST "+keysPath+"/{id}/edit", guarded("", changeKey))
-	open("GET "+keysPath+"/{id}/revoke", guarded("", confirmRevoke))
 	open("GET "+keysPath+"/{id}/rotate", guarded("", func(r *request) error {
 		return showRotation(r, http.StatusOK, "")
 	}))
-	open("GET "+keysPath+"/{id}/leak", guarded("", confirmLeak))
-	for name, act := range map[string]func(*request) error{"rotate": rotateKey, "revoke": revokeKey,
-		"leak": reportLeak} {
-		open("POST "+keysPath+"/{id}/"+name, guarded("", act))
-	}
+	open("POST "+keysPath+"/{id}/rotate", guarded("", rotateKey))
 }
+
+// keys are what ends a key.
+var keys = page[key]{
+	Path: keysPath, API: "/v1/api-keys", Name: key.Label,
+	Actions: []action[key]{{Name: "revoke", Method: http.MethodDelete, API: "?include_created=false", Recent: true,
+		Done: "revoked", ToList: true, Ask: &confirmation{Title: "Revoke the key", Verb: "Revoke the key",
+			Back: keysPath + "/{id}",
+			Text: "Calls with the key are refused at once. A revoked key cannot be used again."},
+		Effects: func(_ *request, v *view, k key) (effects []string, _ error) {
+			if k.Usage != nil {
+				effects = append(effects, v.T("Requests with it in the last 24 hours: %d.", k.Usage.LastDay.Requests))
+			}
+			return append(effects, v.T("Last used")+": "+v.ago(k.LastUsedAt)+"."), nil
+		}},
+		{Name: "leak", Method: http.MethodDelete, API: "?include_created=true", Recent: true,
+			Ask: &confirmation{Title: "Report a leak", Back: keysPath + "/{id}",
+				Verb: "Revoke the key and those made with it",
+				Text: "Others may know the secret: it was published, sent or stolen. The key is revoked at once, and " +
+					"so are the keys that were made with it. Then you see what was done with it."},
+			To: auditPath + "?leak=1&key_id={id}"}},
+}
+
+// Label returns the name and the ends of a key.
+func (k key) Label() string { return k.Name + " · " + k.Prefix + "…" + k.Last4 }
 
 // apiPath returns a path of the API with the id of this page's path.
 func (r *request) apiPath(collection string) string {
@@ -148,15 +167,20 @@ func listKeys(r *request) error {
 	r.addUsage(keys)
 	v := r.view("API keys", keysPath)
 	v.Data = map[string]any{"Keys": keys, "More": r.more(next), "Profile": of, "Names": names{Profiles: profiles}}
-	if r.FormValue("revoked") != "" {
+	if r.FormValue("done") == "revoked" {
 		v.Notice = "The key is revoked. Calls with it are refused from now on."
 	}
 	return r.show(http.StatusOK, "keys", v)
 }
 
+// keysOfAccount returns the keys of the account.
+func keysOfAccount(r *request) ([]key, error) {
+	return listAll[key](r.Context(), r.api, "/v1/api-keys", nil, mostNames)
+}
+
 // keysOf returns the keys that are bound to a profile.
 func (r *request) keysOf(profile string) (bound []key, err error) {
-	all, err := listAll[key](r.Context(), r.api, "/v1/api-keys", nil, mostNames)
+	all, err := keysOfAccount(r)
 	for _, k := range all {
 		if slices.Contains(k.ProfileIDs, profile) {
 			bound = append(bound, k)
@@ -369,26 +393,6 @@ func rotateKey(r *request) error {
 	return r.showSecret("The new secret", made)
 }
 
-func revokeKey(r *request) error {
-	if err := revokeWith(r, false); err != nil {
-		return err
-	}
-	return r.redirect(keysPath + "?revoked=1")
-}
-
-// reportLeak revokes a key and those that were made with it, and leads to what was done with it.
-func reportLeak(r *request) error {
-	if err := revokeWith(r, true); err != nil {
-		return err
-	}
-	return r.redirect(auditPath + "?leak=1&key_id=" + url.QueryEscape(r.PathValue("id")))
-}
-
-func revokeWith(r *request, created bool) error {
-	path := r.apiPath("api-keys") + "?include_created=" + strconv.FormatBool(created)
-	return r.api.change(r.Context(), http.MethodDelete, path, r.once(), nil, nil)
-}
-
 // editedKey returns the key of the page, and what the form has for it: the key itself before the form was sent.
 func editedKey(r *request) (k key, d keyDraft, err error) {
 	if err := r.api.get(r.Context(), r.apiPath("api-keys"), nil, &k); err != nil {
@@ -490,7 +494,7 @@ func sameScopes(a, b []auth.Scope) bool {
 
 // proposalOf lists the changes of a key in words.
 func proposalOf(v *view, k key, d keyDraft) proposal {
-	p := proposal{Title: "Edit the key", Subject: k.Name + " · " + k.Prefix + "…" + k.Last4, Active: keysPath,
+	p := proposal{Title: "Edit the key", Subject: k.Label(), Active: keysPath,
 		Effects: []string{v.T("The changes count from the next call with the key.")}}
 	all := changed(v, nil, "Name", k.Name, d.Name)
 	all = changedSet(v, all, "Adds the scope %s", "Removes the scope %s", strings.Fields(scopeText(k.Scopes)),

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
+	client "github.com/content-automation/api/clients/go"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/tenant"
 )
@@ -74,7 +74,9 @@ func mandateDraftOf(m *mandate) (d mandateDraft) {
 }
 
 // Platform reports whether the platform with an id is chosen in the form.
-func (d mandateDraft) Platform(id string) bool { return slices.Contains(d.Platforms, id) }
+func (d mandateDraft) Platform(id client.Platform) bool {
+	return slices.Contains(d.Platforms, string(id))
+}
 
 // Act reports whether an act is left to people.
 func (d mandateDraft) Act(act auth.Act) bool { return slices.Contains(d.Acts, string(act)) }
@@ -156,7 +158,7 @@ func changedMandate(v *view, all []string, from *mandate, d mandateDraft) []stri
 
 // addMandate adds what the fields of a mandate need to the data of a page.
 func addMandate(r *request, data map[string]any, d mandateDraft) error {
-	var platforms []platform
+	var platforms []client.SocialPlatform
 	if err := r.api.get(r.Context(), "/v1/social/platforms", nil, &platforms); err != nil {
 		return err
 	}
@@ -169,27 +171,37 @@ func addMandate(r *request, data map[string]any, d mandateDraft) error {
 
 func addMandates(open func(string, func(*request) error)) {
 	open("GET "+mandatesPath, listMandates)
-	open("GET "+mandatesPath+"/{id}/end", guarded("", confirmMandate))
-	open("POST "+mandatesPath+"/{id}/end", guarded("", endMandate))
+}
+
+// mandates are what ends a mandate.
+var mandates = page[key]{
+	Path: mandatesPath, API: "/v1/api-keys", Name: key.Label,
+	Actions: []action[key]{{Name: "end", Method: http.MethodPatch, Recent: true, Done: "ended",
+		Ask: &confirmation{Title: "End the mandate", Verb: "End the mandate",
+			Text: "The key, and the keys that it has made, do nothing any more from now on, and what they have " +
+				"scheduled is not published. To let it go on, set a later end in the form of the key."},
+		Effects: func(_ *request, v *view, k key) ([]string, error) {
+			if k.Mandate == nil {
+				return nil, &failure{Status: http.StatusNotFound, Message: "There is no such page."}
+			}
+			return []string{v.T("Last used") + ": " + v.ago(k.LastUsedAt) + "."}, nil
+		},
+		Body: func(r *request) map[string]any {
+			return map[string]any{"mandate": map[string]any{"until": r.site.Now().UTC().Format(time.RFC3339)}}
+		}}},
 }
 
 // mandated returns the keys with a mandate that can be used, with what they have spent today.
 func mandated(r *request) (some []key, err error) {
-	all, err := listAll[key](r.Context(), r.api, "/v1/api-keys", nil, mostNames)
+	all, err := keysOfAccount(r)
 	for _, k := range all {
 		if k.Mandate != nil && k.Active() && len(some) < mostMandates {
 			some = append(some, k)
 		}
 	}
-	errs := make([]error, len(some))
-	var reads sync.WaitGroup
-	for i := range some {
-		reads.Go(func() {
-			errs[i] = r.api.get(r.Context(), "/v1/api-keys/"+url.PathEscape(some[i].ID), nil, &some[i])
-		})
-	}
-	reads.Wait()
-	return some, errors.Join(append(errs, err)...)
+	return some, errors.Join(err, each(some, func(k *key) error {
+		return r.api.get(r.Context(), "/v1/api-keys/"+url.PathEscape(k.ID), nil, k)
+	}))
 }
 
 // mostMandates bounds the keys whose spending is read.
@@ -220,37 +232,4 @@ func listMandates(r *request) error {
 	v.Notice = map[string]string{"ended": "The mandate has ended: the key does nothing any more."}[r.FormValue("done")]
 	v.Data = map[string]any{"Rows": rows}
 	return r.show(http.StatusOK, "mandates", v)
-}
-
-// mandateConfirmation returns what is asked before the mandate of the page is ended.
-func mandateConfirmation(r *request) (k key, c confirmation, err error) {
-	if err := r.api.get(r.Context(), r.apiPath("api-keys"), nil, &k); err != nil {
-		return k, c, err
-	}
-	if k.Mandate == nil {
-		return k, c, &failure{Status: http.StatusNotFound, Message: "There is no such page."}
-	}
-	v := r.view("", "")
-	return k, confirmation{Title: "End the mandate", Subject: k.Name + " · " + k.Prefix + "…" + k.Last4,
-		Verb: "End the mandate", Active: mandatesPath, Back: mandatesPath,
-		Text: "The key, and the keys that it has made, do nothing any more from now on, and what they have scheduled " +
-			"is not published. To let it go on, set a later end in the form of the key.",
-		Effects: []string{v.T("Last used") + ": " + v.ago(k.LastUsedAt) + "."}}, nil
-}
-
-func confirmMandate(r *request) error {
-	_, c, err := mandateConfirmation(r)
-	if err != nil {
-		return err
-	}
-	return r.confirm(http.StatusOK, c, "")
-}
-
-func endMandate(r *request) error {
-	now := r.site.Now().UTC().Format(time.RFC3339)
-	if err := r.api.change(r.Context(), http.MethodPatch, r.apiPath("api-keys"), r.once(),
-		map[string]any{"mandate": map[string]any{"until": now}}, nil); err != nil {
-		return err
-	}
-	return r.redirect(mandatesPath + "?done=ended")
 }

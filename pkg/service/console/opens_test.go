@@ -142,8 +142,7 @@ func (s *source) opened(handler ast.Expr, operations map[string]httpapi.Opens) (
 
 // unasked are forms that delete without a page that asks, with the reason.
 var unasked = map[string]string{
-	"POST /settings/explorer":               "it ends the key that it has made before, which lives for an hour",
-	"POST /settings/integrations/{id}/sync": "it deletes nothing, and shares a function with a form that does",
+	"POST /settings/explorer": "it ends the key that it has made before, which lives for an hour",
 }
 
 // What a form opens decides what the account area asks: for a recent sign-in before something is opened to others, and
@@ -160,12 +159,30 @@ func TestWhatAFormOpensIsAsked(t *testing.T) {
 		operations[r.Method+" "+strings.Join(parts, "/")] = r.Opens
 	}
 	s, opening, deleting := read(t), 0, 0
-	for _, pattern := range slices.Sorted(maps.Keys(s.forms)) {
+	type asked struct {
+		opens  httpapi.Opens
+		recent bool
+	}
+	forms := map[string]asked{}
+	for pattern, handler := range s.forms {
+		opens, recent := s.opened(handler, operations)
+		forms[pattern] = asked{opens, recent}
+	}
+	for _, p := range pages {
+		for _, one := range p.routes() {
+			call, _, _ := strings.Cut(pathPart.ReplaceAllString(one.Call, "{}"), "?")
+			if _, known := operations[call]; !known && call != "" {
+				t.Errorf("%s calls %s, which is no operation", one.Pattern, one.Call)
+			}
+			forms[one.Pattern] = asked{operations[call], one.Recent}
+		}
+	}
+	for _, pattern := range slices.Sorted(maps.Keys(forms)) {
 		path, form := strings.CutPrefix(pattern, "POST ")
 		if !form {
 			continue
 		}
-		opens, recent := s.opened(s.forms[pattern], operations)
+		opens, recent := forms[pattern].opens, forms[pattern].recent
 		if opens == 0 {
 			continue
 		}
@@ -177,7 +194,7 @@ func TestWhatAFormOpensIsAsked(t *testing.T) {
 		}
 		if opens.Has(httpapi.Deletion) {
 			deleting++
-			if s.forms["GET "+path] == nil && unasked[pattern] == "" {
+			if _, asks := forms["GET "+path]; !asks && unasked[pattern] == "" {
 				t.Errorf("%s opens %s, and no page asks before", pattern, opens)
 			}
 		}

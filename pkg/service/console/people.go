@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	client "github.com/content-automation/api/clients/go"
 	"github.com/content-automation/api/pkg/area/people"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/session"
@@ -20,31 +21,17 @@ const (
 	signOnPath = "/settings/sign-on"
 )
 
-func addPeople(open func(string, func(*request) error)) {
-	open("GET "+peoplePath, func(r *request) error { return r.showPeople(http.StatusOK, "") })
-	open("GET "+peoplePath+"/invite", guarded("", func(r *request) error { return r.showInvite(nil) }))
-	open("POST "+peoplePath, guarded(peoplePath+"/invite", invite))
-	open("POST "+peoplePath+"/{id}/role", guarded(peoplePath, changeRole))
-	open("GET "+peoplePath+"/{id}/remove", guarded("", confirmPerson))
-	open("POST "+peoplePath+"/{id}/remove", guarded(peoplePath, remove))
-}
-
-// member is a person as the API answers it.
+// member is a person, with the link of the invitation when they were just invited.
 type member struct {
-	ID         string  `json:"id"`
-	Name       string  `json:"name"`
-	Email      string  `json:"email"`
-	Role       string  `json:"role"`
-	State      string  `json:"state"`
-	Connection *string `json:"connection"`
-	// Emergency reports that an owner may sign in without the connection, also if it is required.
-	Emergency  bool       `json:"break_glass"`
-	LastSeenAt *time.Time `json:"last_seen_at"`
-	CreatedAt  time.Time  `json:"created_at"`
+	client.Person
+	URL    *string `json:"invitation_url"`
+	Mailed bool    `json:"invitation_mailed"`
 }
 
 // Tone returns the tone of the state.
-func (p member) Tone() string { return map[string]string{"active": "good", "invited": "warn"}[p.State] }
+func (p member) Tone() string {
+	return map[client.PersonState]string{"active": "good", "invited": "warn"}[p.State]
+}
 
 // Gone reports whether the person was removed.
 func (p member) Gone() bool { return p.State == "removed" }
@@ -55,48 +42,32 @@ var roles = []choice{{"owner", "Everything, also the account and its owners"},
 	{"developer", "Content, webhooks and own keys, but no people and no sign-on"},
 	{"auditor", "Reading only"}}
 
-func (r *request) showPeople(status int, message string) error {
-	var all []member
-	next, err := r.api.list(r.Context(), "/v1/people", cursor(r), &all)
-	if err != nil {
-		return err
-	}
-	v := r.view("People", peoplePath)
-	v.Error = message
-	v.Notice = map[string]string{"changed": "The role is changed.",
-		"removed": "The person is removed. They lose access with their next request."}[r.URL.Query().Get("done")]
-	v.Data = map[string]any{"People": all, "Roles": roles, "More": r.more(next)}
-	return r.show(status, "people", v)
-}
-
-func (r *request) showInvite(found fieldErrors) error {
-	v := r.view("Invite a person", peoplePath)
-	v.mend(found)
-	v.Data = map[string]any{"Email": r.FormValue("email"), "Role": r.FormValue("role"), "Roles": roles}
-	return r.show(faulty(found), "invite", v)
-}
-
-func invite(r *request) error {
-	var made struct {
-		member
-		URL    *string `json:"invitation_url"`
-		Mailed bool    `json:"invitation_mailed"`
-	}
-	err := r.api.change(r.Context(), http.MethodPost, "/v1/people", r.once(), map[string]any{
-		"email": strings.TrimSpace(r.PostFormValue("email")), "role": r.PostFormValue("role")}, &made)
-	if found, other := refused(err); other != nil {
-		return other
-	} else if found != nil {
-		return r.showInvite(found)
-	}
-	v := r.view("The invitation", peoplePath)
-	v.Data = map[string]any{"Email": made.Email, "URL": made.URL, "Mailed": made.Mailed}
-	return r.show(http.StatusOK, "invited", v)
-}
-
-func changeRole(r *request) error {
-	return r.peopleDone("changed", r.api.change(r.Context(), http.MethodPatch, r.apiPath("people"), r.once(),
-		map[string]any{"role": r.PostFormValue("role")}, nil))
+var persons = page[member]{
+	Title: "People", Lead: "Who signs in to this account, and what they may do.", Path: peoplePath, API: "/v1/people",
+	List: "people",
+	Columns: []column{{Text: "Person"}, {Text: "Role"}, {Text: "State", At: "sm"}, {Text: "Signs in by", At: "lg"},
+		{Text: "Last seen", At: "md"}, {Text: "Actions", Quiet: true}},
+	More: func(_ *request, _ *view, to map[string]any) error {
+		to["Roles"] = roles
+		return nil
+	},
+	Name: func(p member) string { return p.Email }, Read: personOf,
+	Create: &form[member]{Title: "Invite a person", Template: "invite", At: "/invite", Recent: true,
+		Inputs: []input{{Name: "email", Member: "email", Label: "E-mail", Kind: asEmail},
+			{Name: "role", Member: "role", Label: "Role", Kind: asOwn, Choices: roles}},
+		Made: func(r *request, made member) error {
+			v := r.view("The invitation", peoplePath)
+			v.Data = made
+			return r.show(http.StatusOK, "invited", v)
+		}},
+	Actions: []action[member]{{Name: "role", Method: http.MethodPatch, Recent: true, Done: "changed",
+		Body: func(r *request) map[string]any { return map[string]any{"role": r.PostFormValue("role")} }},
+		{Name: "remove", Method: http.MethodDelete, Recent: true, Done: "removed",
+			Ask: &confirmation{Title: "Remove the person", Verb: "Remove",
+				Text: "They lose access with their next request. What they made stays."},
+			Effects: keysOfPerson}},
+	Done: map[string]string{"changed": "The role is changed.",
+		"removed": "The person is removed. They lose access with their next request."},
 }
 
 // personOf returns the person of the page.
@@ -113,19 +84,16 @@ func personOf(r *request) (p member, err error) {
 	return p, err
 }
 
-func remove(r *request) error {
-	return r.peopleDone("removed", r.api.change(r.Context(), http.MethodDelete, r.apiPath("people"), r.once(), nil,
-		nil))
-}
-
-// peopleDone returns to the people after a form, with the error that the person can mend.
-func (r *request) peopleDone(done string, err error) error {
-	if message, other := r.form(err); other != nil {
-		return other
-	} else if message != "" {
-		return r.showPeople(http.StatusConflict, message)
+// keysOfPerson tells which keys of a person stay.
+func keysOfPerson(r *request, v *view, p member) ([]string, error) {
+	keys, err := keysOfAccount(r)
+	theirs := 0
+	for _, k := range keys {
+		if k.Active() && k.CreatedBy == p.ID {
+			theirs++
+		}
 	}
-	return r.redirect(peoplePath + "?done=" + done)
+	return []string{v.T("Active API keys that they made, and that stay: %d.", theirs)}, err
 }
 
 const profilePath = "/settings/profile"

@@ -303,7 +303,7 @@ func consent(r *request, w wish) error {
 	a.mode = mode
 	var made key
 	err := a.change(r.Context(), http.MethodPost, "/v1/api-keys", r.once(), body, &made)
-	if message, other := form(err); other != nil {
+	if message, other := messageOf(err); other != nil {
 		return other
 	} else if message != "" {
 		return r.showConsent(http.StatusUnprocessableEntity, w, message)

@@ -16,8 +16,10 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
+	client "github.com/content-automation/api/clients/go"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/session"
 	"github.com/content-automation/api/pkg/base/backoff"
@@ -432,8 +434,8 @@ func (f *failure) Error() string {
 	return fmt.Sprintf("console: the API answers %d %s", f.Status, f.Code)
 }
 
-// form returns the message of a failure that the person can mend in the form, or the error itself.
-func form(err error) (message string, other error) {
+// messageOf returns the message of a failure that the person can mend in the form, or the error itself.
+func messageOf(err error) (message string, other error) {
 	var failed *failure
 	if errors.As(err, &failed) {
 		switch failed.Status {
@@ -616,6 +618,26 @@ func (s *site) note(r *http.Request, account tenant.Account, by auth.Actor, e au
 
 const noteTimeout = 3 * time.Second
 
+// atOnce reads several things at the same time.
+func atOnce(reads ...func() error) error {
+	failed := make([]error, len(reads))
+	var all sync.WaitGroup
+	for i, read := range reads {
+		all.Go(func() { failed[i] = read() })
+	}
+	all.Wait()
+	return errors.Join(failed...)
+}
+
+// each reads something about each row of a list at the same time.
+func each[T any](rows []T, read func(row *T) error) error {
+	reads := make([]func() error, len(rows))
+	for i := range rows {
+		reads[i] = func() error { return read(&rows[i]) }
+	}
+	return atOnce(reads...)
+}
+
 // fieldErrors are what to mend in a form, by the names of its fields, in English. The empty name has what is about no
 // field.
 type fieldErrors map[string]string
@@ -624,7 +646,8 @@ type fieldErrors map[string]string
 var formFields = []string{"url", "name", "email", "kind", "expires", "ips", "limit", "profiles",
 	"credits_a_day", "until", "quiet_from", "quiet_to", "quiet_zone", "description",
 	"event_types", "scopes", "logo", "region", "factory_id", "trigger", "cron", "prompt", "most", "domain", "groups",
-	"metadata_url", "metadata", "issuer", "client_id", "client_secret", "from", "to", "operation_id", "status",
+	"metadata_url", "metadata", "issuer", "client_id", "client_secret", "daily_limit", "from", "to",
+	"operation_id", "status",
 	"key_id", "request_id", "type", "object_id", "role", "may", "days", "zone", "note", "typed"}
 
 // mend is a field of a form and what to do if the API refuses it.
@@ -632,33 +655,34 @@ type mend struct{ field, text string }
 
 // mends are the fields of forms by the members and parameters of the API that they fill.
 var mends = map[string]mend{
-	"/name":                  {"name", "Give it a name of up to 100 characters."},
-	"/scopes":                {"scopes", "Choose at least one scope."},
-	"/ip_allow_list":         {"ips", "Write address ranges such as 192.0.2.0/24, with commas between them."},
-	"/expires_at":            {"expires", "Choose a time in the future."},
-	"/spend_limit_credits":   {"limit", "The spending limit is a whole number of credits."},
-	"/profile_ids":           {"profiles", "Choose profiles of the key's environment."},
-	"/url":                   {"url", "Write an address that begins with https:// and that the internet reaches."},
-	"/event_types":           {"event_types", "Choose at least one event."},
-	"/description":           {"description", "A description has up to 200 characters."},
-	"/email":                 {"email", "Write an e-mail address, such as ada@acme.example."},
-	"/role":                  {"role", "Choose a role that you may give."},
-	"/logo":                  {"logo", "Write the id of a picture of up to 64 KiB, such as med_…"},
-	"/region":                {"region", "Write a country in two letters, such as DE."},
-	"/trigger/url":           {"url", "Write the address of an RSS, Atom or JSON Feed that the internet reaches."},
-	"/trigger/cron":          {"cron", "Write five fields, such as 30 9 * * 1-5."},
-	"/template/prompt":       {"prompt", "Write a prompt of up to 4000 characters, with known names in braces only."},
-	"/max_per_day":           {"most", "The number of items a day is a whole number."},
-	"/factory_id":            {"factory_id", "Choose a factory that fits."},
-	"/domain":                {"domain", "Write a domain of your company, such as acme.example."},
-	"/groups":                {"groups", "Write a line for each group, such as: api-admins = admin."},
-	"/default_role":          {"role", "Choose a role that you may give."},
-	"/metadata_url":          {"metadata_url", "Write the address of the metadata, or paste the metadata themselves."},
-	"/metadata":              {"metadata", "Paste the metadata of your provider: an XML document."},
-	"/issuer":                {"issuer", "Write the issuer as your provider names it: it begins with https://."},
-	"/client_id":             {"client_id", "Write the client id that your provider has given you."},
-	"/client_secret":         {"client_secret", "Write the client secret that your provider has given you."},
-	"/daily_limit":           {"limit", "Write a whole number, 600 or more on X. Others than X and YouTube have none."},
+	"/name":                {"name", "Give it a name of up to 100 characters."},
+	"/scopes":              {"scopes", "Choose at least one scope."},
+	"/ip_allow_list":       {"ips", "Write address ranges such as 192.0.2.0/24, with commas between them."},
+	"/expires_at":          {"expires", "Choose a time in the future."},
+	"/spend_limit_credits": {"limit", "The spending limit is a whole number of credits."},
+	"/profile_ids":         {"profiles", "Choose profiles of the key's environment."},
+	"/url":                 {"url", "Write an address that begins with https:// and that the internet reaches."},
+	"/event_types":         {"event_types", "Choose at least one event."},
+	"/description":         {"description", "A description has up to 200 characters."},
+	"/email":               {"email", "Write an e-mail address, such as ada@acme.example."},
+	"/role":                {"role", "Choose a role that you may give."},
+	"/logo":                {"logo", "Write the id of a picture of up to 64 KiB, such as med_…"},
+	"/region":              {"region", "Write a country in two letters, such as DE."},
+	"/trigger/url":         {"url", "Write the address of an RSS, Atom or JSON Feed that the internet reaches."},
+	"/trigger/cron":        {"cron", "Write five fields, such as 30 9 * * 1-5."},
+	"/template/prompt":     {"prompt", "Write a prompt of up to 4000 characters, with known names in braces only."},
+	"/max_per_day":         {"most", "The number of items a day is a whole number."},
+	"/factory_id":          {"factory_id", "Choose a factory that fits."},
+	"/domain":              {"domain", "Write a domain of your company, such as acme.example."},
+	"/groups":              {"groups", "Write a line for each group, such as: api-admins = admin."},
+	"/default_role":        {"role", "Choose a role that you may give."},
+	"/metadata_url":        {"metadata_url", "Write the address of the metadata, or paste the metadata themselves."},
+	"/metadata":            {"metadata", "Paste the metadata of your provider: an XML document."},
+	"/issuer":              {"issuer", "Write the issuer as your provider names it: it begins with https://."},
+	"/client_id":           {"client_id", "Write the client id that your provider has given you."},
+	"/client_secret":       {"client_secret", "Write the client secret that your provider has given you."},
+	"/daily_limit": {"daily_limit",
+		"Write a whole number, 600 or more on X. Others than X and YouTube have none."},
 	"from":                   {"from", "Choose a day, or leave it empty."},
 	"to":                     {"to", "Choose a day after the first one, or leave it empty."},
 	"status":                 {"status", "A status is a number from 100 to 599, or a class such as 4xx."},
@@ -690,7 +714,7 @@ var codes = map[errs.Code]string{
 // refused returns what to mend in a form that the API has refused, or the error itself if the person cannot mend it.
 func refused(err error) (fieldErrors, error) {
 	var failed *failure
-	if message, other := form(err); message == "" {
+	if message, other := messageOf(err); message == "" {
 		return nil, other
 	} else if !errors.As(err, &failed) {
 		return nil, err
@@ -712,13 +736,25 @@ const messageMarked = "Mend the marked fields. Nothing was changed."
 // form returns the message of a failure that the person can mend in the form, or the error itself. The views of the
 // request mark its fields.
 func (r *request) form(err error) (message string, other error) {
-	if r.found, other = refused(err); r.found == nil {
-		return "", other
+	r.found, other = refused(err)
+	return r.found.message(), other
+}
+
+// message returns the message above a form, or an empty text without errors.
+func (f fieldErrors) message() string {
+	if f[""] == "" && len(f) > 0 {
+		return messageMarked
 	}
-	if message = r.found[""]; message == "" {
-		message = messageMarked
+	return f[""]
+}
+
+// statusOf returns the status of the API's answer to a form.
+func statusOf(err error) int {
+	var failed *failure
+	if errors.As(err, &failed) {
+		return failed.Status
 	}
-	return message, nil
+	return http.StatusUnprocessableEntity
 }
 
 // mark marks a field in the views of the request, and returns the message above the form.
@@ -766,9 +802,7 @@ func about(field, message string) fieldErrors {
 
 // mend marks the fields of a form that are to be mended.
 func (v *view) mend(found fieldErrors) {
-	if v.FieldErrors, v.Error = found, found[""]; v.Error == "" && len(found) > 0 {
-		v.Error = messageMarked
-	}
+	v.FieldErrors, v.Error = found, found.message()
 }
 
 // FieldError returns what to mend in a field, or an empty text.
@@ -807,6 +841,6 @@ func (v *view) Manages() bool { return v.Role.Manages() }
 func (v *view) Reads() bool { return v.Role == auth.Auditor }
 
 // Changes reports whether the person may change or remove people of a role.
-func (v *view) Changes(role string) bool {
-	return v.Manages() && (v.Role == auth.Owner || role != string(auth.Owner))
+func (v *view) Changes(role client.Role) bool {
+	return v.Manages() && (v.Role == auth.Owner || role != client.RoleOwner)
 }

@@ -526,7 +526,7 @@ func ownersOf(r *request, role auth.Role) (all []member, safe bool, err error) {
 	all, err = listAll[member](r.Context(), r.api, "/v1/people", url.Values{"role": {string(auth.Owner)},
 		"state": {"active"}}, mostNames)
 	for _, one := range all {
-		safe = safe || one.Emergency
+		safe = safe || one.BreakGlass
 	}
 	return all, safe, err
 }

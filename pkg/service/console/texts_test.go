@@ -85,6 +85,9 @@ func texts(t *testing.T) (all []string) {
 	for _, message := range refusals {
 		all = append(all, message)
 	}
+	for _, p := range pages {
+		all = append(all, p.(interface{ texts() []string }).texts()...)
+	}
 	all = slices.AppendSeq(slices.AppendSeq(all, maps.Values(subjects)), maps.Values(entryKinds))
 	return append(all, sentences(t)...)
 }
@@ -153,6 +156,28 @@ func TestTheLanguageThatTheBrowserPrefers(t *testing.T) {
 	} {
 		if got := preferred(header); got != want {
 			t.Errorf("%q: %s, want %s", header, got, want)
+		}
+	}
+}
+
+// A person reviews the diff of a template by its lines.
+func TestTemplatesHaveShortLines(t *testing.T) {
+	const most = 160
+	files, _ := fs.Glob(templates, "templates/*.html")
+	if len(files) == 0 {
+		t.Fatal("there are no templates")
+	}
+	for _, file := range files {
+		content, err := templates.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for line := range strings.Lines(string(content)) {
+			n++
+			if long := len([]rune(strings.TrimSuffix(line, "\n"))); long > most {
+				t.Errorf("%s:%d has %d characters, more than %d", file, n, long, most)
+			}
 		}
 	}
 }

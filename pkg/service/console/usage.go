@@ -12,9 +12,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
+	client "github.com/content-automation/api/clients/go"
 	"github.com/content-automation/api/pkg/base/sheet"
 	"github.com/content-automation/api/pkg/base/tenant"
 )
@@ -30,33 +30,11 @@ func addUsage(open func(string, func(*request) error)) {
 	open("GET "+levelsPath, showLevels)
 }
 
-// account is the account as the API answers it.
-type account struct {
-	ID      string `json:"id"`
-	Name    string `json:"name"`
-	Plan    string `json:"plan"`
-	Balance struct {
-		Credits      int64 `json:"credits"`
-		LowThreshold int64 `json:"low_threshold"`
-	} `json:"balance"`
-	RateLimit struct {
-		Limit  int `json:"limit"`
-		Window int `json:"window_seconds"`
-	} `json:"rate_limit"`
-}
+// account is the account.
+type account struct{ client.Account }
 
-// balanceEntry is an entry of the ledger as the API answers it.
-type balanceEntry struct {
-	ID        string    `json:"id"`
-	Kind      string    `json:"kind"`
-	Credits   int64     `json:"credits"`
-	State     *string   `json:"state"`
-	Subject   string    `json:"subject"`
-	FactoryID *string   `json:"factory_id"`
-	ProfileID *string   `json:"profile_id"`
-	KeyID     *string   `json:"key_id"`
-	CreatedAt time.Time `json:"created_at"`
-}
+// balanceEntry is an entry of the ledger.
+type balanceEntry struct{ client.BalanceEntry }
 
 // spent returns the credits that an entry has taken. A reserve that was released has taken none.
 func (e balanceEntry) spent() int64 {
@@ -84,7 +62,7 @@ func (e balanceEntry) Text() string {
 	if e.Kind == "reserve" {
 		return kindOf(e)
 	}
-	return cmp.Or(entryKinds[e.Kind], e.Kind)
+	return cmp.Or(entryKinds[string(e.Kind)], string(e.Kind))
 }
 
 // maxEntries bounds the entries that a chart adds up: 20 calls of the API.
@@ -118,6 +96,11 @@ func usageOf(r *request, mode tenant.Mode, query url.Values) (u usageOfAccount, 
 	a := r.api
 	a.mode = mode
 	return u, a.get(r.Context(), "/v1/usage", query, &u)
+}
+
+// usageSince reads the usage of the mode of the page from a day on.
+func usageSince(r *request, from time.Time) (usageOfAccount, error) {
+	return usageOf(r, r.session.Mode, url.Values{"from": {from.Format(time.DateOnly)}})
 }
 
 // ranges are the periods of the page of usage. Its credits are split by one of splits, its requests by one of
@@ -160,18 +143,14 @@ type readUsage struct {
 
 // usagePage reads what the page of usage shows of a period.
 func usagePage(r *request, from time.Time) (u readUsage, err error) {
-	errs := make([]error, 6)
-	var all sync.WaitGroup
-	all.Go(func() { errs[0] = r.api.get(r.Context(), "/v1/me", nil, &u.Account) })
-	all.Go(func() { u.Entries, u.Partial, errs[1] = r.entriesSince(from) })
-	all.Go(func() {
-		u.Usage, errs[2] = usageOf(r, r.session.Mode, url.Values{"from": {from.Format(time.DateOnly)}})
-	})
-	all.Go(func() { u.Names, errs[3] = r.names() })
-	all.Go(func() { u.Keys, errs[4] = listAll[key](r.Context(), r.api, "/v1/api-keys", nil, mostNames) })
-	all.Go(func() { u.Brands, errs[5] = limitedProfiles(r) })
-	all.Wait()
-	return u, errors.Join(errs...)
+	err = atOnce(
+		func() error { return r.api.get(r.Context(), "/v1/me", nil, &u.Account) },
+		func() (err error) { u.Entries, u.Partial, err = r.entriesSince(from); return err },
+		func() (err error) { u.Usage, err = usageSince(r, from); return err },
+		func() (err error) { u.Names, err = r.names(); return err },
+		func() (err error) { u.Keys, err = keysOfAccount(r); return err },
+		func() (err error) { u.Brands, err = limitedProfiles(r); return err })
+	return u, err
 }
 
 // keyName returns the name of a key, or its id.
@@ -361,18 +340,9 @@ func exportUsage(r *request) error {
 
 // entriesSince reads the ledger from a time on, and reports whether there are more entries than it reads.
 func (r *request) entriesSince(from time.Time) (all []balanceEntry, partial bool, err error) {
-	q := url.Values{"limit": {"100"}, "from": {from.Format(time.RFC3339)}}
-	for {
-		var some []balanceEntry
-		next, err := r.api.list(r.Context(), "/v1/balance/entries", q, &some)
-		if err != nil {
-			return nil, false, err
-		}
-		if all = append(all, some...); next == "" || len(all) >= maxEntries {
-			return all, next != "", nil
-		}
-		q.Set("cursor", next)
-	}
+	all, err = listAll[balanceEntry](r.Context(), r.api, "/v1/balance/entries",
+		url.Values{"from": {from.Format(time.RFC3339)}}, maxEntries+1)
+	return all, len(all) > maxEntries, err
 }
 
 // bar is a bar of a list, with its share of the largest in percent.
@@ -502,19 +472,13 @@ const mostLimits = 20
 func limitedProfiles(r *request) (some []brand, err error) {
 	all, err := listAll[brand](r.Context(), r.api, "/v1/profiles", nil, mostNames)
 	for _, p := range all {
-		if p.SpendLimit != nil && len(some) < mostLimits {
+		if p.SpendLimitCredits != nil && len(some) < mostLimits {
 			some = append(some, p)
 		}
 	}
-	errs := make([]error, len(some))
-	var reads sync.WaitGroup
-	for i := range some {
-		reads.Go(func() {
-			errs[i] = r.api.get(r.Context(), "/v1/profiles/"+url.PathEscape(some[i].ID), nil, &some[i])
-		})
-	}
-	reads.Wait()
-	return some, errors.Join(append(errs, err)...)
+	return some, errors.Join(err, each(some, func(p *brand) error {
+		return r.api.get(r.Context(), "/v1/profiles/"+url.PathEscape(p.ID), nil, p)
+	}))
 }
 
 // limited is a limit of a month with what is spent of it.
@@ -545,42 +509,12 @@ func (u readUsage) limits() (all []limited) {
 		}
 	}
 	for _, p := range u.Brands {
-		if p.SpendLimit != nil && p.Usage != nil {
-			all = append(all, limited{p.Name, profilesPath + "/" + p.ID, p.Usage.Spent, *p.SpendLimit})
+		if p.SpendLimitCredits != nil {
+			all = append(all, limited{p.Name, profilesPath + "/" + p.ID, p.Usage.UsedCredits, *p.SpendLimitCredits})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b limited) int { return cmp.Compare(b.Share(), a.Share()) })
 	return all
-}
-
-// measured are the service levels of some calls as the API answers them.
-type measured struct {
-	Operation    string   `json:"operation_id"`
-	Calls        int64    `json:"calls"`
-	Failed       int64    `json:"failed"`
-	Availability *float64 `json:"availability_percent"`
-	ErrorRate    *float64 `json:"error_rate_percent"`
-	P50          *int64   `json:"latency_p50_ms"`
-	P95          *int64   `json:"latency_p95_ms"`
-	P99          *int64   `json:"latency_p99_ms"`
-}
-
-// levels are the service levels of a month as the API answers them.
-type levels struct {
-	Month      string     `json:"month"`
-	Met        *bool      `json:"met"`
-	All        measured   `json:"all"`
-	Operations []measured `json:"operations"`
-	Targets    struct {
-		Availability float64 `json:"availability_percent"`
-		ErrorRate    float64 `json:"error_rate_percent"`
-		P95          int64   `json:"latency_p95_ms"`
-	} `json:"targets"`
-	Deliveries struct {
-		Count   int64    `json:"count"`
-		Failed  int64    `json:"failed"`
-		Success *float64 `json:"success_percent"`
-	} `json:"deliveries"`
 }
 
 func showLevels(r *request) error {
@@ -588,7 +522,7 @@ func showLevels(r *request) error {
 	if _, err := time.Parse("2006-01", month); err != nil {
 		month = r.site.Now().UTC().Format("2006-01")
 	}
-	var l levels
+	var l client.ServiceLevels
 	if err := r.api.get(r.Context(), "/v1/service-levels", url.Values{"month": {month}}, &l); err != nil {
 		return err
 	}

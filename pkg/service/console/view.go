@@ -16,6 +16,7 @@ import (
 	"math"
 	"net/http"
 	"path"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -175,12 +176,12 @@ func (v *view) Navigation() (all []group) {
 func (*view) Languages() []language { return languages }
 
 // T translates a text of the pages, with values as fmt.Sprintf.
-func (v *view) T(text string, values ...any) string {
-	text = translate(v.Language, text)
+func (v *view) T(text any, values ...any) string {
+	translated := translate(v.Language, fmt.Sprint(text))
 	if len(values) > 0 {
-		return fmt.Sprintf(text, values...)
+		return fmt.Sprintf(translated, values...)
 	}
-	return text
+	return translated
 }
 
 // Asset returns the path of an asset.
@@ -288,8 +289,16 @@ func (s *site) newView(r *http.Request, found *session.Session) *view {
 	return v
 }
 
-// page is a page of the account area.
-type page struct{ all *template.Template }
+// screen is the template of a page.
+type screen struct{ all *template.Template }
+
+// render writes the page, or only its content for the dialog.
+func (s *screen) render(out io.Writer, v *view) error {
+	if v.Dialog {
+		return s.all.ExecuteTemplate(out, "fragment", v)
+	}
+	return s.all.ExecuteTemplate(out, "frame", v)
+}
 
 // tokenField is the field of forms with the token of the session.
 const tokenField = "token"
@@ -301,25 +310,33 @@ var changeForm = sync.OnceValue(func() *regexp.Regexp {
 
 const withToken = `$0{{with $$.FormToken}}<input type="hidden" name="` + tokenField + `" value="{{.}}">{{end}}`
 
+// Templates are laid out for people. A line break between tags, attributes and actions is no part of a page, and one
+// beside a text is a space.
+var (
+	layout    = regexp.MustCompile(`([>}"])\s*\n\s*([<{])`)
+	lineBreak = regexp.MustCompile(`\s*\n\s*`)
+)
+
 // addTemplate parses a template, and adds the tokens to its forms.
 func addTemplate(to *template.Template, file string) error {
 	text, err := templates.ReadFile(file)
 	if err != nil {
 		return err
 	}
-	_, err = to.Parse(changeForm().ReplaceAllString(string(text), withToken))
+	page := lineBreak.ReplaceAllString(layout.ReplaceAllString(string(text), "$1$2"), " ")
+	_, err = to.Parse(changeForm().ReplaceAllString(page, withToken))
 	return err
 }
 
 // parsePages parses the templates. Each page has a content within the same frame.
-func parsePages() (map[string]*page, error) {
+func parsePages() (map[string]*screen, error) {
 	frame := template.New("").Funcs(functions)
 	for _, file := range []string{"templates/frame.html", "templates/parts.html"} {
 		if err := addTemplate(frame, file); err != nil {
 			return nil, err
 		}
 	}
-	pages := map[string]*page{}
+	pages := map[string]*screen{}
 	files, err := fs.Glob(templates, "templates/*.html")
 	if err != nil {
 		return nil, err
@@ -336,17 +353,9 @@ func parsePages() (map[string]*page, error) {
 		if err != nil {
 			return nil, err
 		}
-		pages[name] = &page{all}
+		pages[name] = &screen{all}
 	}
 	return pages, nil
-}
-
-// render writes the page, or only its content for the dialog.
-func (p *page) render(out io.Writer, v *view) error {
-	if v.Dialog {
-		return p.all.ExecuteTemplate(out, "fragment", v)
-	}
-	return p.all.ExecuteTemplate(out, "frame", v)
 }
 
 // The file has a line for each text: English, a tab, and Russian.
@@ -689,9 +698,11 @@ func chartOfKey(k key, v *view) Drawn {
 // functions are the functions of the templates.
 var functions = template.FuncMap{
 	"grouped": grouped, "record": connection.RecordName, "spark": spark, "wide": wideSpark, "icon": icon,
-	"logo": web.Logo, "label": web.Label, "service": func() string { return web.ServiceName },
-	"mark":   func() template.HTML { return web.Mark("var(--primary)", "var(--primary-foreground)") },
-	"groups": groupLines,
+	"logo":    func(platform any) template.HTML { return web.Logo(fmt.Sprint(platform)) },
+	"label":   func(platform any) string { return web.Label(fmt.Sprint(platform)) },
+	"service": func() string { return web.ServiceName },
+	"mark":    func() template.HTML { return web.Mark("var(--primary)", "var(--primary-foreground)") },
+	"groups":  groupLines,
 	// A part of a page gets the page and a value.
 	"pair":   func(page, value any) map[string]any { return map[string]any{"Page": page, "Value": value} },
 	"pageOf": pageOf,
@@ -702,32 +713,22 @@ var functions = template.FuncMap{
 		return map[string]any{"Page": page, "Label": page.T(label), "Options": of}
 	},
 	"list": func(list ...string) []string { return list }, "bool": func(b *bool) bool { return *b },
-	"join": func(list []string) string { return strings.Join(list, ", ") },
-	"deref": func(value any) any {
-		switch v := value.(type) {
-		case *string:
-			if v != nil {
-				return *v
-			}
-		case *int:
-			if v != nil {
-				return *v
-			}
-		case *int64:
-			if v != nil {
-				return *v
-			}
-		case *float64:
-			if v != nil {
-				return strconv.FormatFloat(*v, 'f', -1, 64)
-			}
-		case *time.Time:
-			if v != nil {
-				return *v
-			}
-			return time.Time{}
-		}
-		return "–"
-	},
+	"join":  func(list any) string { return strings.Join(textsOf(treeOf(list)), ", ") },
+	"deref": deref,
 	"width": func(share int64) string { return strconv.FormatInt(share*3, 10) },
+}
+
+// deref returns what a pointer points to, and a dash for none.
+func deref(value any) any {
+	of := reflect.ValueOf(value)
+	if t, ok := value.(*time.Time); ok && t == nil {
+		return time.Time{}
+	}
+	if of.Kind() != reflect.Pointer || of.IsNil() {
+		return "–"
+	}
+	if n, ok := value.(*float64); ok {
+		return strconv.FormatFloat(*n, 'f', -1, 64)
+	}
+	return of.Elem().Interface()
 }

@@ -1,54 +1,40 @@
 package console
 
 import (
-	"cmp"
 	"encoding/json"
-	"errors"
 	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
+	client "github.com/content-automation/api/clients/go"
 	eventrecord "github.com/content-automation/api/pkg/record/event"
 )
 
-// webhook is a webhook as the API answers it.
+// webhook is a webhook, with its secret when it was just made.
 type webhook struct {
-	ID             string     `json:"id"`
-	Version        int64      `json:"version"`
-	URL            *string    `json:"url"`
-	Description    string     `json:"description"`
-	EventTypes     []string   `json:"event_types"`
-	State          string     `json:"state"`
-	DisabledReason *string    `json:"disabled_reason"`
-	FailingSince   *time.Time `json:"failing_since"`
-	LastSuccessAt  *time.Time `json:"last_success_at"`
-	CreatedAt      time.Time  `json:"created_at"`
-	Secret         *string    `json:"secret"`
-	Destination    *struct {
-		ARN string `json:"arn"`
-	} `json:"destination"`
+	client.Webhook
+	Secret *string `json:"secret"`
 }
 
 // Target returns the address of the webhook.
 func (w webhook) Target() string {
-	if w.URL == nil && w.Destination != nil {
+	switch {
+	case w.URL != nil:
+		return *w.URL
+	case w.Destination != nil:
 		return w.Destination.ARN
 	}
-	if w.URL == nil {
-		return ""
-	}
-	return *w.URL
+	return ""
 }
 
 // Tone returns the tone of the state.
 func (w webhook) Tone() string {
 	switch {
-	case w.State != "enabled":
+	case w.State != client.WebhookStateEnabled:
 		return ""
 	case w.FailingSince != nil:
 		return "warn"
@@ -59,274 +45,107 @@ func (w webhook) Tone() string {
 
 const webhooksPath = "/settings/webhooks"
 
+// webhookInputs are the inputs of the forms of a webhook.
+var webhookInputs = []input{
+	{Name: "url", Member: "url", Label: "Address", Kind: asURL, Must: true,
+		Holder: "https://crm.example.com/hooks/content"},
+	{Name: "description", Member: "description", Label: "Description"},
+	{Name: "event_types", Member: "event_types", Label: "Events", Kind: asEvents, Added: "Adds the events %s",
+		Removed: "Removes the events %s"},
+}
+
+var webhooks = page[webhook]{
+	Title: "Webhooks", Lead: "Your system receives signed events at these addresses.", Path: webhooksPath,
+	API: "/v1/webhooks", List: "webhooks", Icon: "webhook", Empty: "There are no webhooks yet",
+	Hint: "Add one, and your system learns when content is ready.",
+	Columns: []column{{Text: "Address"}, {Text: "Events", At: "md"}, {Text: "Last success", At: "sm"},
+		{Text: "State"}},
+	Show: "webhook", Name: webhook.Target, Below: deliveriesOf,
+	Create: &form[webhook]{Title: "Add a webhook", Verb: "Add the webhook", Inputs: webhookInputs, Recent: true,
+		Made: showWebhookSecret},
+	Edit: &form[webhook]{Title: "Edit the webhook", Verb: "Review the changes", Inputs: webhookInputs, Recent: true,
+		Review:  true,
+		Effects: map[string]string{"url": "Deliveries that wait are sent to the new address at once."},
+		Fixed: func(w webhook) map[string]choice { // a destination in AWS is changed by the API
+			if w.URL != nil {
+				return nil
+			}
+			return map[string]choice{"url": {w.Target(), "Destination"}}
+		}},
+	Actions: []action[webhook]{
+		{Name: "test", Method: http.MethodPost, API: "/test", Done: "test", Body: func(*request) map[string]any {
+			return map[string]any{"event_type": "content.generated"}
+		}},
+		{Name: "state", Method: http.MethodPatch, Recent: true, Body: stateOf},
+		{Name: "disable", Ask: &confirmation{Title: "Disable the webhook", Verb: "Disable", Action: "/state",
+			Text: "Events are not sent to it until you enable it. Those of the meantime can be sent later, for 30 " +
+				"days.",
+			Fields: []choice{{"state", "disabled"}}}, Effects: waitingDeliveries},
+		{Name: "delete", Method: http.MethodDelete, Done: "deleted", ToList: true, Ask: &confirmation{
+			Title: "Delete the webhook",
+			Text:  "Events are no longer sent to this address. Its deliveries are no longer listed."},
+			Effects: waitingDeliveries},
+		{Name: "rotate-secret", Method: http.MethodPost, API: "/rotate-secret", Recent: true, Ask: &confirmation{
+			Title: "Rotate the signing secret", Verb: "Rotate the secret", Harmless: true,
+			Text: "Events are signed with the new and the earlier secret for a while, so that your system has time " +
+				"to change."}, Then: showWebhookSecret},
+	},
+	Done: map[string]string{"test": "A test event is on its way. Its delivery is in the list below.",
+		"redeliver": "The event is sent again. Its attempts are in the list below.",
+		"replay":    "The events that did not arrive are sent again. Their deliveries are in the list below.",
+		"changed":   "The webhook is changed.", "deleted": "The webhook is deleted. It receives nothing any more.",
+		"enabled": "The webhook is enabled.", "disabled": "The webhook is disabled. Events are not sent to it."},
+}
+
+// stateOf returns a change of the state.
+func stateOf(r *request) map[string]any { return map[string]any{"state": r.PostFormValue("state")} }
+
 func addWebhooks(open func(string, func(*request) error)) {
-	open("GET "+webhooksPath, listWebhooks)
-	open("GET "+webhooksPath+"/new", guarded("", func(r *request) error { return r.showNewWebhook(nil) }))
-	open("POST "+webhooksPath, guarded(webhooksPath+"/new", createWebhook))
-	open("GET "+webhooksPath+"/{id}", showWebhook)
-	open("GET "+webhooksPath+"/{id}/edit", guarded("", editWebhook))
-	open("POST "+webhooksPath+"/{id}/edit", guarded("", changeWebhookSettings))
 	open("GET "+webhooksPath+"/{id}/replay", replayForm)
 	open("POST "+webhooksPath+"/{id}/replay", replay)
-	open("GET "+webhooksPath+"/{id}/deliveries/{delivery}", showDelivery)
-	open("POST "+webhooksPath+"/{id}/test", testWebhook)
-	open("POST "+webhooksPath+"/{id}/state", guarded(webhooksPath, changeWebhook))
-	open("GET "+webhooksPath+"/{id}/disable", confirmDisable)
-	open("GET "+webhooksPath+"/{id}/delete", confirmDeletion)
-	open("POST "+webhooksPath+"/{id}/delete", deleteWebhook)
-	open("GET "+webhooksPath+"/{id}/rotate-secret", guarded("", rotateWebhookForm))
-	open("POST "+webhooksPath+"/{id}/rotate-secret", guarded("", rotateWebhook))
-	open("POST "+webhooksPath+"/{id}/deliveries/{delivery}/redeliver", redeliver)
 }
 
 // deliveryStates are the states by which deliveries are filtered.
 var deliveryStates = []choice{{"", "All"}, {"delivered", "delivered"}, {"failed", "failed"}, {"pending", "pending"}}
 
-func listWebhooks(r *request) error {
-	var all []webhook
-	next, err := r.api.list(r.Context(), "/v1/webhooks", cursor(r), &all)
-	if err != nil {
-		return err
-	}
-	v := r.view("Webhooks", webhooksPath)
-	v.Data = map[string]any{"Webhooks": all, "Next": next}
-	if r.FormValue("deleted") != "" {
-		v.Notice = "The webhook is deleted. It receives nothing any more."
-	}
-	return r.show(http.StatusOK, "webhooks", v)
-}
-
-// patterns are the types of events that the form offers: all, and those of each area.
-var patterns = func() []string {
-	all := []string{"*"}
+// eventTypes are the types of events by area, and patterns those that forms offer: all, and those of each area.
+var eventTypes, patterns = func() (types, areas []string) {
+	areas = []string{"*"}
 	for _, t := range eventrecord.Types {
 		area, _, _ := strings.Cut(string(t.Type), ".")
-		if area += ".*"; !slices.Contains(all, area) {
-			all = append(all, area)
+		if types = append(types, string(t.Type)); !slices.Contains(areas, area+".*") {
+			areas = append(areas, area+".*")
 		}
 	}
-	return all
+	return types, areas
 }()
 
-func (r *request) showNewWebhook(found fieldErrors) error {
-	v := r.view("Add a webhook", webhooksPath)
-	v.mend(found)
-	v.Data = map[string]any{"Draft": draftOf(r), "Patterns": patterns, "Types": eventTypes}
-	return r.show(faulty(found), "webhook-new", v)
-}
-
-func createWebhook(r *request) error {
-	d := draftOf(r)
-	if len(d.Types) == 0 {
-		return r.showNewWebhook(about("event_types", mends["/event_types"].text))
-	}
-	var made webhook
-	err := r.api.change(r.Context(), http.MethodPost, "/v1/webhooks", r.once(), map[string]any{
-		"url": d.URL, "event_types": d.Types, "description": d.Description}, &made)
-	if found, other := refused(err); other != nil {
-		return other
-	} else if found != nil {
-		return r.showNewWebhook(found)
-	}
-	return r.showWebhookSecret(made)
-}
-
-func (r *request) showWebhookSecret(made webhook) error {
+func showWebhookSecret(r *request, made webhook) error {
 	v := r.view("The signing secret", webhooksPath)
 	v.Data = made
 	return r.show(http.StatusOK, "webhook-secret", v)
 }
 
-func showWebhook(r *request) error {
-	var w webhook
-	if err := r.api.get(r.Context(), r.apiPath("webhooks"), nil, &w); err != nil {
-		return err
+// deliveriesOf adds the deliveries of a webhook to its page.
+func deliveriesOf(r *request, v *view, w webhook, to map[string]any) error {
+	v.Title = "Webhook"
+	if w.Description != nil && *w.Description != "" {
+		v.Title = *w.Description
 	}
-	q := cursor(r)
-	if state := r.URL.Query().Get("state"); state != "" {
-		q.Set("state", state)
-	}
+	given, query := r.filters("state")
 	var all []delivery
-	next, err := r.api.list(r.Context(), r.apiPath("webhooks")+"/deliveries", q, &all)
-	if err != nil {
-		return err
+	next, err := r.api.list(r.Context(), r.at("/v1/webhooks/{id}/deliveries"), query, &all)
+	to["Deliveries"], to["Next"], to["State"], to["States"] = all, next, given["state"], deliveryStates
+	return err
+}
+
+// waitingDeliveries tells how many deliveries wait to be sent.
+func waitingDeliveries(r *request, v *view, _ webhook) (effects []string, err error) {
+	n, more, err := countOf(r, r.at("/v1/webhooks/{id}/deliveries"), url.Values{"state": {"pending"}})
+	if n > 0 {
+		effects = []string{v.T("Deliveries that wait to be sent: %s.", number(n, more))}
 	}
-	v := r.view(cmp.Or(w.Description, "Webhook"), webhooksPath)
-	v.Data = map[string]any{"Webhook": w, "Deliveries": all, "Next": next, "State": r.URL.Query().Get("state"),
-		"States": deliveryStates}
-	v.Notice = map[string]string{"test": "A test event is on its way. Its delivery is in the list below.",
-		"redeliver": "The event is sent again. Its attempts are in the list below.",
-		"replay":    "The events that did not arrive are sent again. Their deliveries are in the list below.",
-		"changed":   "The webhook is changed.",
-		"enabled":   "The webhook is enabled.", "disabled": "The webhook is disabled. Events are not sent to it.",
-	}[r.URL.Query().Get("done")]
-	return r.show(http.StatusOK, "webhook", v)
-}
-
-// webhookDone returns to a webhook after a form, or returns the error of the form.
-func (r *request) webhookDone(done string, err error) error {
-	if err != nil {
-		return err
-	}
-	return r.redirect(webhooksPath + "/" + url.PathEscape(r.PathValue("id")) + "?done=" + done)
-}
-
-func testWebhook(r *request) error {
-	return r.webhookDone("test", r.api.change(r.Context(), http.MethodPost, r.apiPath("webhooks")+"/test", r.once(),
-		map[string]any{"event_type": "content.generated"}, nil))
-}
-
-func redeliver(r *request) error {
-	path := r.apiPath("webhooks") + "/deliveries/" + url.PathEscape(r.PathValue("delivery")) + "/redeliver"
-	return r.webhookDone("redeliver", r.api.change(r.Context(), http.MethodPost, path, r.once(), nil, nil))
-}
-
-func changeWebhook(r *request) error {
-	state := r.PostFormValue("state")
-	return r.webhookDone(url.QueryEscape(state), r.api.change(r.Context(), http.MethodPatch, r.apiPath("webhooks"),
-		r.once(), map[string]any{"state": state}, nil))
-}
-
-// showWebhookForm shows a form about a webhook.
-func (r *request) showWebhookForm(name, title string) error {
-	var w webhook
-	if err := r.api.get(r.Context(), r.apiPath("webhooks"), nil, &w); err != nil {
-		return err
-	}
-	v := r.view(title, webhooksPath)
-	v.Data = w
-	return r.show(http.StatusOK, name, v)
-}
-
-func deleteWebhook(r *request) error {
-	if err := r.api.change(r.Context(), http.MethodDelete, r.apiPath("webhooks"), r.once(), nil, nil); err != nil {
-		return err
-	}
-	return r.redirect(webhooksPath + "?deleted=1")
-}
-
-func rotateWebhookForm(r *request) error {
-	return r.showWebhookForm("webhook-rotate", "Rotate the signing secret")
-}
-
-func rotateWebhook(r *request) error {
-	var made webhook
-	if err := r.api.change(r.Context(), http.MethodPost, r.apiPath("webhooks")+"/rotate-secret", r.once(), nil,
-		&made); err != nil {
-		return err
-	}
-	return r.showWebhookSecret(made)
-}
-
-// webhookDraft is what the form of a webhook has.
-type webhookDraft struct {
-	URL, Description string
-	Types            []string
-}
-
-// Chosen reports whether a type or an area of events is chosen.
-func (d webhookDraft) Chosen(pattern string) bool { return slices.Contains(d.Types, pattern) }
-
-// Single reports whether a single type is chosen.
-func (d webhookDraft) Single() bool {
-	return slices.ContainsFunc(d.Types, func(t string) bool { return !strings.HasSuffix(t, "*") })
-}
-
-// draftOf returns what the person has entered.
-func draftOf(r *request) webhookDraft {
-	_ = r.ParseForm() // a form that cannot be read is empty
-	return webhookDraft{strings.TrimSpace(r.FormValue("url")), r.FormValue("description"), r.Form["event_types"]}
-}
-
-// eventTypes are the types of events by area, for people who want single ones.
-var eventTypes = func() (all []string) {
-	for _, t := range eventrecord.Types {
-		all = append(all, string(t.Type))
-	}
-	return all
-}()
-
-func webhookOf(r *request) (w webhook, err error) {
-	return w, r.api.get(r.Context(), r.apiPath("webhooks"), nil, &w)
-}
-
-func editWebhook(r *request) error {
-	w, err := webhookOf(r)
-	if err != nil {
-		return err
-	}
-	return showWebhookEdit(r, w, webhookDraft{w.Target(), w.Description, w.EventTypes}, nil)
-}
-
-func showWebhookEdit(r *request, w webhook, d webhookDraft, found fieldErrors) error {
-	v := r.view("Edit the webhook", webhooksPath)
-	v.mend(found)
-	version := r.PostFormValue("version")
-	if version == "" {
-		version = strconv.FormatInt(w.Version, 10)
-	}
-	v.Data = map[string]any{"Webhook": w, "Draft": d, "Patterns": patterns, "Types": eventTypes, "Version": version,
-		"Fixed": w.URL == nil}
-	return r.show(faulty(found), "webhook-edit", v)
-}
-
-// patchOf returns the patch of a webhook that a form asks for.
-func (d webhookDraft) patchOf(w webhook) map[string]any {
-	patch := map[string]any{}
-	if w.URL != nil && d.URL != *w.URL {
-		patch["url"] = d.URL
-	}
-	if d.Description != w.Description {
-		patch["description"] = d.Description
-	}
-	if !slices.Equal(slices.Sorted(slices.Values(d.Types)), slices.Sorted(slices.Values(w.EventTypes))) {
-		patch["event_types"] = d.Types
-	}
-	return patch
-}
-
-// changeWebhookSettings lists the changes of a form first, and saves them when the person has seen them.
-func changeWebhookSettings(r *request) error {
-	w, err := webhookOf(r)
-	if err != nil {
-		return err
-	}
-	d, step := draftOf(r), r.PostFormValue("step")
-	if w.URL == nil {
-		d.URL = w.Target() // a destination in AWS is changed by the API
-	}
-	patch := d.patchOf(w)
-	switch {
-	case step == stepBack:
-		return showWebhookEdit(r, w, d, nil)
-	case len(d.Types) == 0:
-		return showWebhookEdit(r, w, d, about("event_types", mends["/event_types"].text))
-	case len(patch) == 0:
-		return showWebhookEdit(r, w, d, about("", messageNoChange))
-	case step != stepSave:
-		return propose(r, d.proposal(r.view("", ""), w))
-	}
-	a := r.api
-	a.version = r.PostFormValue("version")
-	err = a.change(r.Context(), http.MethodPatch, r.apiPath("webhooks"), r.once(), patch, nil)
-	if found, other := refused(err); other != nil {
-		return other
-	} else if found != nil {
-		return showWebhookEdit(r, w, d, found)
-	}
-	return r.webhookDone("changed", nil)
-}
-
-// proposal lists the changes of a webhook in words.
-func (d webhookDraft) proposal(v *view, w webhook) proposal {
-	p := proposal{Title: "Edit the webhook", Subject: w.Target(), Active: webhooksPath}
-	all := changed(v, nil, "Address", w.Target(), d.URL)
-	if len(all) > 0 {
-		p.Effects = append(p.Effects, v.T("Deliveries that wait are sent to the new address at once."))
-	}
-	all = changed(v, all, "Description", w.Description, d.Description)
-	p.Changes = changedSet(v, all, "Adds the events %s", "Removes the events %s", w.EventTypes, d.Types)
-	return p
+	return effects, err
 }
 
 // periods are the periods whose events can be sent again. Events are kept for 30 days; the form may stay open for an
@@ -338,7 +157,7 @@ const sinceFailing = "failing"
 
 // replayForm shows the form to send the events of a period again, with the number of those that did not arrive.
 func replayForm(r *request) error {
-	w, err := webhookOf(r)
+	w, err := webhooks.read(r)
 	if err != nil {
 		return err
 	}
@@ -365,7 +184,7 @@ func replay(r *request) error {
 	}
 	since := time.Unix(opened, 0)
 	if r.PostFormValue("period") == sinceFailing {
-		w, err := webhookOf(r)
+		w, err := webhooks.read(r)
 		if err != nil {
 			return err
 		}
@@ -375,41 +194,37 @@ func replay(r *request) error {
 	} else if by, err := time.ParseDuration(r.PostFormValue("period")); err == nil {
 		since = since.Add(-by)
 	}
-	return r.webhookDone("replay", r.api.change(r.Context(), http.MethodPost, r.apiPath("webhooks")+"/replay", r.once(),
-		map[string]any{"since": since.UTC().Format(time.RFC3339)}, nil))
+	if err := r.api.change(r.Context(), http.MethodPost, r.apiPath("webhooks")+"/replay", r.once(),
+		map[string]any{"since": since.UTC().Format(time.RFC3339)}, nil); err != nil {
+		return err
+	}
+	return r.redirect(webhooks.one(r) + "?done=replay")
 }
 
-// delivery is a delivery as the API answers it.
-type delivery struct {
-	ID           string     `json:"id"`
-	WebhookID    string     `json:"webhook_id"`
-	EventID      string     `json:"event_id"`
-	EventType    string     `json:"event_type"`
-	State        string     `json:"state"`
-	FailedReason *string    `json:"failed_reason"`
-	NextAt       *time.Time `json:"next_attempt_at"`
-	CreatedAt    time.Time  `json:"created_at"`
-	Attempts     []struct {
-		At        time.Time `json:"at"`
-		Status    *int      `json:"status"`
-		LatencyMS int       `json:"latency_ms"`
-		Error     *string   `json:"error"`
-		Body      string    `json:"response_body"`
-	} `json:"attempts"`
-	Request *struct {
-		Address string            `json:"address"`
-		Headers map[string]string `json:"headers"`
-		Body    *string           `json:"body"`
-	} `json:"request"`
+// delivery is a delivery. Only that of one has its request.
+type delivery client.DeliveryDetails
+
+var deliveries = page[delivery]{
+	Active: webhooksPath, Path: webhooksPath + "/{id}/deliveries", API: "/v1/webhooks/{id}/deliveries", ID: "delivery",
+	Show: "delivery", Heading: "Delivery",
+	Below: func(r *request, _ *view, _ delivery, to map[string]any) error {
+		w, err := webhooks.read(r)
+		if to["Webhook"] = w; missing(err) {
+			return nil
+		}
+		return err
+	},
+	Actions: []action[delivery]{{Name: "redeliver", Method: http.MethodPost, API: "/redeliver",
+		To: webhooksPath + "/{id}?done=redeliver"}},
 }
 
 // Tone returns the tone of the state.
 func (d delivery) Tone() string {
-	return map[string]string{"delivered": "good", "failed": "bad", "pending": "warn"}[d.State]
+	return map[client.DeliveryState]string{"delivered": "good", "failed": "bad", "pending": "warn"}[d.State]
 }
 
 // Last returns the status of the last attempt, or 0 without an answer.
-func (d delivery) Last() int {
+func (d delivery) Last() int64 {
 	if n := len(d.Attempts); n > 0 && d.Attempts[n-1].Status != nil {
 		return *d.Attempts[n-1].Status
 	}
@@ -417,9 +232,9 @@ func (d delivery) Last() int {
 }
 
 // Latency returns the milliseconds of the last attempt.
-func (d delivery) Latency() int {
+func (d delivery) Latency() int64 {
 	if n := len(d.Attempts); n > 0 {
-		return d.Attempts[n-1].LatencyMS
+		return d.Attempts[n-1].LatencyMs
 	}
 	return 0
 }
@@ -447,30 +262,12 @@ func (d delivery) Curl() string {
 // shell quotes a text for a POSIX shell.
 func shell(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
-// showDelivery shows one delivery: its request as it was sent, and the answers.
-func showDelivery(r *request) error {
-	var d delivery
-	path := r.apiPath("webhooks") + "/deliveries/" + url.PathEscape(r.PathValue("delivery"))
-	if err := r.api.get(r.Context(), path, nil, &d); err != nil {
-		return err
-	}
-	w, err := webhookOf(r)
-	if err != nil && !missing(err) {
-		return err
-	}
-	v := r.view("Delivery", webhooksPath)
-	v.Data = map[string]any{"Delivery": d, "Webhook": w}
-	return r.show(http.StatusOK, "delivery", v)
-}
-
 const (
 	eventsPath = "/settings/events"
 	auditPath  = "/settings/audit-log"
 )
 
-func addEvents(open func(string, func(*request) error)) {
-	open("GET "+eventsPath, listEvents)
-	open("GET "+eventsPath+"/{id}", showEvent)
+func addAudit(open func(string, func(*request) error)) {
 	open("GET "+auditPath, listAudit)
 	open("GET "+auditPath+"/{request}", showCall)
 	open("GET "+auditPath+".csv", exportAudit)
@@ -520,7 +317,7 @@ func (e event) Body() string {
 func (r *request) filters(names ...string) (given map[string]string, query url.Values) {
 	given, query = map[string]string{}, cursor(r)
 	for _, name := range names {
-		value := strings.TrimSpace(r.URL.Query().Get(name))
+		value := strings.TrimSpace(r.FormValue(name))
 		given[name] = value
 		if value == "" {
 			continue
@@ -547,19 +344,17 @@ func (r *request) more(next string) string {
 	return r.site.prefix + r.URL.Path + "?" + q.Encode()
 }
 
-func listEvents(r *request) error {
-	given, query := r.filters("type", "object_id", "from", "to")
-	var all []event
-	v := r.view("Events", eventsPath)
-	next, err := r.api.list(r.Context(), "/v1/events", query, &all)
-	found, err := refused(err)
-	if err != nil {
-		return err
-	}
-	v.mend(found)
-	v.Data = map[string]any{"Events": all, "More": r.more(next), "Filters": given, "Areas": patterns[1:],
-		"Types": eventTypes, "Chips": chipsOf(r, v, given, nil)}
-	return r.show(http.StatusOK, "events", v)
+var eventPages = page[event]{
+	Title: "Events", Lead: "What has happened in the last 30 days, as webhooks receive it.", Path: eventsPath,
+	API: "/v1/events", List: "events", Icon: "list", Empty: "There are no events here",
+	Columns: []column{{Text: "Type"}, {Text: "Time"}, {Text: "Resource", At: "sm"}},
+	Filters: []string{"type", "object_id", "from", "to"},
+	More: func(r *request, v *view, to map[string]any) error {
+		given, _ := to["Filters"].(map[string]string)
+		to["Areas"], to["Types"], to["Chips"] = patterns[1:], eventTypes, chipsOf(r, v, given, nil)
+		return nil
+	},
+	Show: "event", Name: func(e event) string { return e.Type }, Below: deliveriesOfEvent,
 }
 
 // eventDelivery is the delivery of an event to one webhook.
@@ -568,36 +363,27 @@ type eventDelivery struct {
 	delivery
 }
 
-// showEvent shows one event, and what became of it at each webhook.
-func showEvent(r *request) error {
-	var e event
-	if err := r.api.get(r.Context(), r.apiPath("events"), nil, &e); err != nil {
-		return err
-	}
+// deliveriesOfEvent adds what became of an event at each webhook.
+func deliveriesOfEvent(r *request, _ *view, e event, to map[string]any) error {
 	var hooks []webhook
 	if _, err := r.api.list(r.Context(), "/v1/webhooks", url.Values{"limit": {"100"}}, &hooks); err != nil {
 		return err
 	}
 	found := make([][]delivery, len(hooks))
-	failed := make([]error, len(hooks))
-	var reads sync.WaitGroup
+	var reads []func() error
 	for i, w := range hooks {
-		reads.Go(func() {
-			failed[i] = r.api.get(r.Context(), "/v1/webhooks/"+url.PathEscape(w.ID)+"/deliveries",
+		reads = append(reads, func() error {
+			return r.api.get(r.Context(), "/v1/webhooks/"+url.PathEscape(w.ID)+"/deliveries",
 				url.Values{"event_id": {e.ID}}, &found[i])
 		})
 	}
-	reads.Wait()
-	if err := errors.Join(failed...); err != nil {
-		return err
-	}
+	err := atOnce(reads...)
 	var all []eventDelivery
 	for i, some := range found {
 		for _, d := range some {
 			all = append(all, eventDelivery{hooks[i], d})
 		}
 	}
-	v := r.view(e.Type, eventsPath)
-	v.Data = map[string]any{"Event": e, "Deliveries": all}
-	return r.show(http.StatusOK, "event", v)
+	to["Deliveries"] = all
+	return err
 }

@@ -1,0 +1,331 @@
+package console
+
+import (
+	_ "embed"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// input is an input of a form. It fills a member of the body of the API, whose limits are those of the document.
+type input struct {
+	// Name is its name, Member the path of the member, and Label and Help say what it is.
+	Name, Member, Label, Help string
+	// Kind is what it looks like: one of the kinds below. Holder is an example, and Usual the value of a new form.
+	Kind, Holder, Usual string
+	// Choices are the values of a choice. Of makes them of what the page has read, and None is the choice of none.
+	Choices []choice
+	Of      func(to map[string]any) []choice
+	None    string
+	// Examples are shown below it, each with a text.
+	Examples []choice
+	// For is the trigger for which it counts, if it does not always.
+	For string
+	// Must reports that the area asks for it although the API does not, and Free that it may be empty although some
+	// bodies of the API need it.
+	Must, Free bool
+	// Added and Removed tell what a change adds to a list, and what it removes.
+	Added, Removed string
+	limit
+}
+
+// The kinds of inputs. One without a kind is a text in a line.
+const (
+	asURL     = "url"
+	asSecret  = "password"
+	asEmail   = "email"
+	asArea    = "area"
+	asDigits  = "digits" // a whole number in a text, which may be empty
+	asNumber  = "number" // a whole number
+	asSelect  = "select"
+	asRadio   = "radio"
+	asEvents  = "events"  // patterns of events
+	asCountry = "country" // two letters
+	asOwn     = "own"     // as the template of the form draws it
+)
+
+// form is a form by which people make or change a resource.
+type form[T any] struct {
+	// Title heads it, and Verb is on its button. Lead is below its title.
+	Title, Verb string
+	Inputs      []input
+	// Template is its template, if it shows more than its inputs. Inline: the form is on the list.
+	Template string
+	Inline   bool
+	// Recent: it needs a recent sign-in. Review: it lists its changes before they are saved.
+	Recent, Review bool
+	// Add adds what its template needs, Fill what no input fills in the body of a new resource, or what to mend.
+	Add  func(r *request, v *view, to map[string]any) error
+	Fill func(r *request, d draft, body map[string]any) fieldErrors
+	// Patch returns the change, if it is none of inputs.
+	Patch func(r *request) map[string]any
+	// At ends the path of the form, if it is not "/new".
+	At string
+	// Made shows a new resource, in place of its page.
+	Made func(r *request, made T) error
+	// Fixed are inputs that cannot be changed in a resource, with what is shown of them.
+	Fixed func(one T) map[string]choice
+	// Effects say what follows from a change, by the inputs that it changes.
+	Effects map[string]string
+	call    string // the method and the path of the API
+}
+
+// limit is what the document says of a member.
+type limit struct {
+	Required    bool
+	Least, Most string // of a number
+	MaxLength   string // of a text
+}
+
+// The file has a line for each input of a declared form: the call, the member, and its limits. A test writes it.
+//
+//go:embed limits.tsv
+var limitFile string
+
+// limits are the limits of members by their calls and paths.
+var limits = sync.OnceValue(func() map[[2]string]limit {
+	all := map[[2]string]limit{}
+	for line := range strings.Lines(limitFile) {
+		if p := strings.Split(strings.TrimSuffix(line, "\n"), "\t"); len(p) == 6 {
+			all[[2]string{p[0], p[1]}] = limit{p[2] == "required", p[3], p[4], p[5]}
+		}
+	}
+	return all
+})
+
+// draft is what a form has, by the names of its inputs.
+type draft map[string][]string
+
+// Get returns the first value of an input.
+func (d draft) Get(name string) string {
+	if len(d[name]) == 0 {
+		return ""
+	}
+	return d[name][0]
+}
+
+func (f *form[T]) fixed(one T) map[string]choice {
+	if f.Fixed == nil {
+		return nil
+	}
+	return f.Fixed(one)
+}
+
+// sent returns what the person has entered. A form that was not sent has the usual values.
+func (f *form[T]) sent(r *request) draft {
+	_ = r.ParseForm() // a form that cannot be read is empty
+	d := draft{}
+	for _, in := range f.Inputs {
+		for _, value := range r.Form[in.Name] {
+			if value = strings.TrimSpace(value); in.Kind == asCountry {
+				value = strings.ToUpper(value)
+			}
+			if value != "" {
+				d[in.Name] = append(d[in.Name], value)
+			}
+		}
+		if in.Usual != "" && r.Method == http.MethodGet && d[in.Name] == nil {
+			d[in.Name] = []string{in.Usual}
+		}
+	}
+	return d
+}
+
+// of returns the form of a resource as it is.
+func (f *form[T]) of(one T) draft {
+	d := draft{}
+	for _, in := range f.Inputs {
+		d[in.Name] = textsAt(one, in.Member)
+	}
+	return d
+}
+
+// counts reports whether an input counts: that of another trigger does not.
+func (d draft) counts(in input) bool { return in.For == "" || in.For == d.Get("trigger") }
+
+// value returns the value of an input for the API, or nil without one, and whether it can be read.
+func (f *form[T]) value(d draft, in input) (value any, ok bool) {
+	switch text := d.Get(in.Name); {
+	case in.Kind == asEvents && len(d[in.Name]) > 0:
+		return d[in.Name], true
+	case text == "" && (in.Kind == asNumber || in.Kind == asEvents):
+		return nil, false
+	case text == "" && !in.Free && limits()[[2]string{f.call, in.Member}].Required:
+		return "", true // the API says what it lacks
+	case text == "":
+		return nil, true
+	case in.Kind == asDigits, in.Kind == asNumber:
+		n, err := strconv.ParseInt(text, 10, 64)
+		return n, err == nil
+	default:
+		return text, true
+	}
+}
+
+// body returns the members that a form fills, without those that have no value.
+func (f *form[T]) body(d draft) (body map[string]any, found fieldErrors) {
+	body = map[string]any{}
+	for _, in := range f.Inputs {
+		value, ok := f.value(d, in)
+		switch {
+		case !d.counts(in) || in.Member == "":
+		case !ok:
+			return nil, about(in.Name, mends["/"+in.Member].text)
+		case value != nil:
+			at, names := body, strings.Split(in.Member, "/")
+			for _, name := range names[:len(names)-1] {
+				if at[name] == nil {
+					at[name] = map[string]any{}
+				}
+				at, _ = at[name].(map[string]any) // it was made above
+			}
+			at[names[len(names)-1]] = value
+		}
+	}
+	return body, nil
+}
+
+// patch returns the members of the body that a form changes. A member within another one changes it as a whole.
+func (f *form[T]) patch(before, d draft) (patch map[string]any, found fieldErrors) {
+	body, found := f.body(d)
+	if found != nil {
+		return nil, found
+	}
+	patch = map[string]any{}
+	for _, in := range f.Inputs {
+		if f.same(in, before, d) {
+			continue
+		}
+		member, _, _ := strings.Cut(in.Member, "/")
+		if patch[member] = nil; body[member] != nil {
+			patch[member] = body[member]
+		}
+	}
+	return patch, nil
+}
+
+// same reports whether a form does not change an input. A secret that is left empty stays.
+func (f *form[T]) same(in input, before, d draft) bool {
+	return in.Member == "" || !d.counts(in) || in.Kind == asSecret && d.Get(in.Name) == "" ||
+		slices.Equal(slices.Sorted(slices.Values(before[in.Name])), slices.Sorted(slices.Values(d[in.Name])))
+}
+
+// proposal lists the changes of a form in words.
+func (f *form[T]) proposal(v *view, subject string, before, d draft) proposal {
+	p := proposal{Title: f.Title, Subject: subject, Active: v.Active}
+	for _, in := range f.Inputs {
+		switch {
+		case f.same(in, before, d):
+			continue
+		case in.Added != "":
+			p.Changes = changedSet(v, p.Changes, in.Added, in.Removed, before[in.Name], d[in.Name])
+		default:
+			p.Changes = changed(v, p.Changes, in.Label, before.Get(in.Name), d.Get(in.Name))
+		}
+		if text := f.Effects[in.Name]; text != "" {
+			p.Effects = append(p.Effects, v.T(text))
+		}
+	}
+	return p
+}
+
+// shownForm is a form as its template shows it.
+type shownForm struct {
+	Title, Verb, Action, Version string
+	Inputs                       []shownInput
+}
+
+// shownInput is an input with its values.
+type shownInput struct {
+	input
+	Values []string
+	// Fixed is shown in place of an input that cannot be changed.
+	Fixed *choice
+}
+
+// Value returns the first value, or an empty text.
+func (s shownInput) Value() string { return draft{"": s.Values}.Get("") }
+
+// Type returns the type of an input in a line, if it is no text.
+func (s shownInput) Type() string {
+	if s.Kind == asURL || s.Kind == asSecret || s.Kind == asEmail || s.Kind == asNumber {
+		return s.Kind
+	}
+	return ""
+}
+
+// Needed reports whether the browser asks for a value.
+func (s shownInput) Needed() bool { return s.Must || s.Required && !s.Free && s.For == "" }
+
+// Chosen reports whether the input has a value.
+func (s shownInput) Chosen(value string) bool { return slices.Contains(s.Values, value) }
+
+// Single reports whether a single type of events is chosen.
+func (s shownInput) Single() bool {
+	return slices.ContainsFunc(s.Values, func(t string) bool { return !strings.HasSuffix(t, "*") })
+}
+
+// Patterns are the types of events that the form offers, and Types are all of them.
+func (shownInput) Patterns() []string { return patterns }
+
+// Types are the types of events by area, for people who want single ones.
+func (shownInput) Types() []string { return eventTypes }
+
+// shown returns the form with what it has.
+func (f *form[T]) shown(action, version string, d draft, to map[string]any) shownForm {
+	s := shownForm{Title: f.Title, Verb: f.Verb, Action: action, Version: version}
+	for _, in := range f.Inputs {
+		if in.Of != nil {
+			in.Choices = in.Of(to)
+		}
+		if in.Member != "" {
+			in.limit = limits()[[2]string{f.call, in.Member}]
+		}
+		s.Inputs = append(s.Inputs, shownInput{input: in, Values: d[in.Name]})
+	}
+	return s
+}
+
+// treeOf returns a resource as the API writes it.
+func treeOf(one any) (tree any) {
+	text, err := json.Marshal(one)
+	if err == nil {
+		err = json.Unmarshal(text, &tree)
+	}
+	if err != nil {
+		return nil
+	}
+	return tree
+}
+
+// textAt returns the text of a member, or an empty one.
+func textAt(one any, member string) string { return draft{"": textsAt(one, member)}.Get("") }
+
+// textsAt returns the texts of a member of a resource.
+func textsAt(one any, member string) []string {
+	at := treeOf(one)
+	for name := range strings.SplitSeq(member, "/") {
+		of, _ := at.(map[string]any)
+		at = of[name]
+	}
+	return textsOf(at)
+}
+
+func textsOf(value any) (all []string) {
+	switch v := value.(type) {
+	case string:
+		if v != "" {
+			all = []string{v}
+		}
+	case float64:
+		all = []string{strconv.FormatFloat(v, 'f', -1, 64)}
+	case []any:
+		for _, one := range v {
+			all = append(all, textsOf(one)...)
+		}
+	}
+	return all
+}

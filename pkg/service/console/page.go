@@ -1,0 +1,492 @@
+package console
+
+import (
+	"cmp"
+	"maps"
+	"net/http"
+	"net/url"
+	"regexp"
+)
+
+// page is a kind of resources in the account area: its list, and what people do with one of them. A kind is declared,
+// and its handlers are those of this file. Its rows and details are in its templates.
+type page[T any] struct {
+	// Title and Lead head the list. Active is the link of the menu, if the list has none.
+	Title, Lead, Active string
+	// Path is the address of the list, and API the collection that it shows.
+	Path, API string
+	// ID is the name of the id in the paths, if it is not "id".
+	ID string
+	// List is the template of the list. A page without one has details only. Empty and Hint are shown for no rows.
+	List, Empty, Hint, Icon string
+	Columns                 []column
+	Filters                 []string
+	// States are the choices of the filter by state.
+	States []string
+	// Names reports that the pages name factories and profiles.
+	Names bool
+	// More adds what the list shows beside its rows.
+	More func(r *request, v *view, to map[string]any) error
+	// Show is the template of one resource, if it has a page. Heading is the title of its page, and Below adds what it
+	// shows beside the resource.
+	Show, Heading string
+	Below         func(r *request, v *view, one T, to map[string]any) error
+	// Name is the name by which people know a resource. Read reads one, if the API has no operation for it.
+	Name    func(T) string
+	Read    func(r *request) (T, error)
+	Create  *form[T]
+	Edit    *form[T]
+	Actions []action[T]
+	// Done are the notices after forms.
+	Done map[string]string
+}
+
+// column is a column of a list. At is the width of the window from which it is shown, and From that from which its
+// heading is. A quiet heading is for screen readers only.
+type column struct {
+	Text, At, From string
+	Quiet          bool
+}
+
+// Class returns the classes of the heading.
+func (c column) Class() string {
+	if c.At == "" {
+		return ""
+	}
+	return "hidden " + c.At + ":table-cell"
+}
+
+// action is what people do with one resource beside its change.
+type action[T any] struct {
+	// Name ends the path of its form. Method and API are the call: API is added to the path of the resource.
+	Name, Method, API string
+	// Ask is the page that asks before, if there is one. Typed reports that the name of the resource is typed then.
+	Ask   *confirmation
+	Typed bool
+	// Effects are what it does, in numbers.
+	Effects func(r *request, v *view, one T) ([]string, error)
+	// Recent reports that it needs a recent sign-in.
+	Recent bool
+	// Body is the body of its call.
+	Body func(r *request) map[string]any
+	// Done names the notice after it. Without a name it is the state of the form. ToList leads to the list, and To to
+	// another page.
+	Done, To string
+	ToList   bool
+	// Then shows the answer, in place of the page of the resource.
+	Then func(r *request, made T) error
+}
+
+// route is a page or a form of a declared page. Call is the method and the path that it calls to change something.
+type route struct {
+	Pattern string
+	Handle  func(*request) error
+	Call    string
+	Recent  bool
+	Inputs  []input
+}
+
+// declared is a page of any kind.
+type declared interface{ routes() []route }
+
+// pages are the declared pages.
+var pages = []declared{webhooks.declare(), deliveries.declare(), eventPages.declare(), reviewLinks.declare(),
+	automations.declare(), experiments.declare(), profiles.declare(), socialAccounts.declare(),
+	applications.declare(), integrations.declare(), persons.declare(), keys.declare(),
+	mandates.declare()}
+
+// declare fills what follows from the rest of a declaration.
+func (p *page[T]) declare() declared {
+	if p.ID == "" {
+		p.ID = "id"
+	}
+	if p.Active == "" {
+		p.Active = p.Path
+	}
+	if p.Create != nil {
+		p.Create.call, p.Create.At = "POST "+p.API, cmp.Or(p.Create.At, "/new")
+	}
+	if p.Edit != nil {
+		p.Edit.call = "PATCH " + p.API + "/{" + p.ID + "}"
+	}
+	return p
+}
+
+// New returns the title of the form of a new resource that the list links, or an empty text.
+func (p *page[T]) New() string {
+	if p.Create == nil || p.Create.Inline {
+		return ""
+	}
+	return p.Create.Title
+}
+
+// addPages adds the declared pages.
+func addPages(open func(string, func(*request) error)) {
+	for _, p := range pages {
+		for _, one := range p.routes() {
+			open(one.Pattern, one.Handle)
+		}
+	}
+}
+
+// routes returns the pages and forms of a kind.
+func (p *page[T]) routes() (all []route) {
+	one, api := p.Path+"/{"+p.ID+"}", p.API+"/{"+p.ID+"}"
+	add := func(pattern, call string, recent bool, form string, handle func(*request) error) {
+		if recent {
+			handle = guarded(form, handle)
+		}
+		all = append(all, route{Pattern: pattern, Handle: handle, Call: call, Recent: recent})
+	}
+	if p.List != "" {
+		add("GET "+p.Path, "", false, "", func(r *request) error { return p.list(r, http.StatusOK, "") })
+	}
+	if f := p.Create; f != nil {
+		if !f.Inline {
+			add("GET "+p.Path+f.At, "", f.Recent, "", func(r *request) error { return p.new(r, nil) })
+		}
+		back := p.Path
+		if !f.Inline {
+			back += f.At
+		}
+		add("POST "+p.Path, f.call, f.Recent, back, p.create)
+		all[len(all)-1].Inputs = f.Inputs
+	}
+	if p.Show != "" {
+		add("GET "+one, "", false, "", func(r *request) error { return p.show(r, http.StatusOK, "") })
+	}
+	if f := p.Edit; f != nil && f.Review {
+		add("GET "+one+"/edit", "", f.Recent, "", func(r *request) error { return p.edit(r, nil) })
+		add("POST "+one+"/edit", f.call, f.Recent, "", p.change)
+	} else if f != nil {
+		add("POST "+one, f.call, f.Recent, p.Path, p.change)
+	}
+	if f := p.Edit; f != nil {
+		all[len(all)-1].Inputs = f.Inputs
+	}
+	for _, a := range p.Actions {
+		if a.Ask != nil {
+			add("GET "+one+"/"+a.Name, "", a.Recent, "", func(r *request) error { return p.ask(r, a) })
+		}
+		if a.Method != "" {
+			back := p.Path
+			if a.Ask != nil {
+				back = ""
+			}
+			add("POST "+one+"/"+a.Name, a.Method+" "+api+a.API, a.Recent, back,
+				func(r *request) error { return p.act(r, a) })
+		}
+	}
+	return all
+}
+
+var pathPart = regexp.MustCompile(`\{(\w+)\}`)
+
+// at fills the ids of the path of a request into another path.
+func (r *request) at(path string) string {
+	return pathPart.ReplaceAllStringFunc(path, func(part string) string {
+		return url.PathEscape(r.PathValue(part[1 : len(part)-1]))
+	})
+}
+
+// one returns the path of the resource of a request.
+func (p *page[T]) one(r *request) string { return r.at(p.Path + "/{" + p.ID + "}") }
+
+// read reads the resource of a request.
+func (p *page[T]) read(r *request) (one T, err error) {
+	if p.Read != nil {
+		return p.Read(r)
+	}
+	err = r.api.get(r.Context(), r.at(p.API+"/{"+p.ID+"}"), nil, &one)
+	return one, err
+}
+
+// view returns the view of a page of the kind, with its notice.
+func (p *page[T]) view(r *request, title string) *view {
+	v := r.view(title, p.Active)
+	v.Notice = p.Done[r.URL.Query().Get("done")]
+	return v
+}
+
+// data returns what all templates of the kind get.
+func (p *page[T]) data(r *request) (map[string]any, error) {
+	to := map[string]any{}
+	if !p.Names {
+		return to, nil
+	}
+	n, err := r.names()
+	to["Names"] = n
+	return to, err
+}
+
+// list shows a list. The message is why a form of it did nothing.
+func (p *page[T]) list(r *request, status int, message string) error {
+	given, query := r.filters(p.Filters...)
+	to, err := p.data(r)
+	if err != nil {
+		return err
+	}
+	var all []T
+	next, err := r.api.list(r.Context(), r.at(p.API), query, &all)
+	found, err := refused(err)
+	if err != nil {
+		return err
+	}
+	v := p.view(r, p.Title)
+	if v.Error = message; found != nil {
+		v.mend(found)
+	}
+	maps.Copy(to, map[string]any{"List": p, "Rows": all, "More": r.more(next), "Filters": given})
+	if p.More != nil {
+		if err := p.More(r, v, to); err != nil {
+			return err
+		}
+	}
+	if f := p.Create; f != nil && f.Inline {
+		to["Form"] = f.shown(p.Path, "", f.sent(r), to)
+	}
+	v.Data = to
+	return r.show(status, p.List, v)
+}
+
+// show shows one resource. The message is why a form of it did nothing.
+func (p *page[T]) show(r *request, status int, message string) error {
+	one, err := p.read(r)
+	if err != nil {
+		return err
+	}
+	to, err := p.data(r)
+	if err != nil {
+		return err
+	}
+	v := p.view(r, p.Heading)
+	if p.Heading == "" {
+		v.Title = p.Name(one)
+	}
+	v.Error = message
+	if f := p.Edit; f != nil && !f.Review {
+		d := f.of(one)
+		if sent := f.sent(r); r.Method == http.MethodPost && len(sent) > 0 {
+			d = sent
+		}
+		to["Form"] = f.shown(p.one(r), textAt(one, "version"), d, to)
+	}
+	to["One"] = one
+	if p.Below != nil {
+		if err := p.Below(r, v, one, to); err != nil {
+			return err
+		}
+	}
+	v.Data = to
+	return r.show(status, p.Show, v)
+}
+
+// new shows the form of a new resource.
+func (p *page[T]) new(r *request, found fieldErrors) error {
+	to, err := p.data(r)
+	if err != nil {
+		return err
+	}
+	f, d := p.Create, p.Create.sent(r)
+	v := p.view(r, f.Title)
+	v.mend(found)
+	if f.Add != nil {
+		if err := f.Add(r, v, to); err != nil {
+			return err
+		}
+	}
+	to["Form"] = f.shown(p.Path, "", d, to)
+	to["Back"] = choice{p.Path, p.Title}
+	v.Data = to
+	return r.show(faulty(found), cmp.Or(f.Template, "form"), v)
+}
+
+// create makes a resource of the form.
+func (p *page[T]) create(r *request) error {
+	f := p.Create
+	refuse := func(found fieldErrors) error {
+		if r.found = found; f.Inline {
+			return p.list(r, http.StatusUnprocessableEntity, found.message())
+		}
+		return p.new(r, found)
+	}
+	d := f.sent(r)
+	body, found := f.body(d)
+	if found == nil && f.Fill != nil {
+		found = f.Fill(r, d, body)
+	}
+	if found != nil {
+		return refuse(found)
+	}
+	var made T
+	err := r.api.change(r.Context(), http.MethodPost, r.at(p.API), r.once(), body, &made)
+	if found, err = refused(err); err != nil {
+		return err
+	} else if found != nil {
+		return refuse(found)
+	}
+	if f.Made != nil {
+		return f.Made(r, made)
+	}
+	to := p.Path
+	if p.Show != "" {
+		to += "/" + url.PathEscape(textAt(made, "id"))
+	}
+	return r.redirect(to + "?done=created")
+}
+
+// edit shows the form of a change that is reviewed. It has what was sent, if something was.
+func (p *page[T]) edit(r *request, found fieldErrors) error {
+	one, err := p.read(r)
+	if err != nil {
+		return err
+	}
+	f := p.Edit
+	d, version := f.of(one), textAt(one, "version")
+	if r.Method == http.MethodPost {
+		d, version = f.sent(r), r.PostFormValue("version")
+	}
+	v := p.view(r, f.Title)
+	v.mend(found)
+	shown := f.shown(p.one(r)+"/edit", version, d, nil)
+	for i, in := range shown.Inputs {
+		if text, ok := f.fixed(one)[in.Name]; ok {
+			shown.Inputs[i].Fixed = &text
+		}
+	}
+	v.Data = map[string]any{"Form": shown, "Back": choice{p.one(r), p.Name(one)}}
+	return r.show(faulty(found), cmp.Or(f.Template, "form"), v)
+}
+
+// change changes a resource by the form. A change that is reviewed is listed first.
+func (p *page[T]) change(r *request) error {
+	one, err := p.read(r)
+	if err != nil {
+		return err
+	}
+	f, d, step := p.Edit, p.Edit.sent(r), r.PostFormValue("step")
+	refuse := func(found fieldErrors) error {
+		if f.Review {
+			return p.edit(r, found)
+		}
+		r.found = found
+		if p.Show == "" {
+			return p.list(r, http.StatusUnprocessableEntity, found.message())
+		}
+		return p.show(r, http.StatusUnprocessableEntity, found.message())
+	}
+	before := f.of(one)
+	for name := range f.fixed(one) {
+		d[name] = before[name]
+	}
+	patch, found := f.patch(before, d)
+	if f.Patch != nil {
+		patch = f.Patch(r)
+	}
+	switch {
+	case f.Review && step == stepBack:
+		return p.edit(r, nil)
+	case found != nil:
+		return refuse(found)
+	case f.Review && len(patch) == 0:
+		return refuse(about("", messageNoChange))
+	case f.Review && step != stepSave:
+		return propose(r, f.proposal(p.view(r, ""), p.Name(one), before, d))
+	}
+	a := r.api
+	a.version = r.PostFormValue("version")
+	err = a.change(r.Context(), http.MethodPatch, r.at(p.API+"/{"+p.ID+"}"), r.once(), patch, nil)
+	if found, err = refused(err); err != nil {
+		return err
+	} else if found != nil {
+		return refuse(found)
+	}
+	return r.redirect(p.after(r) + "?done=changed")
+}
+
+// ask shows the page that asks before an action.
+func (p *page[T]) ask(r *request, a action[T]) error {
+	c, err := p.question(r, a)
+	if err != nil {
+		return err
+	}
+	return r.confirm(http.StatusOK, c, "")
+}
+
+// question returns what is asked before an action.
+func (p *page[T]) question(r *request, a action[T]) (c confirmation, err error) {
+	one, err := p.read(r)
+	if err != nil {
+		return c, err
+	}
+	c = *a.Ask
+	v := p.view(r, "")
+	if c.Subject, c.Active, c.Back = p.Name(one), v.Active, r.at(c.Back); c.Back == "" {
+		c.Back = p.after(r)
+	}
+	if a.Typed {
+		c.Name = c.Subject
+	}
+	if c.Action != "" {
+		c.Action = p.one(r) + c.Action
+	}
+	if a.Effects != nil {
+		c.Effects, err = a.Effects(r, v, one)
+	}
+	return c, err
+}
+
+// after returns where a form about a resource leads: to its page, or to the list if it has none.
+func (p *page[T]) after(r *request) string {
+	if p.Show == "" {
+		return r.at(p.Path)
+	}
+	return p.one(r)
+}
+
+// act does what a form asks for.
+func (p *page[T]) act(r *request, a action[T]) error {
+	if a.Typed {
+		c, err := p.question(r, a)
+		if err != nil {
+			return err
+		}
+		return confirmed(r, c, func() error { return p.call(r, a) })
+	}
+	return p.call(r, a)
+}
+
+func (p *page[T]) call(r *request, a action[T]) error {
+	var body, into any
+	if a.Body != nil {
+		body = a.Body(r)
+	}
+	var made T
+	if a.Then != nil {
+		into = &made
+	}
+	err := r.api.change(r.Context(), a.Method, r.at(p.API+"/{"+p.ID+"}"+a.API), r.once(), body, into)
+	if message, other := r.form(err); other != nil {
+		return other
+	} else if message != "" && p.List == "" && p.Show == "" {
+		return err
+	} else if message != "" && p.Show == "" {
+		return p.list(r, statusOf(err), message)
+	} else if message != "" {
+		return p.show(r, statusOf(err), message)
+	}
+	switch {
+	case a.Then != nil:
+		return a.Then(r, made)
+	case a.To != "":
+		return r.redirect(r.at(a.To))
+	}
+	to := p.after(r)
+	if a.ToList {
+		to = r.at(p.Path)
+	}
+	if done := cmp.Or(a.Done, r.PostFormValue("state")); done != "" {
+		to += "?done=" + url.QueryEscape(done)
+	}
+	return r.redirect(to)
+}
