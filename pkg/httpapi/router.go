@@ -374,8 +374,10 @@ func register[I any](r *Router, op Op, success reflect.Type, handle func(context
 		}
 		return a, nil
 	}
+	ids := idsOf(op.Path)
 	if r.api != nil {
 		r.document(&o, op, success, codes)
+		o.Parameters = append(o.Parameters, documentIDs(ids, reflect.TypeFor[I]())...)
 		huma.Register(r.api, o, serve)
 		r.describe()
 		r.texts.Parameters(operationOf(r.api.OpenAPI().Paths[op.Path], op.Method).Parameters, reflect.TypeFor[I]())
@@ -386,7 +388,6 @@ func register[I any](r *Router, op Op, success reflect.Type, handle func(context
 	if first {
 		r.paths.Handle(op.Path, r.mux)
 	}
-	ids := idsOf(op.Path)
 	operation := humafix.Handler(o, schema.Known{Answer: dataOf(success), Fixed: op.Fixed}, serve)
 	r.mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, req *http.Request) {
 		op.Ends.addTo(w.Header())
@@ -396,6 +397,9 @@ func register[I any](r *Router, op Op, success reflect.Type, handle func(context
 			return
 		}
 		c.misnamed = checkPath(req, ids)
+		if len(ids) > 0 {
+			c.id = req.PathValue(ids[len(ids)-1].name)
+		}
 		if takesBody && len(c.body) > 0 {
 			req = req.WithContext(humafix.WithBody(req.Context(), c.sent))
 		}
