@@ -47,10 +47,12 @@ type Service struct {
 
 // NewService makes the service.
 func NewService(db *store.DB, signer *media.Signer, now func() time.Time) *Service {
-	return &Service{db, signer, now, &kind.Kind[record.Record]{DB: db, Now: now, Name: record.Kind, ID: id.Profile,
-		Path: "/v1/profiles/{profile_id}", Function: "account", Tag: "Profiles", Reads: auth.AccountRead,
-		Writes: auth.AccountManage, AccountWide: true, Beside: beside, Bound: &quota.Profiles}}
+	return &Service{db, signer, now, profiles.On(db, now)}
 }
+
+var profiles = kind.Kind[record.Record]{Name: record.Kind, ID: id.Profile, Path: "/v1/profiles/{profile_id}",
+	Function: "account", Tag: "Profiles", Reads: auth.AccountRead, Writes: auth.AccountManage, AccountWide: true,
+	Beside: beside, Count: quota.Profiles.Take}
 
 // Details are a profile with its usage, which a list leaves out.
 type Details struct {

@@ -4,6 +4,7 @@
 package kind
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -23,9 +24,6 @@ import (
 // Kind declares the resources of a kind. R is the record that the table holds as JSON. It embeds resource.Resource, and
 // has the members of the resource, by which bodies of requests fill it.
 type Kind[R any] struct {
-	DB  *store.DB
-	Now func() time.Time
-
 	// Name is the name of the kind in the table, and ID the prefix of its ids. Errors name it by the noun of the prefix.
 	Name, ID string
 	// Path is the path of one resource, for example /v1/profiles/{profile_id}. Its list is the path above.
@@ -40,10 +38,19 @@ type Kind[R any] struct {
 	Beside func(o tenant.Owner, resourceID string) []store.Key
 	// Load, if it is set, completes a record that was read, or refuses it.
 	Load func(ctx context.Context, f *Found[R]) error
-	// Place, if it is set, gives the item of a record what lists and timers find it by, before it is written.
+	// Place, if it is set, gives the item of a record what lists and timers find it by, before each write.
 	Place func(it *store.Item, r *R)
-	// Bound, if it is set, counts the resources.
-	Bound *quota.Bound
+	// Count, if it is set, counts a new resource.
+	Count func(tx *store.Tx, now time.Time, it *store.Item)
+
+	db  *store.DB
+	now func() time.Time
+}
+
+// On returns the kind with a table and a clock.
+func (k Kind[R]) On(db *store.DB, now func() time.Time) *Kind[R] {
+	k.db, k.now = db, now
+	return &k
 }
 
 // Found is a resource of the caller.
@@ -80,7 +87,7 @@ func (k *Kind[R]) Find(ctx context.Context, resourceID string, match ...httpapi.
 		others = k.Beside(auth.FromContext(ctx).Owner, resourceID)
 	}
 	noun, _ := id.Noun(k.ID)
-	it, beside, err := resource.FindWith(ctx, k.DB, k.ID, noun, resourceID, others...)
+	it, beside, err := resource.FindWith(ctx, k.db, k.ID, noun, resourceID, others...)
 	if err != nil {
 		return nil, err
 	}
@@ -107,80 +114,98 @@ func (k *Kind[R]) load(ctx context.Context, f *Found[R], r *R) error {
 
 // Replace adds to the transaction that a resource is as its record says now, with the next version.
 func (k *Kind[R]) Replace(tx *store.Tx, f *Found[R]) error {
-	common(f.Record).Touch(k.Now())
-	if err := f.Item.Encode(f.Record); err != nil {
-		return err
-	}
+	common(f.Record).Touch(k.now())
 	if k.Place != nil {
 		k.Place(&f.Item, f.Record)
 	}
-	tx.Replace(f.Item)
-	return nil
+	return tx.Rewrite(f.Item, f.Record)
 }
 
-// Add adds a new resource to the transaction. Its record has its id.
-func (k *Kind[R]) Add(tx *store.Tx, o tenant.Owner, r *R) (it store.Item, err error) {
-	if it, err = store.NewItem(k.Name, o, common(r).ID, r); err != nil {
+// Add adds a new resource to the transaction, with the id that its record has.
+func (k *Kind[R]) Add(tx *store.Tx, now time.Time, o tenant.Owner, r *R) (it store.Item, err error) {
+	if it, err = k.Item(o, r); err != nil {
 		return it, err
 	}
-	if k.Place != nil {
-		k.Place(&it, r)
-	}
-	if k.Bound != nil {
-		k.Bound.Take(tx, k.Now(), &it)
+	if k.Count != nil {
+		k.Count(tx, now, &it)
 	}
 	tx.Create(it, nil)
 	return it, nil
 }
 
+// Item returns the item of a new resource.
+func (k *Kind[R]) Item(o tenant.Owner, r *R) (store.Item, error) {
+	it, err := store.NewItem(k.Name, o, common(r).ID, nil)
+	if k.Place != nil {
+		k.Place(&it, r)
+	}
+	if err == nil {
+		err = it.Encode(r)
+	}
+	return it, err
+}
+
 // Remove adds to the transaction that a resource is deleted.
 func (k *Kind[R]) Remove(tx *store.Tx, it store.Item) {
-	quota.Free(tx, k.Now(), it)
+	quota.Free(tx, k.now(), it)
 	tx.Delete(it)
 }
 
-// operation completes an operation of the kind.
-func (k *Kind[R]) operation(op httpapi.Op, method, path string, codes ...errs.Code) httpapi.Op {
-	op.Method, op.Path, op.Function, op.Tag, op.Scope = method, path, k.Function, k.Tag, k.Reads
-	op.Errors = append(op.Errors, codes...)
-	if method != http.MethodGet {
-		op.Scope, op.AccountWide = k.Writes, k.AccountWide
+// Op completes an operation of the kind. At is its path: that of the list, of one resource, or below it.
+func (k *Kind[R]) Op(op httpapi.Op, method, at string) httpapi.Op {
+	op.Method, op.Path, op.Function, op.Tag, op.Scope = method, at, k.Function, k.Tag, k.Writes
+	op.AccountWide = k.AccountWide && method != http.MethodGet
+	list := at == path.Dir(k.Path)
+	switch {
+	case method == http.MethodGet:
+		op.Scope, op.Opens = k.Reads, cmp.Or(op.Opens, httpapi.Nothing)
+		if list {
+			op.Errors = append(op.Errors, errs.InvalidCursor)
+		}
+		return op
+	case list:
+		op.Status = cmp.Or(op.Status, http.StatusCreated)
+		return op
+	case method == http.MethodDelete:
+		op.Opens = cmp.Or(op.Opens, httpapi.Deletion)
 	}
-	if op.Opens == 0 && method == http.MethodGet {
-		op.Opens = httpapi.Nothing
-	}
+	op.Errors = append(op.Errors, errs.VersionMismatch)
 	return op
 }
 
-// List registers the list of the caller's resources. The input embeds httpapi.PageInput. It may embed resource.Tagged
-// and httpapi.Period, and its parameters with the tag filter are the filters of that name. Narrow may bound the query
-// further.
+// List registers the list of the caller's resources. The input embeds httpapi.PageInput; see Page.
 func List[I, R, T any](r *httpapi.Router, k *Kind[R], op httpapi.Op, show Show[R, T],
 	narrow ...func(context.Context, *I, *store.Query) error) {
-	httpapi.List(r, k.operation(op, http.MethodGet, path.Dir(k.Path), errs.InvalidCursor),
-		func(ctx context.Context, in *I) (page httpapi.Page[T], err error) {
-			q, of, err := httpapi.Filtered(ctx, k.Name, k.ID, in)
-			for _, bound := range narrow {
-				if err == nil {
-					err = bound(ctx, in, &q)
-				}
-			}
-			if err != nil {
-				return page, err
-			}
-			return httpapi.ListItems(ctx, k.DB, q, of, func(it store.Item) (shown T, err error) {
-				f := &Found[R]{Item: it}
-				if err := k.load(ctx, f, nil); err != nil {
-					return shown, err
-				}
-				return show(ctx, f)
-			})
-		})
+	httpapi.List(r, k.Op(op, http.MethodGet, path.Dir(k.Path)),
+		func(ctx context.Context, in *I) (httpapi.Page[T], error) { return Page(ctx, k, in, show, narrow...) })
+}
+
+// Page returns a page of the caller's resources. The input embeds httpapi.PageInput. It may embed resource.Tagged and
+// httpapi.Period, and its parameters with the tag filter are the filters of that name. Narrow may bound the query
+// further.
+func Page[I, R, T any](ctx context.Context, k *Kind[R], in *I, show Show[R, T],
+	narrow ...func(context.Context, *I, *store.Query) error) (page httpapi.Page[T], err error) {
+	q, of, err := httpapi.Filtered(ctx, k.Name, k.ID, in)
+	for _, bound := range narrow {
+		if err == nil {
+			err = bound(ctx, in, &q)
+		}
+	}
+	if err != nil {
+		return page, err
+	}
+	return httpapi.ListItems(ctx, k.db, q, of, func(it store.Item) (shown T, err error) {
+		f := &Found[R]{Item: it}
+		if err := k.load(ctx, f, nil); err != nil {
+			return shown, err
+		}
+		return show(ctx, f)
+	})
 }
 
 // Get registers the operation that shows a resource.
 func Get[R, T any](r *httpapi.Router, k *Kind[R], op httpapi.Op, show Show[R, T]) {
-	httpapi.Read(r, k.operation(op, http.MethodGet, k.Path), func(ctx context.Context, _ *struct{}) (out T, err error) {
+	httpapi.Read(r, k.Op(op, http.MethodGet, k.Path), func(ctx context.Context, _ *struct{}) (out T, err error) {
 		f, err := k.Find(ctx, httpapi.PathID(ctx))
 		if err != nil {
 			return out, err
@@ -195,12 +220,9 @@ type createInput[B any] struct{ Body B }
 // body that have the names of its own. The item has the owner, which is the caller unless opened sets another.
 func Create[B, R, T any](r *httpapi.Router, k *Kind[R], op httpapi.Op,
 	opened func(context.Context, *store.Tx, *Change[R, B]) error, show Show[R, T]) {
-	op = k.operation(op, http.MethodPost, path.Dir(k.Path))
-	if op.Status == 0 {
-		op.Status = http.StatusCreated
-	}
+	op = k.Op(op, http.MethodPost, path.Dir(k.Path))
 	httpapi.Write(r, op, func(ctx context.Context, tx *store.Tx, in *createInput[B]) (out T, err error) {
-		c := &Change[R, B]{Body: &in.Body, Now: k.Now()}
+		c := &Change[R, B]{Body: &in.Body, Now: k.now()}
 		c.Record, c.Item.Owner = new(R), auth.FromContext(ctx).Owner
 		if err := fill(c.Record, in.Body); err != nil {
 			return out, err
@@ -210,7 +232,7 @@ func Create[B, R, T any](r *httpapi.Router, k *Kind[R], op httpapi.Op,
 		if err := opened(ctx, tx, c); err != nil {
 			return out, err
 		}
-		if c.Item, err = k.Add(tx, c.Item.Owner, c.Record); err != nil {
+		if c.Item, err = k.Add(tx, c.Now, c.Item.Owner, c.Record); err != nil {
 			return out, err
 		}
 		return show(ctx, &c.Found)
@@ -235,13 +257,13 @@ type updateInput[B any] struct {
 // of the patch that have the names of its own.
 func Update[B, R, T any](r *httpapi.Router, k *Kind[R], op httpapi.Op,
 	changed func(context.Context, *store.Tx, *Change[R, B]) error, show Show[R, T]) {
-	op = k.operation(op, http.MethodPatch, k.Path, errs.VersionMismatch)
+	op = k.Op(op, http.MethodPatch, k.Path)
 	httpapi.Write(r, op, func(ctx context.Context, tx *store.Tx, in *updateInput[B]) (out T, err error) {
 		f, err := k.Find(ctx, httpapi.PathID(ctx), in.IfMatch)
 		if err != nil {
 			return out, err
 		}
-		c := &Change[R, B]{Found: *f, Was: f.Record, Body: &in.Body, Now: k.Now()}
+		c := &Change[R, B]{Found: *f, Was: f.Record, Body: &in.Body, Now: k.now()}
 		next, err := httpapi.MergeRecord(ctx, *f.Record)
 		if err != nil {
 			return out, err
@@ -265,10 +287,7 @@ func Update[B, R, T any](r *httpapi.Router, k *Kind[R], op httpapi.Op,
 // shows the resource as it was.
 func Delete[R, T any](r *httpapi.Router, k *Kind[R], op httpapi.Op,
 	ended func(context.Context, *store.Tx, *Found[R]) error, show Show[R, T]) {
-	if op.Opens == 0 {
-		op.Opens = httpapi.Deletion
-	}
-	op = k.operation(op, http.MethodDelete, k.Path, errs.VersionMismatch)
+	op = k.Op(op, http.MethodDelete, k.Path)
 	httpapi.Write(r, op, func(ctx context.Context, tx *store.Tx, in *httpapi.IfMatch) (out T, err error) {
 		f, err := k.Find(ctx, httpapi.PathID(ctx), *in)
 		if err == nil && ended != nil {
