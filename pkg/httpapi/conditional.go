@@ -50,10 +50,11 @@ func entityTags(lines []string) (tags []string, ok bool) {
 	return tags, len(tags) > 0
 }
 
-// takesIfMatch reports whether an input has the header of a conditional change.
+// takesIfMatch reports whether an input is or has the header of a conditional change.
 func takesIfMatch(in reflect.Type) bool {
-	return slices.ContainsFunc(reflect.VisibleFields(in),
-		func(f reflect.StructField) bool { return f.Type == reflect.TypeFor[IfMatch]() })
+	header := reflect.TypeFor[IfMatch]()
+	return in == header || slices.ContainsFunc(reflect.VisibleFields(in),
+		func(f reflect.StructField) bool { return f.Type == header })
 }
 
 // conditions reads the headers of a conditional change into one line. One that is empty or malformed is refused: a

@@ -104,8 +104,8 @@ func NewItem(kind string, o tenant.Owner, id string, doc any) (Item, error) {
 	}, nil
 }
 
-// Described is a document with values that lists may be filtered by. An empty value is none. Members with the tag filter,
-// which are texts or pointers to texts, need no method: their values are filters under the name in the tag.
+// Described is a document with values that lists may be filtered by. An empty value is none. Members with the tag
+// filter, which are texts or pointers to texts, need no method: their values are filters under the name in the tag.
 type Described interface{ Describe() map[string]string }
 
 func describe(doc any) map[string]string {

@@ -4,7 +4,6 @@ package automation
 
 import (
 	"context"
-	"fmt"
 	"net/url"
 	"reflect"
 	"strings"
@@ -295,7 +294,8 @@ func (s *Service) check(ctx context.Context, was, r *Record, f factory.Factory) 
 }
 
 // checkTemplate refuses a template of which createContentItem would make nothing.
-func (s *Service) checkTemplate(ctx context.Context, factoryID string, template map[string]any, sample entry, utm *UTM) error {
+func (s *Service) checkTemplate(ctx context.Context, factoryID string, template map[string]any, sample entry,
+	utm *UTM) error {
 	for _, member := range []string{"factory_id", "publish_at", "product_id"} {
 		if _, sent := template[member]; sent && (member != "product_id" || sample.product != "") {
 			return errs.Invalid("/template/"+member, "is set by the automation. Leave it out")

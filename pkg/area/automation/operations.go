@@ -13,7 +13,6 @@ import (
 	"github.com/content-automation/api/pkg/area/content"
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/area/quote"
-	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/format"
 	"github.com/content-automation/api/pkg/base/id"
@@ -21,7 +20,6 @@ import (
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/httpapi/kind"
 	"github.com/content-automation/api/pkg/record/profile"
-	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
@@ -91,10 +89,10 @@ func (s *Service) Register(r *httpapi.Router) {
 	kind.List[listInput](r, s.automations, httpapi.Op{ID: "listAutomations", Summary: "List the automations",
 		Description: "Newest first."}, listed)
 	httpapi.Write(r, s.automations.Op(httpapi.Op{ID: "createAutomation", Summary: "Create an automation",
-		Description: "Makes a content item of each new entry of a feed, of each new product of the factory, or at the " +
-			"times of a cron expression. One entry makes at most one item. The items cost as those of `POST " +
-			"/v1/content-items` do, for the calling key. After five failures in a row the automation is `failed`, and " +
-			"the event `automation.failed` is sent. With `rehearse` nothing is created: the `rehearsal` of the " +
+		Description: "Makes a content item of each new entry of a feed, of each new product of the factory, or at " +
+			"the times of a cron expression. One entry makes at most one item. The items cost as those of `POST " +
+			"/v1/content-items` do, for the calling key. After five failures in a row the automation is `failed`, " +
+			"and the event `automation.failed` is sent. With `rehearse` nothing is created: the `rehearsal` of the " +
 			"response has the times of the next 7 days, or an item that stands for each entry, with its price.",
 		Status: http.StatusCreated, Opens: httpapi.Spending | httpapi.Publishing, Errors: []errs.Code{errs.NotFound,
 			errs.UnsupportedModel, errs.UnsupportedMedia, errs.InvalidState}},
@@ -103,8 +101,8 @@ func (s *Service) Register(r *httpapi.Router) {
 		Description: "Includes its last runs."}, shown)
 	kind.Update(r, s.automations, httpapi.Op{ID: "updateAutomation", Summary: "Change an automation",
 		Description: "Takes a JSON merge patch (RFC 7396). A change of trigger, template, utm or max_per_day, and " +
-			"setting the state to active, make the calling key the one on whose behalf it makes items: they cost that " +
-			"key, and are published automatically only if that key has the scope content:publish.",
+			"setting the state to active, make the calling key the one on whose behalf it makes items: they cost " +
+			"that key, and are published automatically only if that key has the scope content:publish.",
 		Opens:  httpapi.Spending | httpapi.Publishing,
 		Errors: []errs.Code{errs.UnsupportedModel, errs.UnsupportedMedia, errs.InvalidState},
 		Fixed:  map[string]string{"factory_id": "create another automation"}}, s.changed, shown)

@@ -424,9 +424,10 @@ func (s *Service) Register(r *httpapi.Router) {
 		Description: "Newest first. `sku` finds one product of a factory at once, however many there are."},
 		http.MethodGet, "/v1/products"), s.list)
 	kind.Create(r, s.products, httpapi.Op{ID: "createProduct", Summary: "Create a product",
-		Description: "Adds a product to the catalog of a factory of type `seller`. Its SKU must be free in the factory.",
-		Opens:       httpapi.Publishing,
-		Errors:      []errs.Code{errs.WrongFactoryType, errs.Duplicate, errs.NotFound}}, s.opened, s.view)
+		Description: "Adds a product to the catalog of a factory of type `seller`. Its SKU must be free in the " +
+			"factory.",
+		Opens:  httpapi.Publishing,
+		Errors: []errs.Code{errs.WrongFactoryType, errs.Duplicate, errs.NotFound}}, s.opened, s.view)
 	kind.Get(r, s.products, httpapi.Op{ID: "getProduct", Summary: "Get a product",
 		Description: "The URLs of its photos are signed anew."}, s.view)
 	kind.Update(r, s.products, httpapi.Op{ID: "updateProduct", Summary: "Change a product",

@@ -111,7 +111,7 @@ type listInput struct {
 	resource.Tagged
 	profile.Filter
 	// Only quotes for these operations, separated by commas.
-	Operation []string `query:"operation" filter:"operation" enum:"createContentPlan,createContentItems" nullable:"false"`
+	Operation []string `query:"operation" enum:"createContentPlan,createContentItems" nullable:"false" filter:"operation"`
 }
 
 // Service makes quotes of rehearsals, and shows them.

@@ -206,11 +206,7 @@ func changing[R any, P record[R]](db *store.DB, s *task.Run, now func() time.Tim
 		if err := change(tx, &it, r); err != nil {
 			return err
 		}
-		if err := it.Encode(r); err != nil {
-			return err
-		}
-		tx.Replace(it)
-		return nil
+		return tx.Rewrite(it, r)
 	}
 }
 

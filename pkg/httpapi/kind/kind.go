@@ -24,7 +24,7 @@ import (
 // Kind declares the resources of a kind. R is the record that the table holds as JSON. It embeds resource.Resource, and
 // has the members of the resource, by which bodies of requests fill it.
 type Kind[R any] struct {
-	// Name is the name of the kind in the table, and ID the prefix of its ids. Errors name it by the noun of the prefix.
+	// Name is the name of the kind in the table, and ID the prefix of its ids, by whose noun errors name it.
 	Name, ID string
 	// Path is the path of one resource, for example /v1/profiles/{profile_id}. Its list is the path above.
 	Path string
@@ -82,9 +82,14 @@ func common(record any) *resource.Resource {
 // Find reads a resource of the caller. It returns not_found as resource.Find does, and version_mismatch if the version
 // is not one that the headers name.
 func (k *Kind[R]) Find(ctx context.Context, resourceID string, match ...httpapi.IfMatch) (*Found[R], error) {
-	var others []store.Key
+	return k.FindWith(ctx, resourceID, match)
+}
+
+// FindWith is Find, and reads other items in the same round trip, which follow those that the kind reads beside it.
+func (k *Kind[R]) FindWith(ctx context.Context, resourceID string, match []httpapi.IfMatch,
+	others ...store.Key) (*Found[R], error) {
 	if k.Beside != nil {
-		others = k.Beside(auth.FromContext(ctx).Owner, resourceID)
+		others = append(k.Beside(auth.FromContext(ctx).Owner, resourceID), others...)
 	}
 	noun, _ := id.Noun(k.ID)
 	it, beside, err := resource.FindWith(ctx, k.db, k.ID, noun, resourceID, others...)
@@ -153,12 +158,15 @@ func (k *Kind[R]) Remove(tx *store.Tx, it store.Item) {
 
 // Op completes an operation of the kind. At is its path: that of the list, of one resource, or below it.
 func (k *Kind[R]) Op(op httpapi.Op, method, at string) httpapi.Op {
-	op.Method, op.Path, op.Function, op.Tag, op.Scope = method, at, k.Function, k.Tag, k.Writes
+	op.Method, op.Path, op.Function, op.Tag = method, at, k.Function, k.Tag
 	op.AccountWide = k.AccountWide && method != http.MethodGet
 	list := at == path.Dir(k.Path)
+	if method != http.MethodGet {
+		op.Scope = cmp.Or(op.Scope, k.Writes)
+	}
 	switch {
 	case method == http.MethodGet:
-		op.Scope, op.Opens = k.Reads, cmp.Or(op.Opens, httpapi.Nothing)
+		op.Scope, op.Opens = cmp.Or(op.Scope, k.Reads), cmp.Or(op.Opens, httpapi.Nothing)
 		if list {
 			op.Errors = append(op.Errors, errs.InvalidCursor)
 		}
