@@ -53,10 +53,11 @@ func entityTags(lines []string) (tags []string, ok bool) {
 	return tags, len(tags) > 0
 }
 
-// takesIfMatch reports whether an input has the header of a conditional change.
+// takesIfMatch reports whether an input is or has the header of a conditional change.
 func takesIfMatch(in reflect.Type) bool {
-	return slices.ContainsFunc(reflect.VisibleFields(in),
-		func(f reflect.StructField) bool { return f.Type == reflect.TypeFor[IfMatch]() })
+	header := reflect.TypeFor[IfMatch]()
+	return in == header || slices.ContainsFunc(reflect.VisibleFields(in),
+		func(f reflect.StructField) bool { return f.Type == header })
 }
 
 // conditions reads the headers of a conditional change into one line. One that is empty or malformed is refused: a
@@ -142,25 +143,52 @@ func MergePatch[T any](ctx context.Context, current T) (T, error) {
 	return Merge(current, callFrom(ctx).sent)
 }
 
-// Merge applies a parsed merge patch to the changeable members of a resource.
+// MergeRecord is MergePatch for a record that need not have all members of the body.
+func MergeRecord[T any](ctx context.Context, current T) (T, error) {
+	sent, _ := callFrom(ctx).sent.(map[string]any) // the schema permits nothing else
+	known := MembersOf(reflect.TypeFor[T]())
+	has := map[string]any{}
+	for name, value := range sent {
+		if slices.Contains(known, name) {
+			has[name] = value
+		}
+	}
+	return Merge(current, has)
+}
+
+// Merge applies a parsed merge patch to the changeable members of a resource. Members that the patch does not name stay
+// exactly as they are.
 func Merge[T any](current T, patch any) (T, error) {
 	var merged T
 	doc, err := json.Marshal(current)
 	if err != nil {
 		return merged, err
 	}
-	var tree any
-	if err := json.Unmarshal(doc, &tree); err != nil {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(doc, &members); err != nil {
 		return merged, err
 	}
-	tree = jsontree.Merge(tree, patch)
-	if members, ok := tree.(map[string]any); ok {
-		// The schema bounds the patch, but not the result.
-		if pairs, _ := members["metadata"].(map[string]any); len(pairs) > resource.MaxPairs {
+	changes, _ := patch.(map[string]any) // the schema permits nothing else
+	for name, change := range changes {
+		var value any
+		if is, ok := members[name]; ok {
+			if err := json.Unmarshal(is, &value); err != nil {
+				return merged, err
+			}
+		}
+		value = jsontree.Merge(value, change)
+		if pairs, _ := value.(map[string]any); name == "metadata" && len(pairs) > resource.MaxPairs {
+			// The schema bounds the patch, but not the result.
 			return merged, errs.Invalid("/metadata", "must have at most %d pairs", resource.MaxPairs)
 		}
+		if delete(members, name); change == nil {
+			continue
+		}
+		if members[name], err = json.Marshal(value); err != nil {
+			return merged, err
+		}
 	}
-	if doc, err = json.Marshal(tree); err != nil {
+	if doc, err = json.Marshal(members); err != nil {
 		return merged, err
 	}
 	d := json.NewDecoder(bytes.NewReader(doc))

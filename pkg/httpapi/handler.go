@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambdacontext"
+	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/backoff"
@@ -371,6 +372,8 @@ type call struct {
 	query     string // in a canonical form; may be empty
 	body      []byte
 	sent      any // the body, parsed
+	// id is the last id in the path.
+	id string
 	// misnamed is the error of a path with a malformed id. It is reported after the other errors of the request.
 	misnamed error
 	// ifNoneMatch names the versions that the caller has. It is empty for calls that change something.
@@ -392,6 +395,9 @@ func PublicURL(ctx context.Context) string {
 	c := callFrom(ctx)
 	return cmp.Or(c.PublicURL, c.BaseURL)
 }
+
+// PathID returns the last id in the path of the call.
+func PathID(ctx context.Context) string { return callFrom(ctx).id }
 
 func callFrom(ctx context.Context) *call {
 	c, ok := ctx.Value(callKey{}).(*call)
@@ -746,6 +752,20 @@ func idsOf(path string) (ids []pathID) {
 		ids = append(ids, pathID{name, prefix, noun})
 	}
 	return ids
+}
+
+// documentIDs returns the ids in the path that an input leaves to PathID, as parameters in the document.
+func documentIDs(ids []pathID, input reflect.Type) (params []*huma.Param) {
+	fields := reflect.VisibleFields(input)
+	for _, p := range ids {
+		if slices.ContainsFunc(fields, func(f reflect.StructField) bool { return f.Tag.Get("path") == p.name }) {
+			continue
+		}
+		params = append(params, &huma.Param{Name: p.name, In: "path", Required: true,
+			Description: "Id of the " + strings.ReplaceAll(p.noun, "_", " "), Schema: &huma.Schema{
+				Type: huma.TypeString, Examples: []any{p.prefix + "_01h455vb4pex5vsknk084sn02q"}}})
+	}
+	return params
 }
 
 // checkPath refuses a request whose path has a malformed id, so that no operation makes a key of it. The answer is the

@@ -23,6 +23,7 @@ import (
 	"github.com/content-automation/api/pkg/base/sheet"
 	"github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/httpapi/schema"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -178,6 +179,45 @@ func Owned(ctx context.Context, kind, prefix string, made Period,
 func AllOwned(ctx context.Context, kind string, filters map[string]string) store.Query {
 	return store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(auth.FromContext(ctx).Owner, kind),
 		Filters: filters}
+}
+
+// Filtered returns the query that the input of a list asks for: the caller's resources of a kind, whose ids have the
+// prefix. Parameters with the tag filter select those that have their value under that name, or one of their values.
+func Filtered(ctx context.Context, kind, prefix string, input any) (q store.Query, page PageInput, err error) {
+	q = AllOwned(ctx, kind, map[string]string{})
+	in := reflect.ValueOf(input).Elem()
+	for _, f := range reflect.VisibleFields(in.Type()) {
+		if !f.IsExported() {
+			continue
+		}
+		switch v := in.FieldByIndex(f.Index).Interface().(type) {
+		case PageInput:
+			page = v
+		case resource.Tagged:
+			v.Into(&q)
+		case Period:
+			if q.From, q.To, err = v.Bounds(prefix); err != nil {
+				return q, page, err
+			}
+		default:
+			if name := f.Tag.Get("filter"); name != "" {
+				q.Filters[name] = anyText(reflect.ValueOf(v))
+			}
+		}
+	}
+	return q, page, nil
+}
+
+// anyText returns a text, or AnyOf of several.
+func anyText(v reflect.Value) string {
+	if v.Kind() == reflect.String {
+		return v.String()
+	}
+	texts := make([]string, v.Len())
+	for i := range texts {
+		texts[i] = v.Index(i).String()
+	}
+	return AnyOf(texts)
 }
 
 // Only bounds the query of a list by ids to the one of the parameter id, if it is sent. Ids have the prefix, and noun

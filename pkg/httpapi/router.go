@@ -395,8 +395,10 @@ func register[I any](r *Router, op Op, success reflect.Type, handle func(context
 		}
 		return a, nil
 	}
+	ids := idsOf(op.Path)
 	if r.api != nil {
 		r.document(&o, op, success, codes)
+		o.Parameters = append(o.Parameters, documentIDs(ids, reflect.TypeFor[I]())...)
 		huma.Register(r.api, o, serve)
 		r.describe()
 		r.texts.Parameters(operationOf(r.api.OpenAPI().Paths[op.Path], op.Method).Parameters, reflect.TypeFor[I]())
@@ -408,7 +410,6 @@ func register[I any](r *Router, op Op, success reflect.Type, handle func(context
 		r.served[op.Path] = methods{}
 		r.mux.Handle(op.Path, r.served[op.Path])
 	}
-	ids := idsOf(op.Path)
 	operation := humafix.Handler(o, schema.Known{Answer: dataOf(success), Fixed: op.Fixed}, serve)
 	r.served[op.Path][op.Method] = func(w http.ResponseWriter, req *http.Request) {
 		op.Ends.addTo(w.Header())
@@ -418,6 +419,9 @@ func register[I any](r *Router, op Op, success reflect.Type, handle func(context
 			return
 		}
 		c.misnamed = checkPath(req, ids)
+		if len(ids) > 0 {
+			c.id = req.PathValue(ids[len(ids)-1].name)
+		}
 		if takesBody && len(c.body) > 0 {
 			req = req.WithContext(humafix.WithBody(req.Context(), c.sent))
 		}

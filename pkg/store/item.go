@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"reflect"
 	"strconv"
 	"strings"
 	"sync"
@@ -101,14 +102,46 @@ func NewItem(kind string, o tenant.Owner, id string, doc any) (Item, error) {
 	}, nil
 }
 
-// Described is a document with values that lists may be filtered by. An empty value is none.
+// Described is a document with values that lists may be filtered by. An empty value is none. Members with the tag
+// filter, which are texts or pointers to texts, need no method: their values are filters under the name in the tag.
 type Described interface{ Describe() map[string]string }
 
 func describe(doc any) map[string]string {
+	var all map[string]string
 	if d, ok := doc.(Described); ok {
-		return d.Describe()
+		all = d.Describe()
 	}
-	return nil
+	v := reflect.Indirect(reflect.ValueOf(doc))
+	if v.Kind() != reflect.Struct {
+		return all
+	}
+	for name, index := range filtersOf(v.Type()) {
+		if all == nil {
+			all = map[string]string{}
+		}
+		all[name] = ""
+		if member := reflect.Indirect(v.FieldByIndex(index)); member.IsValid() {
+			all[name] = member.String()
+		}
+	}
+	return all
+}
+
+// tagged are the members of types with the tag filter, by its name.
+var tagged sync.Map // of reflect.Type to map[string][]int
+
+func filtersOf(t reflect.Type) map[string][]int {
+	if known, ok := tagged.Load(t); ok {
+		return known.(map[string][]int)
+	}
+	found := map[string][]int{}
+	for _, f := range reflect.VisibleFields(t) {
+		if name := f.Tag.Get("filter"); name != "" {
+			found[name] = f.Index
+		}
+	}
+	tagged.Store(t, found)
+	return found
 }
 
 // ErrUnreadable is wrapped by the error of an item that cannot be decoded. Reading the item again does not help.

@@ -82,6 +82,15 @@ func (tx *Tx) Replace(it Item) {
 	tx.put(it, versionIs(it.Version), ErrConflict)
 }
 
+// Rewrite is Replace for an item with another document.
+func (tx *Tx) Rewrite(it Item, doc any) error {
+	err := it.Encode(doc)
+	if err == nil {
+		tx.Replace(it)
+	}
+	return err
+}
+
 // Delete removes an item whose stored version must still be the one that was read.
 func (tx *Tx) Delete(it Item) {
 	x := versionIs(it.Version)

@@ -458,7 +458,6 @@ func (d *draft) fits(f factory.Factory, now time.Time) (problems []string) {
 }
 
 type applyExperimentInput struct {
-	experiment.Path
 	httpapi.IfMatch
 	Body applyExperimentBody
 }
@@ -483,7 +482,7 @@ func (s *Service) registerExperiments(r *httpapi.Router) {
 
 func (s *Service) applyExperiment(ctx context.Context, tx *store.Tx, in *applyExperimentInput) (out Proposal,
 	err error) {
-	r, it, err := experiment.Find(ctx, s.db, in.ID)
+	r, it, err := experiment.Find(ctx, s.db, httpapi.PathID(ctx))
 	if err != nil {
 		return out, err
 	}
@@ -532,10 +531,9 @@ func propagate(tx *store.Tx, r *experiment.Record, made *ProposalRecord, it stor
 	tx.Create(p, nil)
 	r.ProposalID = &made.ID
 	r.Touch(now)
-	if it, err = r.Into(it); err != nil {
+	if err := tx.Rewrite(it, r); err != nil {
 		return err
 	}
-	tx.Replace(it)
 	return made.Announce(tx, it.Owner)
 }
 

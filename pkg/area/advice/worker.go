@@ -248,11 +248,7 @@ func (w *Worker) change(r *task.Run, factoryID string, change func(*store.Tx, *s
 				return err
 			}
 		}
-		if err := on.item.Encode(on.record); err != nil {
-			return err
-		}
-		tx.Replace(on.item)
-		return nil
+		return tx.Rewrite(on.item, on.record)
 	}
 }
 

@@ -274,7 +274,7 @@ func (d *session) listProducts(ctx context.Context, in ofFactory) (any, error) {
 	}
 	page, err := d.db.List(ctx, store.Query{
 		Index: store.ByParent, Partition: product.Partition(d.caller.Owner, f.ID), Limit: maxListed,
-		Filters: map[string]string{product.StateFilter: string(product.Active)},
+		Filters: map[string]string{"state": string(product.Active)},
 	})
 	if err != nil {
 		return nil, err

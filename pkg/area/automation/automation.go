@@ -4,7 +4,6 @@ package automation
 
 import (
 	"context"
-	"fmt"
 	"net/url"
 	"reflect"
 	"strings"
@@ -20,7 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/cloud/topology"
-	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/httpapi/kind"
 	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/record/quota"
@@ -110,7 +109,7 @@ type Automation struct {
 	// Profile of its factory. Null: the account as a whole.
 	ProfileID *tenant.Profile `json:"profile_id"`
 	// Factory that makes the items.
-	FactoryID string `json:"factory_id" example:"fac_01h455vb4pex5vsknk084sn02q"`
+	FactoryID string `json:"factory_id" filter:"factory" example:"fac_01h455vb4pex5vsknk084sn02q"`
 	// What makes it run.
 	Trigger Trigger `json:"trigger"`
 	// Body of createContentItem without factory_id.
@@ -126,7 +125,7 @@ type Automation struct {
 	// access any more, which the failure says; set the state to active to go on, on your own behalf. A run does not
 	// count if the mandate of the key has no credits left on its day: it is left out, and new entries and products wait
 	// for the next day of the mandate.
-	State State `json:"state" enum:"active,paused,failed"`
+	State State `json:"state" filter:"state" enum:"active,paused,failed"`
 	// The last failure since the last success. Null: none.
 	Failure *Failure `json:"failure"`
 	// The last run. Null: none yet.
@@ -180,26 +179,6 @@ const (
 	mostFailures = 5
 )
 
-// Entry returns the record as an item of the table.
-func (r *Record) Entry(o tenant.Owner) (store.Item, error) {
-	it, err := store.NewItem(ItemKind, o, r.ID, r)
-	return r.into(it), err
-}
-
-func (r *Record) into(it store.Item) store.Item {
-	it.Filters = map[string]string{"factory": r.FactoryID, "state": string(r.State)}
-	return it
-}
-
-// replace adds the changed record to the transaction.
-func (r *Record) replace(tx *store.Tx, it store.Item) error {
-	if err := it.Encode(r); err != nil {
-		return err
-	}
-	tx.Replace(r.into(it))
-	return nil
-}
-
 // note adds a run to those that are shown.
 func (r *Record) note(run Run) {
 	r.LastRun = &run
@@ -241,11 +220,12 @@ func taskKey(automationID string) store.Key { return store.IDKey(task.ID(Kind, a
 
 // Service makes and changes automations.
 type Service struct {
-	db        *store.DB
-	factories *factory.Service
-	items     *content.Service
-	client    Client
-	now       func() time.Time
+	db          *store.DB
+	factories   *factory.Service
+	items       *content.Service
+	client      Client
+	now         func() time.Time
+	automations *kind.Kind[Record]
 }
 
 // Client checks and fetches the addresses of feeds.
@@ -257,80 +237,65 @@ type Client interface {
 // NewService makes the service.
 func NewService(db *store.DB, factories *factory.Service, items *content.Service, client Client,
 	now func() time.Time) *Service {
-	return &Service{db, factories, items, client, now}
+	return &Service{db, factories, items, client, now, automations.On(db, now)}
 }
 
-// find reads an automation of the caller, and its task.
-func (s *Service) find(ctx context.Context, automationID string) (r Record, it, work store.Item, err error) {
-	it, beside, err := resource.FindWith(ctx, s.db, id.Automation, ItemKind, automationID, taskKey(automationID))
-	if err != nil {
-		return r, it, work, err
-	}
-	return r, it, beside[0], it.Decode(&r)
-}
+var automations = kind.Kind[Record]{Name: ItemKind, ID: id.Automation, Path: "/v1/automations/{automation_id}",
+	Function: "studio", Tag: "Automations", Reads: auth.ContentRead, Writes: auth.ContentWrite,
+	Beside: func(_ tenant.Owner, automationID string) []store.Key { return []store.Key{taskKey(automationID)} },
+	Count:  func(tx *store.Tx, _ time.Time, it *store.Item) { quota.Take(tx, it, MaxPerOwner, "automations") }}
 
-// settings are the members of an automation that can be changed.
-type settings struct {
-	Trigger   Trigger           `json:"trigger"`
-	Template  map[string]any    `json:"template"`
-	MaxPerDay int               `json:"max_per_day"`
-	UTM       *UTM              `json:"utm"`
-	State     State             `json:"state"`
-	Metadata  resource.Metadata `json:"metadata"`
-}
-
-// apply takes settings over, and refuses those that would fail later. An automation with another trigger begins afresh.
-func (s *Service) apply(ctx context.Context, r *Record, f factory.Factory, set settings) error {
-	if err := set.Trigger.check(); err != nil {
+// check refuses an automation that would fail later. One with another trigger than it was begins afresh.
+func (s *Service) check(ctx context.Context, was, r *Record, f factory.Factory) error {
+	if err := r.Trigger.check(); err != nil {
 		return err
 	}
-	now, moved := s.now(), set.Trigger != r.Trigger
+	now, moved := s.now(), r.Trigger != was.Trigger
 	switch {
-	case set.Trigger.Kind == OfProduct && f.Type != factory.Seller:
+	case r.Trigger.Kind == OfProduct && f.Type != factory.Seller:
 		return errs.Invalid("/trigger/kind", "product is for factories of the type seller. This one is of the type %s",
 			f.Type)
-	case moved && set.Trigger.Kind == OfFeed:
-		if err := s.client.CheckURL(ctx, set.Trigger.URL); err != nil {
+	case moved && r.Trigger.Kind == OfFeed:
+		if err := s.client.CheckURL(ctx, r.Trigger.URL); err != nil {
 			return safehttp.InvalidURL(err, "/trigger/url")
 		}
 	}
 	// A paused automation makes nothing, so that it can be paused whatever has become of its factory.
-	same := !moved && reflect.DeepEqual(set.Template, r.Template) && reflect.DeepEqual(set.UTM, r.UTM)
-	if !same || set.State != Paused {
-		if err := s.check(ctx, f.ID, set.Template, sampleOf(set.Trigger.Kind, now), set.UTM); err != nil {
+	same := !moved && reflect.DeepEqual(r.Template, was.Template) && reflect.DeepEqual(r.UTM, was.UTM)
+	if !same || r.State != Paused {
+		if err := s.checkTemplate(ctx, f.ID, r.Template, sampleOf(r.Trigger.Kind, now), r.UTM); err != nil {
 			return err
 		}
 	}
-	if moved || set.State == Active && r.State != Active {
+	activated := r.State == Active && was.State != Active
+	if moved || activated {
 		r.Looked, r.ETag, r.Modified, r.Since, r.NextAt = false, "", "", now, time.Time{}
-		if set.Trigger.Kind == OfTime {
+		if r.Trigger.Kind == OfTime {
 			clock, err := testclock.Now(ctx, s.db, auth.FromContext(ctx).Owner, now)
 			if err != nil {
 				return err
 			}
-			next, err := set.Trigger.next(f, clock)
+			next, err := r.Trigger.next(f, clock)
 			if err != nil {
 				return err
 			}
 			r.NextAt = next
 		}
 	}
-	activated := set.State == Active && r.State != Active
 	if activated {
 		r.Failures, r.Failure = 0, nil
 	}
 	// Who decides what is made, answers for it.
-	if !same || activated || set.MaxPerDay != r.MaxPerDay {
+	if !same || activated || r.MaxPerDay != was.MaxPerDay {
 		r.Authority = authority.Of(auth.FromContext(ctx))
 		r.CreatedBy = r.Authority.Actor.ID
 	}
-	r.Trigger, r.Template, r.MaxPerDay, r.UTM, r.State = set.Trigger, set.Template, set.MaxPerDay, set.UTM, set.State
-	r.Metadata = set.Metadata.OrEmpty()
 	return nil
 }
 
-// check refuses a template of which createContentItem would make nothing.
-func (s *Service) check(ctx context.Context, factoryID string, template map[string]any, sample entry, utm *UTM) error {
+// checkTemplate refuses a template of which createContentItem would make nothing.
+func (s *Service) checkTemplate(ctx context.Context, factoryID string, template map[string]any, sample entry,
+	utm *UTM) error {
 	for _, member := range []string{"factory_id", "publish_at", "product_id"} {
 		if _, sent := template[member]; sent && (member != "product_id" || sample.product != "") {
 			return errs.Invalid("/template/"+member, "is set by the automation. Leave it out")
@@ -367,15 +332,6 @@ const (
 	idle          = 24 * time.Hour
 )
 
-func pageOf(ctx context.Context, in *listInput) (store.Query, error) {
-	q, err := httpapi.Owned(ctx, ItemKind, id.Automation, httpapi.Period{}, in.Filter.Into(map[string]string{
-		"factory": in.FactoryID, "state": httpapi.AnyOf(in.State)}))
-	if err != nil {
-		return q, fmt.Errorf("automation: list: %w", err)
-	}
-	return q, nil
-}
-
 // Adopt adds an automation of an export to the transaction, on behalf of an authority. It is paused.
 func Adopt(tx *store.Tx, now time.Time, o tenant.Owner, d Details, by authority.Authority) error {
 	d.ProfileID, d.State, d.CreatedBy = o.ProfileID(), Paused, by.Actor.ID
@@ -384,13 +340,7 @@ func Adopt(tx *store.Tx, now time.Time, o tenant.Owner, d Details, by authority.
 		return err
 	}
 	r := &Record{Details: d, Authority: by}
-	it, err := r.Entry(o)
-	if err != nil {
-		return err
-	}
-	quota.Take(tx, &it, MaxPerOwner, "automations")
-	tx.Create(it, nil)
-	return task.Create(tx, now, task.Task{Message: message(r.ID, o), DueAt: now}, struct{}{})
+	return r.enter(tx, now, o)
 }
 
 // Input is the type of the body of the operation that creates an automation. Imports check what comes in by its schema.

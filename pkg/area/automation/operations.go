@@ -13,14 +13,13 @@ import (
 	"github.com/content-automation/api/pkg/area/content"
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/area/quote"
-	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/format"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/httpapi/kind"
 	"github.com/content-automation/api/pkg/record/profile"
-	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
@@ -75,89 +74,47 @@ func (utmPatch) Schema(r huma.Registry) *huma.Schema {
 
 type createInput struct{ Body createBody }
 
-// Path names the automation of a call.
-type Path struct {
-	// Id of the automation.
-	ID string `path:"automation_id" example:"aut_01h455vb4pex5vsknk084sn02q"`
-}
-
-type patchInput struct {
-	Path
-	httpapi.IfMatch
-	Body patchBody
-}
-
-type deleteInput struct {
-	Path
-	httpapi.IfMatch
-}
-
 type listInput struct {
 	httpapi.PageInput
 	resource.Tagged
 	profile.Filter
 	// Only automations of this factory.
-	FactoryID string `query:"factory_id"`
+	FactoryID string `query:"factory_id" filter:"factory"`
 	// Only automations in these states, separated by commas.
-	State []string `query:"state" enum:"active,paused,failed" nullable:"false"`
+	State []string `query:"state" filter:"state" enum:"active,paused,failed" nullable:"false"`
 }
 
 // Register puts the operations of the area into the router.
 func (s *Service) Register(r *httpapi.Router) {
-	const collection, one = "/v1/automations", "/v1/automations/{automation_id}"
-	op := func(id, method, path string, scope auth.Scope, summary, description string) httpapi.Op {
-		return httpapi.Op{
-			ID: id, Method: method, Path: path, Scope: scope, Function: "studio", Tag: "Automations",
-			Summary: summary, Description: description,
-		}
-	}
-	list := op("listAutomations", http.MethodGet, collection, auth.ContentRead, "List the automations", "Newest "+
-		"first.").
-		Opening(httpapi.Nothing)
-	list.Errors = []errs.Code{errs.InvalidCursor}
-	httpapi.List(r, list, s.list)
-
-	create := op("createAutomation", http.MethodPost, collection, auth.ContentWrite, "Create an automation",
-		"Makes a content item of each new entry of a feed, of each new product of the factory, or at the times of a "+
-			"cron expression. One entry makes at most one item. The items cost as those of `POST /v1/content-items` "+
-			"do, for the calling key. After five failures in a row the automation is `failed`, and the event "+
-			"`automation.failed` is sent. With `rehearse` nothing is created: the `rehearsal` of the response has the "+
-			"times of the next 7 days, or an item that stands for each entry, with its price.").
-		Opening(httpapi.Spending | httpapi.Publishing)
-	create.Status = http.StatusCreated
-	create.Errors = []errs.Code{errs.NotFound, errs.UnsupportedModel, errs.UnsupportedMedia, errs.InvalidState}
-	httpapi.Write(r, create, s.create)
-
-	httpapi.Read(r, op("getAutomation", http.MethodGet, one, auth.ContentRead, "Get an automation",
-		"Includes its last runs.").Opening(httpapi.Nothing), s.get)
-
-	update := op("updateAutomation", http.MethodPatch, one, auth.ContentWrite, "Change an automation",
-		"Takes a JSON merge patch (RFC 7396). A change of trigger, template, utm or max_per_day, and setting the "+
-			"state to active, make the calling key the one on whose behalf it makes items: they cost that key, and "+
-			"are published automatically only if that key has the scope content:publish.").
-		Opening(httpapi.Spending | httpapi.Publishing)
-	update.Errors = []errs.Code{errs.VersionMismatch, errs.UnsupportedModel, errs.UnsupportedMedia, errs.InvalidState}
-	update.Fixed = map[string]string{"factory_id": "create another automation"}
-	httpapi.Write(r, update, s.update)
-
-	remove := op("deleteAutomation", http.MethodDelete, one, auth.ContentWrite, "Delete an automation",
-		"What it has made stays.").Opening(httpapi.Deletion)
-	remove.Errors = []errs.Code{errs.VersionMismatch}
-	httpapi.Write(r, remove, s.remove)
+	kind.List[listInput](r, s.automations, httpapi.Op{ID: "listAutomations", Summary: "List the automations",
+		Description: "Newest first."}, listed)
+	httpapi.Write(r, s.automations.Op(httpapi.Op{ID: "createAutomation", Summary: "Create an automation",
+		Description: "Makes a content item of each new entry of a feed, of each new product of the factory, or at " +
+			"the times of a cron expression. One entry makes at most one item. The items cost as those of `POST " +
+			"/v1/content-items` do, for the calling key. After five failures in a row the automation is `failed`, " +
+			"and the event `automation.failed` is sent. With `rehearse` nothing is created: the `rehearsal` of the " +
+			"response has the times of the next 7 days, or an item that stands for each entry, with its price.",
+		Status: http.StatusCreated, Opens: httpapi.Spending | httpapi.Publishing, Errors: []errs.Code{errs.NotFound,
+			errs.UnsupportedModel, errs.UnsupportedMedia, errs.InvalidState}},
+		http.MethodPost, "/v1/automations"), s.create)
+	kind.Get(r, s.automations, httpapi.Op{ID: "getAutomation", Summary: "Get an automation",
+		Description: "Includes its last runs."}, shown)
+	kind.Update(r, s.automations, httpapi.Op{ID: "updateAutomation", Summary: "Change an automation",
+		Description: "Takes a JSON merge patch (RFC 7396). A change of trigger, template, utm or max_per_day, and " +
+			"setting the state to active, make the calling key the one on whose behalf it makes items: they cost " +
+			"that key, and are published automatically only if that key has the scope content:publish.",
+		Opens:  httpapi.Spending | httpapi.Publishing,
+		Errors: []errs.Code{errs.UnsupportedModel, errs.UnsupportedMedia, errs.InvalidState},
+		Fixed:  map[string]string{"factory_id": "create another automation"}}, s.changed, shown)
+	kind.Delete(r, s.automations, httpapi.Op{ID: "deleteAutomation", Summary: "Delete an automation",
+		Description: "What it has made stays."}, s.ended, listed)
 }
 
-func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Automation], error) {
-	q, err := pageOf(ctx, in)
-	if err != nil {
-		return httpapi.Page[Automation]{}, err
-	}
-	in.Tagged.Into(&q)
-	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (Automation, error) {
-		var r Record
-		err := it.Decode(&r)
-		return r.Automation, err
-	})
+// listed returns an automation as lists show it, and shown with its last runs.
+func listed(_ context.Context, f *kind.Found[Record]) (Automation, error) {
+	return f.Record.Automation, nil
 }
+func shown(_ context.Context, f *kind.Found[Record]) (Details, error) { return f.Record.Details, nil }
 
 func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (out Details, err error) {
 	b, now := in.Body, s.now()
@@ -167,16 +124,14 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 		e.Param = "/factory_id"
 		return out, &e
 	}
-	r := &Record{}
-	r.Automation = Automation{Resource: resource.New(id.New(id.Automation, now), now, b.Metadata), FactoryID: f.ID,
-		ProfileID: of.ProfileID()}
-	r.Runs = []Run{}
+	r := &Record{Details: Details{Runs: []Run{}, Automation: Automation{FactoryID: f.ID, ProfileID: of.ProfileID(),
+		Resource: resource.New(id.New(id.Automation, now), now, b.Metadata), Trigger: b.Trigger, Template: b.Template,
+		MaxPerDay: b.MaxPerDay, UTM: b.UTM, State: Active}}}
 	terms, err := quote.Open(ctx, s.db, now, "createAutomation", quote.Given{Rehearse: b.Rehearse})
 	if err != nil {
 		return out, err
 	}
-	set := settings{b.Trigger, b.Template, b.MaxPerDay, b.UTM, Active, b.Metadata}
-	err = s.apply(ctx, r, f, set)
+	err = s.check(ctx, &Record{}, r, f)
 	// A trigger that is no trigger cannot be shown in a rehearsal.
 	if refused := errs.As(err); err != nil && refused.Code == errs.ValidationFailed &&
 		strings.HasPrefix(refused.Param, "/trigger") {
@@ -190,67 +145,36 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 		return out, err
 	}
 	if terms.Rehearsed() {
-		return s.rehearse(ctx, tx, filled, terms, rehearsed{r, f, set, of.Owner})
+		return s.rehearse(ctx, tx, filled, terms, rehearsed{r, f, of.Owner})
 	}
 	return r.Details, nil
 }
 
 // enter adds a new automation to the transaction, with its task.
 func (r *Record) enter(tx *store.Tx, now time.Time, o tenant.Owner) error {
-	it, err := r.Entry(o)
-	if err != nil {
+	if _, err := automations.Add(tx, now, o, r); err != nil {
 		return err
 	}
-	quota.Take(tx, &it, MaxPerOwner, "automations")
-	tx.Create(it, nil)
 	return task.Create(tx, now, task.Task{Message: message(r.ID, o), DueAt: now}, struct{}{})
 }
 
-func (s *Service) get(ctx context.Context, in *Path) (Details, error) {
-	r, _, _, err := s.find(ctx, in.ID)
-	return r.Details, err
+func (s *Service) changed(ctx context.Context, tx *store.Tx, c *kind.Change[Record, patchBody]) error {
+	if c.Body.Trigger != nil {
+		c.Record.Trigger = *c.Body.Trigger
+	}
+	f, _, err := s.factories.Find(ctx, c.Record.FactoryID)
+	if err != nil {
+		return err
+	}
+	if err := s.check(ctx, c.Was, c.Record, f); err != nil {
+		return httpapi.Placed(ctx, err)
+	}
+	return task.Reschedule(tx, c.Beside[0], c.Now)
 }
 
-func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out Details, err error) {
-	r, it, work, err := s.find(ctx, in.ID)
-	if err != nil {
-		return out, err
-	}
-	if err := in.Check(r.Version); err != nil {
-		return out, err
-	}
-	set, err := httpapi.MergePatch(ctx, settings{r.Trigger, r.Template, r.MaxPerDay, r.UTM, r.State, r.Metadata})
-	if err != nil {
-		return out, err
-	}
-	if in.Body.Trigger != nil {
-		set.Trigger = *in.Body.Trigger
-	}
-	f, _, err := s.factories.Find(ctx, r.FactoryID)
-	if err != nil {
-		return out, err
-	}
-	if err := s.apply(ctx, &r, f, set); err != nil {
-		return out, httpapi.Placed(ctx, err)
-	}
-	r.Touch(s.now())
-	if err := r.replace(tx, it); err != nil {
-		return out, err
-	}
-	return r.Details, task.Reschedule(tx, work, s.now())
-}
-
-func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (out Automation, err error) {
-	r, it, work, err := s.find(ctx, in.ID)
-	if err != nil {
-		return out, err
-	}
-	if err := in.Check(r.Version); err != nil {
-		return out, err
-	}
-	now := s.now()
-	end(tx, now, it)
-	return r.Automation, task.Reschedule(tx, work, now) // the step finds nothing, and ends the task
+// ended has the step of a deleted automation find nothing, and end the task.
+func (s *Service) ended(_ context.Context, tx *store.Tx, f *kind.Found[Record]) error {
+	return task.Reschedule(tx, f.Beside[0], s.now())
 }
 
 // New returns the service of an environment.

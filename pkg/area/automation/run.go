@@ -397,7 +397,7 @@ func (w *run) save(ctx context.Context) error { return w.write(ctx, &store.Tx{})
 
 // write commits a transaction with the automation as it is now.
 func (w *run) write(ctx context.Context, tx *store.Tx) error {
-	if err := w.r.replace(tx, w.it); err != nil {
+	if err := tx.Rewrite(w.it, w.r); err != nil {
 		return err
 	}
 	err := w.db.Commit(ctx, tx)
@@ -578,7 +578,6 @@ const (
 type rehearsed struct {
 	*Record
 	factory factory.Factory
-	set     settings
 	owner   tenant.Owner
 }
 
@@ -590,10 +589,7 @@ func (s *Service) rehearse(ctx context.Context, tx, filled *store.Tx, terms *quo
 	if err != nil {
 		return out, err
 	}
-	// What was refused is shown as well, as the call has sent it.
-	r.Trigger, r.Template, r.MaxPerDay, r.UTM, r.State = r.set.Trigger, r.set.Template, r.set.MaxPerDay, r.set.UTM,
-		Active
-	r.Metadata, r.CreatedBy = r.set.Metadata.OrEmpty(), auth.FromContext(ctx).Actor.ID
+	r.CreatedBy = auth.FromContext(ctx).Actor.ID // what was refused is shown as well
 	times := []*resource.Time{nil}
 	if r.Trigger.Kind == OfTime {
 		if times, err = r.times(clock); terms.Meet(err) != nil {

@@ -262,7 +262,7 @@ func TestItemsGetTheirArms(t *testing.T) {
 // An item that was deleted, canceled or never published counts as the lowest figure of its arm; one that failed by
 // itself does not count. A figure that was known when its item was deleted stays.
 func TestRejectedItemsCountAsTheLowest(t *testing.T) {
-	w := newWorld(t)
+	w := experimentNewWorld(t)
 	e := w.started(w.factory().ID)
 	all := w.items(e, 6)
 	for n := range 3 {

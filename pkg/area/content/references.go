@@ -763,11 +763,9 @@ func (a *references) keepDraws(tx *store.Tx) error {
 		if !e.drawn {
 			continue
 		}
-		it, err := e.Into(e.it)
-		if err != nil {
+		if err := tx.Rewrite(e.it, e.Record); err != nil {
 			return err
 		}
-		tx.Replace(it)
 	}
 	return nil
 }

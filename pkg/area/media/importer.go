@@ -110,9 +110,7 @@ func (w *Importer) Import(ctx context.Context, s *task.Run) error {
 			return nil
 		}
 		r.Extend(w.Now())
-		err := r.Encode(&it)
-		tx.Replace(it)
-		return err
+		return tx.Rewrite(it, r)
 	})
 }
 

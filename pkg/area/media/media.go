@@ -104,7 +104,7 @@ type Media struct {
 	// Profile that it belongs to. Null: the account as a whole.
 	ProfileID *tenant.Profile `json:"profile_id"`
 	// Type of the file. Absent until a source_url without declared type was fetched.
-	Type media.Type `json:"type,omitempty" enum:"image,audio,video"`
+	Type media.Type `json:"type,omitempty" filter:"type" enum:"image,audio,video"`
 	// MIME type: as declared, and once ready as found.
 	MIMEType string `json:"mime_type,omitempty" example:"image/jpeg"`
 	// Size in bytes: as declared, and once ready that of the file at url.
@@ -120,7 +120,7 @@ type Media struct {
 	// Where the service fetches the file. Null if it is uploaded.
 	SourceURL *string `json:"source_url" format:"uri"`
 	// State of the media. Only ready media can be used.
-	State State `json:"state" enum:"pending,ready,rejected"`
+	State State `json:"state" filter:"state" enum:"pending,ready,rejected"`
 	// Why it was rejected. Null otherwise.
 	Reason *Reason `json:"reason"`
 	// The request that uploads the file, while it is pending and may be uploaded; only for keys with the scope
@@ -179,16 +179,6 @@ func New(mediaID string, now time.Time, d Declared, sourceURL string, metadata r
 func Decode(it *store.Item) (*Record, error) {
 	var r Record
 	return &r, it.Decode(&r)
-}
-
-// Encode writes the record into its item.
-func (r *Record) Encode(it *store.Item) error {
-	it.Filters = r.filters()
-	return it.Encode(r)
-}
-
-func (r *Record) filters() map[string]string {
-	return map[string]string{"type": string(r.Type), "state": string(r.State)}
 }
 
 // until is when an upload must have begun.
@@ -283,7 +273,6 @@ func Create(tx *store.Tx, now time.Time, o tenant.Owner, r *Record) error {
 	if err != nil {
 		return err
 	}
-	it.Filters = r.filters()
 	tx.Create(it, nil)
 	Await(tx, o)
 	occupy(tx, o, r.Reserved)
@@ -331,11 +320,17 @@ func Settled(tx *store.Tx, o tenant.Owner, n int64) {
 // Delete adds to the transaction that a media ends, whose item and whose task's item were read. Its task then removes
 // the files. It removes the files of a ready one after a day, since work that was accepted before still uses them.
 func Delete(tx *store.Tx, now time.Time, it store.Item, r *Record, taskItem store.Item) error {
-	Expire(tx, it, r)
+	tx.Delete(it)
+	return r.end(tx, now, it.Owner, taskItem)
+}
+
+// end is Delete without the item of the media.
+func (r *Record) end(tx *store.Tx, now time.Time, o tenant.Owner, taskItem store.Item) error {
+	occupy(tx, o, -r.Reserved)
 	at := now
 	switch r.State {
 	case Pending:
-		Settled(tx, it.Owner, 1)
+		Settled(tx, o, 1)
 		at = r.Arrival() // an upload may be under way
 	case Ready:
 		at = now.Add(KeepTime)
@@ -364,10 +359,9 @@ func Settle(tx *store.Tx, now time.Time, it store.Item, r *Record, file *media.F
 		r.Reserved = kept
 	}
 	r.Touch(now)
-	if err := r.Encode(&it); err != nil {
+	if err := tx.Rewrite(it, r); err != nil {
 		return err
 	}
-	tx.Replace(it)
 	Settled(tx, it.Owner, 1)
 	told := event.MediaReady
 	if r.State == Rejected {
@@ -484,10 +478,9 @@ func (g Given) Keep(tx *store.Tx, now time.Time) error {
 		}
 		r.Kept = true
 		r.Touch(now)
-		if err := r.Encode(&it); err != nil {
+		if err := tx.Rewrite(it, r); err != nil {
 			return err
 		}
-		tx.Replace(it)
 	}
 	return nil
 }
@@ -516,10 +509,9 @@ func (g Given) Hold(tx *store.Tx, now time.Time, by map[string]int) error {
 			r.ExpiresAt = until
 		}
 		r.Touch(now)
-		if err := r.Encode(&it); err != nil {
+		if err := tx.Rewrite(it, r); err != nil {
 			return err
 		}
-		tx.Replace(it)
 	}
 	return nil
 }
@@ -569,7 +561,6 @@ func AdoptFile(tx *store.Tx, now time.Time, o tenant.Owner, m Media, f media.Fil
 	if err != nil {
 		return err
 	}
-	it.Filters = r.filters()
 	tx.Create(it, nil)
 	occupy(tx, o, r.Reserved)
 	return task.Create(tx, now, task.Task{Message: r.message(o), DueAt: r.ExpiresAt.Time}, nil)

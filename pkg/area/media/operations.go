@@ -13,9 +13,11 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/httpapi/kind"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
@@ -40,35 +42,21 @@ type createBody struct {
 
 type createInput struct{ Body createBody }
 
-// Path names the media of a call.
-type Path struct {
-	// Id of the media.
-	ID string `path:"media_id" example:"med_01h455vb4pex5vsknk084sn02q"`
-}
-
-type deleteInput struct {
-	Path
-	httpapi.IfMatch
-}
-
 type listInput struct {
 	httpapi.PageInput
 	resource.Tagged
 	profile.Filter
 	// Only media of these types, separated by commas.
-	Type []string `query:"type" enum:"image,audio,video" nullable:"false"`
+	Type []string `query:"type" filter:"type" enum:"image,audio,video" nullable:"false"`
 	// Only media in these states, separated by commas.
-	State []string `query:"state" enum:"pending,ready,rejected" nullable:"false"`
+	State []string `query:"state" filter:"state" enum:"pending,ready,rejected" nullable:"false"`
 }
 
 // Register puts the operations of the area into the router.
 func (s *Service) Register(r *httpapi.Router) {
+	kind.List[listInput](r, s.media, httpapi.Op{ID: "listMedia", Summary: "List your media",
+		Description: "Newest first."}, s.view)
 	op := httpapi.Ops("media", "Media")
-	list := op("listMedia", http.MethodGet, "/v1/media", auth.ContentRead, "List your media", "Newest first.").
-		Opening(httpapi.Nothing)
-	list.Errors = []errs.Code{errs.InvalidCursor}
-	httpapi.List(r, list, s.list)
-
 	create := op("createMedia", http.MethodPost, "/v1/media", auth.ContentWrite, "Bring in a file",
 		"Brings in a picture, a recording or a video for other operations, which take the id of the media wherever "+
 			"they take the URL of a file. "+
@@ -85,14 +73,15 @@ func (s *Service) Register(r *httpapi.Router) {
 	create.Fixed = map[string]string{"url": "send the address of the file as source_url"}
 	httpapi.Write(r, create, s.create)
 
-	const one = "/v1/media/{media_id}"
-	httpapi.Read(r, op("getMedia", http.MethodGet, one, auth.ContentRead, "Get a media",
-		"Its URLs are signed anew.").Opening(httpapi.Nothing), s.get)
-	remove := op("deleteMedia", http.MethodDelete, one, auth.ContentWrite, "Delete a media",
-		"Its id cannot be used from now on. A media that content items publish is not deleted before them. Work that "+
-			"was accepted before still gets the file, which is removed within 24 hours.").Opening(httpapi.Deletion)
-	remove.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState}
-	httpapi.Write(r, remove, s.remove)
+	kind.Get(r, s.media, httpapi.Op{ID: "getMedia", Summary: "Get a media",
+		Description: "Its URLs are signed anew."}, s.view)
+	deleted := *s.media
+	deleted.Beside = func(_ tenant.Owner, mediaID string) []store.Key { return []store.Key{TaskKey(mediaID)} }
+	kind.Delete(r, &deleted, httpapi.Op{ID: "deleteMedia", Summary: "Delete a media",
+		Description: "Its id cannot be used from now on. A media that content items publish is not deleted before " +
+			"them. Work that was accepted before still gets the file, which is removed within 24 hours.",
+		Errors: []errs.Code{errs.InvalidState}}, s.ended,
+		func(_ context.Context, f *kind.Found[Record]) (Media, error) { return f.Record.Media, nil })
 	s.registerVerify(r, op("", "", "", "", "", ""))
 }
 
@@ -117,7 +106,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	if err := Create(tx, now, o, r); err != nil {
 		return out, err
 	}
-	return s.view(ctx, r)
+	return s.view(ctx, &kind.Found[Record]{Record: r})
 }
 
 // fileType is the type that the body declares, by itself or by the MIME type.
@@ -154,59 +143,20 @@ func (b createBody) faults() (faults []errs.Detail) {
 }
 
 // view returns a media as the caller sees it.
-func (s *Service) view(ctx context.Context, r *Record) (Media, error) {
+func (s *Service) view(ctx context.Context, f *kind.Found[Record]) (Media, error) {
 	p := auth.FromContext(ctx)
-	return r.View(ctx, s.signer, p.Owner, s.now(), p.Has(auth.ContentWrite))
+	return f.Record.View(ctx, s.signer, p.Owner, s.now(), p.Has(auth.ContentWrite))
 }
 
-func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Media], error) {
-	q := httpapi.AllOwned(ctx, ItemKind, in.Filter.Into(map[string]string{
-		"type": httpapi.AnyOf(in.Type), "state": httpapi.AnyOf(in.State)}))
-	in.Tagged.Into(&q)
-	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (out Media, err error) {
-		r, err := Decode(&it)
-		if err != nil {
-			return out, err
-		}
-		return s.view(ctx, r)
-	})
-}
-
-func (s *Service) get(ctx context.Context, in *Path) (out Media, err error) {
-	it, err := resource.Find(ctx, s.db, id.Media, "media", in.ID)
-	if err != nil {
-		return out, err
-	}
-	r, err := Decode(&it)
-	if err != nil {
-		return out, err
-	}
-	return s.view(ctx, r)
-}
-
-// remove deletes a media. The answer shows its last state, without URLs.
-func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (out Media, err error) {
-	it, beside, err := resource.FindWith(ctx, s.db, id.Media, "media", in.ID, TaskKey(in.ID))
-	if err != nil {
-		return out, err
-	}
-	r, err := Decode(&it)
-	if err != nil {
-		return out, err
-	}
-	if err := in.Check(r.Version); err != nil {
-		return out, err
-	}
+// ended ends what belongs to a deleted media. The answer shows its last state, without URLs.
+func (s *Service) ended(_ context.Context, tx *store.Tx, f *kind.Found[Record]) error {
+	r, now := f.Record, s.now()
 	if r.Holders > 0 {
-		return out, errs.New(errs.InvalidState, "The media is shown by %d content items. Delete them first.",
+		return errs.New(errs.InvalidState, "The media is shown by %d content items. Delete them first.",
 			r.Holders).In(string(r.State))
 	}
-	now := s.now()
-	if err := Delete(tx, now, it, r, beside[0]); err != nil {
-		return out, err
-	}
 	r.Touch(now)
-	return r.Media, nil
+	return r.end(tx, now, f.Item.Owner, f.Beside[0])
 }
 
 // Service creates, reads and deletes media.
@@ -215,11 +165,15 @@ type Service struct {
 	signer *media.Signer
 	urls   safehttp.Checker
 	now    func() time.Time
+	media  *kind.Kind[Record]
 }
+
+var kindOfMedia = kind.Kind[Record]{Name: ItemKind, ID: id.Media, Path: "/v1/media/{media_id}", Function: "media",
+	Tag: "Media", Reads: auth.ContentRead, Writes: auth.ContentWrite}
 
 // NewService makes the service.
 func NewService(db *store.DB, signer *media.Signer, urls safehttp.Checker, now func() time.Time) *Service {
-	return &Service{db, signer, urls, now}
+	return &Service{db, signer, urls, now, kindOfMedia.On(db, now)}
 }
 
 // Mount registers the operations of the area.

@@ -558,7 +558,7 @@ func (h *Handler) stored(ctx context.Context, j *job, named []string) ([]store.I
 	if len(named) == 0 {
 		page, err := h.DB.List(ctx, store.Query{
 			Index: store.ByParent, Partition: record.Partition(j.Owner, j.factoryID), Limit: productsAtOnce,
-			OneOf: map[string][]string{record.StateFilter: {string(record.Active)}},
+			OneOf: map[string][]string{"state": {string(record.Active)}},
 		})
 		return page.Items, err
 	}

@@ -268,10 +268,9 @@ func (j *job) enter(tx *store.Tx, now time.Time, state State, why *Failure) erro
 	if state == Canceled {
 		it.ExpireAt = now.Add(keep) // it is not shown any more
 	}
-	if err := it.Encode(p); err != nil {
+	if err := tx.Rewrite(it, p); err != nil {
 		return err
 	}
-	tx.Replace(it)
 	if state != Proposed {
 		return nil
 	}
@@ -298,10 +297,9 @@ func (h *Handler) watch(j *job) error {
 		p.CompletedAt = &at
 		p.Touch(now)
 		it := j.item
-		if err := it.Encode(p); err != nil {
+		if err := tx.Rewrite(it, p); err != nil {
 			return err
 		}
-		tx.Replace(it)
 		if p.State == Failed {
 			return p.notify(tx, now, j.Owner, event.ContentPlanFailed)
 		}
@@ -650,10 +648,9 @@ func (h *Handler) fill(ctx context.Context, j *job, a agenda) error {
 		factoryrecord.AddCounts(tx, now, j.factoryID, j.Subject, factoryrecord.Counts{Canceled: int64(len(a.missed)),
 			Reserved: -b.saved})
 		stored := a.stored
-		if err := stored.Encode(c); err != nil {
+		if err := tx.Rewrite(stored, c); err != nil {
 			return err
 		}
-		tx.Replace(stored)
 		state := j.plan.State
 		if a.proposed == len(a.missed) {
 			state = Generating
@@ -680,11 +677,7 @@ func (j *job) keep(tx *store.Tx, after *progress, number int, rest ledger.Hold) 
 	r.Holds = append([]ledger.Hold{}, r.Holds...)
 	r.Holds[number-1] = rest
 	it := j.written
-	if err := it.Encode(r); err != nil {
-		return err
-	}
-	tx.Replace(it)
-	return nil
+	return tx.Rewrite(it, r)
 }
 
 // cancel ends a plan that a new one replaces, or whose factory was deleted: chunk by chunk
@@ -755,11 +748,7 @@ func (h *Handler) cancelChunk(ctx context.Context, j *job) error {
 	if dropped > 0 {
 		j.Also(func(_ context.Context, tx *store.Tx) error {
 			factoryrecord.AddCounts(tx, h.Now(), j.factoryID, j.Subject, factoryrecord.Counts{Canceled: dropped})
-			if err := it.Encode(c); err != nil {
-				return err
-			}
-			tx.Replace(it)
-			return nil
+			return tx.Rewrite(it, c)
 		})
 	}
 	return j.move(after)
@@ -826,10 +815,9 @@ func (h *Handler) give(j *job, it store.Item, c chunk, dropped []int) error {
 			return err
 		}
 		factoryrecord.AddCounts(tx, now, j.factoryID, j.Subject, counts)
-		if err := it.Encode(chunk{all}); err != nil {
+		if err := tx.Rewrite(it, chunk{all}); err != nil {
 			return err
 		}
-		tx.Replace(it)
 		return j.enter(tx, now, j.plan.State, nil)
 	})
 }

@@ -245,27 +245,24 @@ func (d *desk) save(tx *store.Tx, now time.Time, o tenant.Owner, counts factoryr
 			}
 			continue
 		}
-		if err := it.Encode(d.chunks[n]); err != nil {
+		if err := tx.Rewrite(it, d.chunks[n]); err != nil {
 			return err
 		}
-		tx.Replace(it)
 	}
 	if d.repriced {
 		it := d.written
-		if err := it.Encode(d.recipe); err != nil {
+		if err := tx.Rewrite(it, d.recipe); err != nil {
 			return err
 		}
-		tx.Replace(it)
 	}
 	if d.plan.State = Generating; d.waiting() {
 		d.plan.State = Proposed
 	}
 	d.plan.Touch(now)
 	it := d.stored
-	if err := it.Encode(d.plan); err != nil {
+	if err := tx.Rewrite(it, d.plan); err != nil {
 		return err
 	}
-	tx.Replace(it)
 	factoryrecord.AddCounts(tx, now, d.plan.FactoryID, d.plan.ID, counts)
 	return task.Wake(tx, now, message(o, d.plan.ID))
 }
@@ -492,10 +489,9 @@ func Remove(ctx context.Context, db *store.DB, now time.Time, it store.Item,
 	if !p.State.Final() { // its task ends
 		p.State = Canceled
 		p.Touch(now)
-		if err := it.Encode(p); err != nil {
+		if err := tx.Rewrite(it, p); err != nil {
 			return err
 		}
-		tx.Replace(it)
 		return db.Commit(ctx, tx)
 	}
 	keys := []store.Key{factoryrecord.CountsKey(p.FactoryID, p.ID), recipeKey(p.ID), chunkKey(p.ID, 0)}

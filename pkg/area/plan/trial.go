@@ -257,13 +257,7 @@ func (h *Handler) trial(ctx context.Context, j *job) (*experiment.Record, store.
 }
 
 // keepTrial adds what was drawn from an experiment to the transaction.
-func keepTrial(tx *store.Tx, r *experiment.Record, it store.Item) error {
-	it, err := r.Into(it)
-	if err == nil {
-		tx.Replace(it)
-	}
-	return err
-}
+func keepTrial(tx *store.Tx, r *experiment.Record, it store.Item) error { return tx.Rewrite(it, r) }
 
 // draw gives the slots of the next chunk of a plan that makes its items at once their arms, before their topics are
 // written. A slot without a topic keeps its number of the experiment, which no item has then.

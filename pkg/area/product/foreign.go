@@ -153,10 +153,9 @@ func (m Importer) change(ctx context.Context, tx *store.Tx, binding store.Item, 
 		return Unchanged, err
 	}
 	b.Digest, b.Read = digest, f.Read
-	if err := binding.Encode(b); err != nil {
+	if err := tx.Rewrite(binding, b); err != nil {
 		return Unchanged, err
 	}
-	tx.Replace(binding)
 	if it.Kind != ItemKind || it.Owner != binding.Owner {
 		return Unchanged, m.DB.Commit(ctx, tx) // it was deleted here
 	}
@@ -283,9 +282,8 @@ func (m Importer) archive(ctx context.Context, o tenant.Owner, key store.Key) (b
 	}
 	// If the other system restores it, the next import changes it again.
 	b.Digest, b.Read = nil, m.Now()
-	if err := found.Encode(b); err != nil {
+	if err := tx.Rewrite(found, b); err != nil {
 		return false, err
 	}
-	tx.Replace(found)
 	return true, m.DB.Commit(ctx, tx)
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/base/money"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/httpapi/kind"
 	"github.com/content-automation/api/pkg/media"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/profile"
@@ -29,48 +30,24 @@ import (
 
 // Service creates, reads, changes and deletes products.
 type Service struct {
-	db     *store.DB
-	signer *media.Signer
-	urls   safehttp.Checker
-	now    func() time.Time
+	db       *store.DB
+	signer   *media.Signer
+	urls     safehttp.Checker
+	now      func() time.Time
+	products *kind.Kind[StoredProduct]
 }
 
 // NewService makes the service.
 func NewService(db *store.DB, signer *media.Signer, urls safehttp.Checker, now func() time.Time) *Service {
-	return &Service{db, signer, urls, now}
+	return &Service{db, signer, urls, now, products.On(db, now)}
 }
+
+var products = kind.Kind[StoredProduct]{Name: ItemKind, ID: id.Product, Path: "/v1/products/{product_id}",
+	Function: "product", Tag: "Products", Reads: auth.ProductsRead, Writes: auth.ProductsWrite, Place: place}
 
 // Mount registers the operations of the area.
 func Mount(r *httpapi.Router, e area.Env) {
 	NewService(e.DB, e.Media, e.Client(safehttp.Options{}), e.Now).Register(r)
-}
-
-// settings are the members of a product that a caller sets.
-type settings struct {
-	SKU         string            `json:"sku"`
-	Name        string            `json:"name"`
-	Description string            `json:"description"`
-	Price       money.Price       `json:"price"`
-	URL         string            `json:"url"`
-	Attributes  resource.Metadata `json:"attributes"`
-	State       State             `json:"state"`
-	PhotoIDs    []string          `json:"photo_ids"`
-	Metadata    resource.Metadata `json:"metadata"`
-}
-
-func settingsOf(r *StoredProduct) settings {
-	s := settings{
-		SKU: r.SKU, Name: r.Name, Description: string(r.Description), Price: r.Price, Attributes: r.Attributes,
-		State:    r.State,
-		Metadata: r.Metadata,
-	}
-	if r.URL != nil {
-		s.URL = *r.URL
-	}
-	for _, p := range r.Photos {
-		s.PhotoIDs = append(s.PhotoIDs, p.ID)
-	}
-	return s
 }
 
 // checkPrice refuses a code that is no currency.
@@ -90,50 +67,41 @@ func checkURL(address string) error {
 	return nil
 }
 
-// apply checks settings and takes them over.
-func (s settings) apply(r *StoredProduct, now time.Time) error {
-	found := []error{checkPrice(s.Price), checkURL(s.URL), r.CheckPrice(s.Price, now)}
-	if len(s.Attributes) > resource.MaxPairs {
+// check refuses a product that cannot be as it is. The argument was is the product before.
+func (r *StoredProduct) check(was *StoredProduct, now time.Time) error {
+	found := []error{checkPrice(r.Price)}
+	if r.URL != nil && *r.URL == "" {
+		r.URL = nil
+	} else if r.URL != nil {
+		found = append(found, checkURL(*r.URL))
+	}
+	found = append(found, was.CheckPrice(r.Price, now))
+	if len(r.Attributes) > resource.MaxPairs {
 		found = append(found, errs.Invalid("/attributes", "must have at most %d pairs", resource.MaxPairs))
 	}
+	r.Attributes = resource.Metadata(r.Attributes).OrEmpty()
+	return errs.All(found...)
+}
+
+// arrange puts the photos of a product into the order of their ids.
+func (r *StoredProduct) arrange(photoIDs []string) error {
 	photos := make([]StoredPhoto, 0, len(r.Photos))
-	for _, photoID := range s.PhotoIDs {
+	for _, photoID := range photoIDs {
 		if i := r.Photo(photoID); i >= 0 {
 			photos = append(photos, r.Photos[i])
 		}
 	}
-	if len(photos) != len(r.Photos) || len(s.PhotoIDs) != len(r.Photos) {
-		found = append(found, errs.Invalid("/photo_ids", "must have the ids of all photos of the product, each once"))
+	if len(photos) != len(r.Photos) || len(photoIDs) != len(r.Photos) {
+		return errs.Invalid("/photo_ids", "must have the ids of all photos of the product, each once")
 	}
-	if err := errs.All(found...); err != nil {
-		return err
-	}
-	r.SKU, r.Name, r.Description, r.Price, r.State = s.SKU, s.Name, resource.Text(s.Description), s.Price, s.State
-	r.Attributes, r.Metadata, r.Photos = s.Attributes.OrEmpty(), s.Metadata.OrEmpty(), photos
-	if r.URL = nil; s.URL != "" {
-		r.URL = &s.URL
-	}
+	r.Photos = photos
 	return nil
 }
 
-// find reads a product of the caller.
-func (s *Service) find(ctx context.Context, productID string, match ...httpapi.IfMatch) (*StoredProduct,
-	store.Item, error) {
-	it, err := resource.Find(ctx, s.db, id.Product, ItemKind, productID)
-	if err != nil {
-		return nil, it, err
-	}
-	r, err := Decode(&it)
-	if err != nil {
-		return nil, it, err
-	}
-	return r, it, httpapi.Matches(r.Version, match)
-}
-
 // view returns a product as the caller sees it. The result of a change shows nothing that the caller may not read.
-func (s *Service) view(ctx context.Context, r *StoredProduct) (Product, error) {
+func (s *Service) view(ctx context.Context, f *kind.Found[StoredProduct]) (Product, error) {
 	p := auth.FromContext(ctx)
-	v, err := r.View(ctx, s.signer, p.Owner, s.now(), p.Has(auth.ProductsWrite))
+	v, err := f.Record.View(ctx, s.signer, p.Owner, s.now(), p.Has(auth.ProductsWrite))
 	if !p.Has(auth.ProductsRead) {
 		for i := range v.Photos {
 			v.Photos[i].URL = nil
@@ -142,37 +110,21 @@ func (s *Service) view(ctx context.Context, r *StoredProduct) (Product, error) {
 	return v, err
 }
 
-func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (out Product, err error) {
-	b, now := in.Body, s.now()
-	if err := b.Rules(); err != nil {
-		return out, err
+func (s *Service) opened(ctx context.Context, tx *store.Tx, c *kind.Change[StoredProduct, createBody]) error {
+	if err := c.Body.Rules(); err != nil {
+		return err
 	}
-	it, err := resource.Find(ctx, s.db, id.Factory, factoryrecord.Kind, b.FactoryID)
+	it, err := resource.Find(ctx, s.db, id.Factory, factoryrecord.Kind, c.Body.FactoryID)
 	if err != nil || !factoryrecord.Usable(it, it.Owner) {
-		return out, factoryrecord.RefError(err, b.FactoryID)
+		return factoryrecord.RefError(err, c.Body.FactoryID)
 	}
 	if err := factoryrecord.CheckSeller(it, "products"); err != nil {
-		return out, err
+		return err
 	}
-	r := &StoredProduct{Product: Product{Resource: resource.New(id.New(id.Product, now), now, nil),
-		FactoryID: b.FactoryID}, Steered: steers(ctx)}
-	err = settings{SKU: b.SKU, Name: b.Name, Description: b.Description, Price: b.Price, URL: b.URL,
-		Attributes: b.Attributes, State: Active, Metadata: b.Metadata}.apply(r, now)
-	if err != nil {
-		return out, err
-	}
-	if err := Create(tx, it.Owner, r); err != nil {
-		return out, err
-	}
-	return s.view(ctx, r)
-}
-
-func (s *Service) get(ctx context.Context, in *Path) (out Product, err error) {
-	r, _, err := s.find(ctx, in.ID)
-	if err != nil {
-		return out, err
-	}
-	return s.view(ctx, r)
+	r := c.Record
+	c.Item.Owner, r.State, r.Photos, r.Steered = it.Owner, Active, []StoredPhoto{}, steers(ctx)
+	r.take(tx, it.Owner)
+	return r.check(r, c.Now)
 }
 
 func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[Product], err error) {
@@ -180,21 +132,11 @@ func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[Pr
 	if in.SKU != "" {
 		return s.bySKU(ctx, in)
 	}
-	q, err := httpapi.Owned(ctx, ItemKind, id.Product, in.Period,
-		in.Filter.Into(map[string]string{StateFilter: httpapi.AnyOf(in.State)}))
-	if err != nil {
-		return page, err
-	}
-	if in.FactoryID != "" {
-		q.Index, q.Partition = store.ByParent, Partition(o, in.FactoryID)
-	}
-	in.Tagged.Into(&q)
-	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (out Product, err error) {
-		r, err := Decode(&it)
-		if err != nil {
-			return out, err
+	return kind.Page(ctx, s.products, in, s.view, func(_ context.Context, in *listInput, q *store.Query) error {
+		if in.FactoryID != "" {
+			q.Index, q.Partition = store.ByParent, Partition(o, in.FactoryID)
 		}
-		return s.view(ctx, r)
+		return nil
 	})
 }
 
@@ -210,15 +152,15 @@ func (s *Service) bySKU(ctx context.Context, in *listInput) (page httpapi.Page[P
 	if err != nil || held.Kind == "" {
 		return page, err
 	}
-	r, _, err := s.find(ctx, HolderOf(held))
+	f, err := s.products.Find(ctx, HolderOf(held))
 	if errs.CodeOf(err) == errs.NotFound {
 		return page, nil // it was deleted in between
 	}
-	if err != nil || len(in.State) > 0 && !slices.Contains(in.State, string(r.State)) ||
-		!in.Period.Contains(r.CreatedAt.Time) {
+	if err != nil || len(in.State) > 0 && !slices.Contains(in.State, string(f.Record.State)) ||
+		!in.Period.Contains(f.Record.CreatedAt.Time) {
 		return page, err
 	}
-	v, err := s.view(ctx, r)
+	v, err := s.view(ctx, f)
 	page.Items = []Product{v}
 	return page, err
 }
@@ -226,57 +168,49 @@ func (s *Service) bySKU(ctx context.Context, in *listInput) (page httpapi.Page[P
 // steers reports whether a change by the caller has the next items about a product wait for an approval.
 func steers(ctx context.Context) bool { return !auth.FromContext(ctx).Has(auth.ContentPublish) }
 
-func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out Product, err error) {
-	r, it, err := s.find(ctx, in.ID, in.IfMatch)
+func (s *Service) changed(ctx context.Context, tx *store.Tx, c *kind.Change[StoredProduct, patchBody]) error {
+	r := c.Record
+	clock, err := testclock.Now(ctx, s.db, c.Item.Owner, c.Now)
 	if err != nil {
-		return out, err
+		return err
 	}
-	set, err := httpapi.MergePatch(ctx, settingsOf(r))
-	if err != nil {
-		return out, err
+	var order error
+	if c.Body.PhotoIDs != nil {
+		order = r.arrange(c.Body.PhotoIDs)
 	}
-	now, sku, before := s.now(), r.SKU, settingsOf(r)
-	clock, err := testclock.Now(ctx, s.db, it.Owner, now)
-	if err != nil {
-		return out, err
+	if err := errs.All(r.check(c.Was, clock), order); err != nil {
+		return err
 	}
-	if err := set.apply(r, clock); err != nil {
-		return out, err
+	told := func(r *StoredProduct) []any { // what items tell
+		return []any{r.Name, r.Description, r.Price, r.URL, r.Attributes, r.Photos}
 	}
-	after := settingsOf(r)
-	before.SKU, before.State, before.Metadata = after.SKU, after.State, after.Metadata // which no item tells
-	if !reflect.DeepEqual(before, after) || !steers(ctx) {
+	if !reflect.DeepEqual(told(c.Was), told(r)) || !steers(ctx) {
 		r.Steered = steers(ctx)
 	}
-	r.Touch(now)
-	if err := Replace(tx, it, r, sku); err != nil {
-		return out, err
-	}
-	return s.view(ctx, r)
+	r.rename(tx, c.Item.Owner, c.Was.SKU)
+	return nil
 }
 
-// remove deletes a product. The answer shows its last state, without URLs.
-func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (out Product, err error) {
-	r, it, err := s.find(ctx, in.ID, in.IfMatch)
+// ended ends what belongs to a deleted product.
+func (s *Service) ended(ctx context.Context, tx *store.Tx, f *kind.Found[StoredProduct]) error {
+	r, now := f.Record, s.now()
+	clock, err := testclock.Now(ctx, s.db, f.Item.Owner, now)
 	if err != nil {
-		return out, err
-	}
-	now := s.now()
-	clock, err := testclock.Now(ctx, s.db, it.Owner, now)
-	if err != nil {
-		return out, err
+		return err
 	}
 	for _, p := range r.Unended(clock) {
-		return out, errs.New(errs.InvalidState, "The promotion %s includes the product and is %s. End the promotion "+
+		return errs.New(errs.InvalidState, "The promotion %s includes the product and is %s. End the promotion "+
 			"first, or take the product from it.", p.ID, p.State(clock)).In(string(r.State), "update")
 	}
-	if err := Delete(tx, now, it, r); err != nil {
-		return out, err
-	}
 	r.Touch(now)
-	out = r.Product
-	out.Photos = make([]Photo, len(r.Photos))
-	for i, p := range r.Photos {
+	return r.clear(tx, now, f.Item.Owner)
+}
+
+// last returns the last state of a product, without URLs.
+func last(_ context.Context, f *kind.Found[StoredProduct]) (Product, error) {
+	out := f.Record.Product
+	out.Photos = make([]Photo, len(f.Record.Photos))
+	for i, p := range f.Record.Photos {
 		out.Photos[i] = p.Photo
 	}
 	return out, nil
@@ -292,16 +226,17 @@ func (s *Service) addPhoto(ctx context.Context, tx *store.Tx, in *photoInput) (o
 	if b.MediaID != "" && !m.IsID() {
 		return out, errs.MissingAt(m.Param, "media", m.Value)
 	}
-	if !id.Valid(id.Product, in.ID) {
-		return out, errs.Missing(ItemKind, in.ID)
+	productID := httpapi.PathID(ctx)
+	if !id.Valid(id.Product, productID) {
+		return out, errs.Missing(ItemKind, productID)
 	}
-	given, err := incoming.Read(ctx, s.db, []incoming.Member{m}, store.IDKey(in.ID))
+	given, err := incoming.Read(ctx, s.db, []incoming.Member{m}, store.IDKey(productID))
 	if err != nil {
 		return out, err
 	}
 	p, it, now := auth.FromContext(ctx), given.Beside[0], s.now()
 	if it.Kind != ItemKind || !p.Owner.Sees(it.Owner) {
-		return out, errs.Missing(ItemKind, in.ID)
+		return out, errs.Missing(ItemKind, productID)
 	}
 	r, err := Decode(&it)
 	if err != nil {
@@ -347,10 +282,11 @@ func (s *Service) addPhoto(ctx context.Context, tx *store.Tx, in *photoInput) (o
 
 // removePhoto takes a photo from a product. The answer shows its last state, without URLs.
 func (s *Service) removePhoto(ctx context.Context, tx *store.Tx, in *removePhotoInput) (out Photo, err error) {
-	r, it, err := s.find(ctx, in.ID, in.IfMatch)
+	of, err := s.products.Find(ctx, in.ID, in.IfMatch)
 	if err != nil {
 		return out, err
 	}
+	r, it := of.Record, of.Item
 	i := r.Photo(in.PhotoID)
 	if i < 0 {
 		return out, errs.New(errs.NotFound, "The product has no photo with this id. GET shows its photos.")
@@ -462,32 +398,11 @@ func (b photoBody) Rules() error {
 	return errs.All(found...)
 }
 
-type createInput struct{ Body createBody }
-
-// Path names the product of a call.
-type Path struct {
-	// Id of the product.
-	ID string `path:"product_id" example:"prd_01h455vb4pex5vsknk084sn02q"`
-}
-
-type patchInput struct {
-	Path
-	httpapi.IfMatch
-	Body patchBody
-}
-
-type deleteInput struct {
-	Path
-	httpapi.IfMatch
-}
-
-type photoInput struct {
-	Path
-	Body photoBody
-}
+type photoInput struct{ Body photoBody }
 
 type removePhotoInput struct {
-	Path
+	// Id of the product.
+	ID string `path:"product_id" example:"prd_01h455vb4pex5vsknk084sn02q"`
 	// Id of the photo.
 	PhotoID string `path:"photo_id" example:"pho_01h455vb4pex5vsknk084sn02q"`
 	httpapi.IfMatch
@@ -503,42 +418,33 @@ type listInput struct {
 	// Only the product with this SKU. Needs factory_id.
 	SKU string `query:"sku" maxLength:"64"`
 	// Only products in these states, separated by commas.
-	State []string `query:"state" enum:"active,archived" nullable:"false"`
+	State []string `query:"state" filter:"state" enum:"active,archived" nullable:"false"`
 }
 
 // Register puts the operations of the area into the router.
 func (s *Service) Register(r *httpapi.Router) {
-	const collection, one, photos = "/v1/products", "/v1/products/{product_id}", "/v1/products/{product_id}/photos"
+	httpapi.List(r, s.products.Op(httpapi.Op{ID: "listProducts", Summary: "List the products",
+		Description: "Newest first. `sku` finds one product of a factory at once, however many there are."},
+		http.MethodGet, "/v1/products"), s.list)
+	kind.Create(r, s.products, httpapi.Op{ID: "createProduct", Summary: "Create a product",
+		Description: "Adds a product to the catalog of a factory of type `seller`. Its SKU must be free in the " +
+			"factory.",
+		Opens:  httpapi.Publishing,
+		Errors: []errs.Code{errs.WrongFactoryType, errs.Duplicate, errs.NotFound}}, s.opened, s.view)
+	kind.Get(r, s.products, httpapi.Op{ID: "getProduct", Summary: "Get a product",
+		Description: "The URLs of its photos are signed anew."}, s.view)
+	kind.Update(r, s.products, httpapi.Op{ID: "updateProduct", Summary: "Change a product",
+		Description: "Takes a JSON merge patch (RFC 7396). Set `state` to archive it or to bring it back, and " +
+			"`photo_ids` to put its photos into another order.",
+		Opens: httpapi.Publishing, Errors: []errs.Code{errs.Duplicate},
+		Fixed: map[string]string{"factory_id": "create another product",
+			"photos": "send photo_ids, or add and delete photos"}}, s.changed, s.view)
+	kind.Delete(r, s.products, httpapi.Op{ID: "deleteProduct", Summary: "Delete a product",
+		Description: "Deletes the product with its photos, and frees its SKU. Not while a scheduled or active " +
+			"promotion includes it. Content made of it stays.", Errors: []errs.Code{errs.InvalidState}}, s.ended, last)
+
+	const photos = "/v1/products/{product_id}/photos"
 	op := httpapi.Ops("product", "Products")
-	list := op("listProducts", http.MethodGet, collection, auth.ProductsRead, "List the products",
-		"Newest first. `sku` finds one product of a factory at once, however many there are.").Opening(httpapi.Nothing)
-	list.Errors = []errs.Code{errs.InvalidCursor}
-	httpapi.List(r, list, s.list)
-
-	create := op("createProduct", http.MethodPost, collection, auth.ProductsWrite, "Create a product",
-		"Adds a product to the catalog of a factory of type `seller`. Its SKU must be free in the factory.").
-		Opening(httpapi.Publishing)
-	create.Status = http.StatusCreated
-	create.Errors = []errs.Code{errs.WrongFactoryType, errs.Duplicate, errs.NotFound}
-	httpapi.Write(r, create, s.create)
-
-	httpapi.Read(r, op("getProduct", http.MethodGet, one, auth.ProductsRead, "Get a product",
-		"The URLs of its photos are signed anew.").Opening(httpapi.Nothing), s.get)
-
-	update := op("updateProduct", http.MethodPatch, one, auth.ProductsWrite, "Change a product",
-		"Takes a JSON merge patch (RFC 7396). Set `state` to archive it or to bring it back, and `photo_ids` to put "+
-			"its photos into another order.").Opening(httpapi.Publishing)
-	update.Errors = []errs.Code{errs.VersionMismatch, errs.Duplicate}
-	update.Fixed = map[string]string{"factory_id": "create another product",
-		"photos": "send photo_ids, or add and delete photos"}
-	httpapi.Write(r, update, s.update)
-
-	remove := op("deleteProduct", http.MethodDelete, one, auth.ProductsWrite, "Delete a product",
-		"Deletes the product with its photos, and frees its SKU. Not while a scheduled or active promotion includes "+
-			"it. Content made of it stays.").Opening(httpapi.Deletion)
-	remove.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState}
-	httpapi.Write(r, remove, s.remove)
-
 	add := op("addProductPhoto", http.MethodPost, photos, auth.ProductsWrite, "Add a photo to a product",
 		"Without `source_url` and `media_id`, declare `mime_type`, `bytes` and `sha256`, and send the file by the "+
 			"request in `upload` within 15 minutes; with `source_url`, the service fetches the file; with "+

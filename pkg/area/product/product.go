@@ -32,9 +32,6 @@ const (
 	Archived State = "archived"
 )
 
-// StateFilter is the filter of lists by the state of a product.
-const StateFilter = "state"
-
 // MaxPhotos is the greatest number of photos of a product.
 const MaxPhotos = 10
 
@@ -59,7 +56,7 @@ type Product struct {
 	// Properties such as size and color.
 	Attributes map[string]string `json:"attributes"`
 	// State of the product. An archived product is kept, and no new content is made of it.
-	State State `json:"state" enum:"active,archived"`
+	State State `json:"state" filter:"state" enum:"active,archived"`
 	// Photos in their order. The first is the main photo.
 	Photos []Photo `json:"photos" nullable:"false"`
 	// Its prices of the last year, the oldest first, each from the time at which it was set. Of a day with many
@@ -94,7 +91,7 @@ func Partition(o tenant.Owner, factoryID string) string {
 // Offered reports whether an item is an active product of an owner's factory.
 func Offered(it store.Item, o tenant.Owner, factoryID string) bool {
 	return it.Kind == ItemKind && it.Owner == o && it.Parent.PK == Partition(o, factoryID) &&
-		it.Filters[StateFilter] == string(Active)
+		it.Filters["state"] == string(Active)
 }
 
 // SKUKey is the key of the item that holds which product of a factory has a SKU.
@@ -128,40 +125,44 @@ func release(tx *store.Tx, o tenant.Owner, factoryID, sku string) {
 	tx.Delete(store.Item{Key: SKUKey(o, factoryID, sku), Version: 1})
 }
 
+// rename adds to the transaction that a product has its SKU in the place of the one that it had.
+func (r *StoredProduct) rename(tx *store.Tx, o tenant.Owner, was string) {
+	if was != r.SKU {
+		r.take(tx, o)
+		release(tx, o, r.FactoryID, was)
+	}
+}
+
+// place notes the price of a product, and lists it with its factory.
+func place(it *store.Item, r *StoredProduct) {
+	r.notePrice()
+	it.Parent = store.Key{PK: Partition(it.Owner, r.FactoryID), SK: r.ID}
+}
+
 // Create adds a product to the transaction.
 func Create(tx *store.Tx, o tenant.Owner, r *StoredProduct) error {
-	r.notePrice()
-	it, err := store.NewItem(ItemKind, o, r.ID, r)
-	if err != nil {
-		return err
-	}
-	it.Parent = store.Key{PK: Partition(o, r.FactoryID), SK: r.ID}
-	it.Filters = map[string]string{StateFilter: string(r.State)}
 	r.take(tx, o)
-	tx.Create(it, nil)
-	return nil
+	_, err := products.Add(tx, r.CreatedAt.Time, o, r)
+	return err
 }
 
 // Replace adds a changed product, which was read with the item, to the transaction. Its SKU was the given one.
 func Replace(tx *store.Tx, it store.Item, r *StoredProduct, sku string) error {
-	r.notePrice()
-	if sku != r.SKU {
-		r.take(tx, it.Owner)
-		release(tx, it.Owner, r.FactoryID, sku)
-	}
-	it.Filters = map[string]string{StateFilter: string(r.State)}
-	if err := it.Encode(r); err != nil {
-		return err
-	}
-	tx.Replace(it)
-	return nil
+	r.rename(tx, it.Owner, sku)
+	place(&it, r)
+	return tx.Rewrite(it, r)
 }
 
 // Delete adds to the transaction that a product, which was read with the item, ends with its photos.
 func Delete(tx *store.Tx, now time.Time, it store.Item, r *StoredProduct) error {
 	tx.Delete(it)
-	release(tx, it.Owner, r.FactoryID, r.SKU)
-	return drop(tx, now, it.Owner, r.ID, r.Photos)
+	return r.clear(tx, now, it.Owner)
+}
+
+// clear adds to the transaction that a SKU is free, and that the photos end.
+func (r *StoredProduct) clear(tx *store.Tx, now time.Time, o tenant.Owner) error {
+	release(tx, o, r.FactoryID, r.SKU)
+	return drop(tx, now, o, r.ID, r.Photos)
 }
 
 // View returns the product as its GET shows it, with signed URLs. Only who may change
@@ -246,10 +247,7 @@ func AdoptPromotion(tx *store.Tx, now time.Time, o tenant.Owner, p Promotion, pr
 			return err
 		}
 	}
-	it, err := p.Entry(o)
-	if err == nil {
-		tx.Create(it, nil)
-	}
+	_, err := promotions.Add(tx, now, o, &p)
 	return err
 }
 

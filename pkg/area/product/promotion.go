@@ -16,6 +16,7 @@ import (
 	"github.com/content-automation/api/pkg/base/money"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/httpapi/kind"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
@@ -29,34 +30,21 @@ const maxChanged = 90
 
 // Promotions creates, lists and changes promotions.
 type Promotions struct {
-	db  *store.DB
-	now func() time.Time
+	db         *store.DB
+	now        func() time.Time
+	promotions *kind.Kind[Promotion]
 }
 
 // NewPromotions makes the service.
-func NewPromotions(db *store.DB, now func() time.Time) *Promotions { return &Promotions{db, now} }
+func NewPromotions(db *store.DB, now func() time.Time) *Promotions {
+	return &Promotions{db, now, promotions.On(db, now)}
+}
+
+var promotions = kind.Kind[Promotion]{Name: PromotionKind, ID: id.Promotion, Path: "/v1/promotions/{promotion_id}",
+	Function: "product", Tag: "Promotions", Reads: auth.ProductsRead, Writes: auth.ProductsWrite, Place: placePromotion}
 
 // MountPromotions registers the operations of the area.
 func MountPromotions(r *httpapi.Router, e area.Env) { NewPromotions(e.DB, e.Now).Register(r) }
-
-// promotionSettings are the members of a promotion that a caller sets.
-type promotionSettings struct {
-	ProductIDs []string          `json:"product_ids"`
-	Name       string            `json:"name"`
-	Discount   Discount          `json:"discount"`
-	StartsAt   time.Time         `json:"starts_at"`
-	EndsAt     time.Time         `json:"ends_at"`
-	Message    string            `json:"message"`
-	State      string            `json:"state"`
-	Metadata   resource.Metadata `json:"metadata"`
-	PriorPrice *money.Price      `json:"prior_price"`
-	Exception  *PriorException   `json:"prior_price_exception"`
-}
-
-func promotionSettingsOf(p Promotion) promotionSettings {
-	return promotionSettings{p.ProductIDs, p.Name, p.Discount, p.StartsAt.Time, p.EndsAt.Time, string(p.Message), "",
-		p.Metadata, p.PriorPrice, p.Exception}
-}
 
 // checkStated refuses a prior price that is not valid, or that is stated for several products.
 func checkStated(prior *money.Price, productIDs []string) error {
@@ -91,21 +79,13 @@ func checkTimes(starts, ends, now time.Time) error {
 	return nil
 }
 
-// apply checks settings and takes them over.
-func (s promotionSettings) apply(p *Promotion, now time.Time) error {
-	times := checkTimes(s.StartsAt, s.EndsAt, now)
-	if s.State == string(Ended) {
-		s.EndsAt, times = now, nil
+// check refuses a promotion that cannot be as it is. Its state is ended if it is to end now.
+func (p *Promotion) check(now time.Time) error {
+	times := checkTimes(p.StartsAt.Time, p.EndsAt.Time, now)
+	if p.State == Ended {
+		p.EndsAt, times = resource.Instant(now), nil
 	}
-	if err := errs.All(checkDiscount(s.Discount), times, checkStated(s.PriorPrice, s.ProductIDs)); err != nil {
-		return err
-	}
-	p.ProductIDs, p.Name, p.Discount, p.Message, p.Metadata = s.ProductIDs, s.Name, s.Discount,
-		resource.Text(s.Message),
-		s.Metadata.OrEmpty()
-	p.PriorPrice, p.Exception = s.PriorPrice, s.Exception
-	p.StartsAt, p.EndsAt = resource.Instant(s.StartsAt), resource.Instant(s.EndsAt)
-	return nil
+	return errs.All(checkDiscount(p.Discount), times, checkStated(p.PriorPrice, p.ProductIDs))
 }
 
 // assign has each of the products, whose items were read, keep the promotion, and those that it had before forget it.
@@ -190,53 +170,45 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-func (s *Promotions) create(ctx context.Context, tx *store.Tx, in *promotionCreateInput) (out Promotion, err error) {
-	b, now, o := in.Body, s.now(), auth.FromContext(ctx).Owner
-	clock, err := testclock.Now(ctx, s.db, o, now)
+func (s *Promotions) opened(ctx context.Context, tx *store.Tx, c *kind.Change[Promotion, promotionCreateBody]) error {
+	p, o := c.Record, c.Item.Owner
+	clock, err := testclock.Now(ctx, s.db, o, c.Now)
 	if err != nil {
-		return out, err
+		return err
 	}
-	if err := b.Rules(); err != nil {
-		return out, err
+	if err := c.Body.Rules(); err != nil {
+		return err
 	}
-	if !id.Valid(id.Factory, b.FactoryID) {
-		return out, factoryrecord.RefError(nil, b.FactoryID)
+	if !id.Valid(id.Factory, p.FactoryID) {
+		return factoryrecord.RefError(nil, p.FactoryID)
 	}
-	found, beside, err := resource.FindAll(ctx, s.db, id.Product, b.ProductIDs, factoryrecord.Key(b.FactoryID))
+	found, beside, err := resource.FindAll(ctx, s.db, id.Product, p.ProductIDs, factoryrecord.Key(p.FactoryID))
 	if err != nil {
-		return out, err
+		return err
 	}
 	if !factoryrecord.Usable(beside[0], o) {
-		return out, factoryrecord.RefError(nil, b.FactoryID)
+		return factoryrecord.RefError(nil, p.FactoryID)
 	}
-	o = beside[0].Owner
+	c.Item.Owner = beside[0].Owner
 	if err := factoryrecord.CheckSeller(beside[0], "promotions"); err != nil {
-		return out, err
+		return err
 	}
-	starts := b.StartsAt
-	if starts.IsZero() {
-		starts = clock
+	if p.StartsAt.IsZero() {
+		p.StartsAt = resource.Instant(clock)
 	}
-	out = Promotion{Resource: resource.New(id.New(id.Promotion, now), now, nil), FactoryID: b.FactoryID}
-	if err := (promotionSettings{b.ProductIDs, b.Name, b.Discount, starts, b.EndsAt, b.Message, "",
-		b.Metadata, b.PriorPrice, b.Exception}).apply(&out,
-		clock); err != nil {
-		return out, err
+	if err := p.check(clock); err != nil {
+		return err
 	}
 	legal, err := profile.LegalOf(ctx, s.db, beside[0])
 	if err != nil {
-		return out, err
+		return err
 	}
-	if err := assign(ctx, tx, legal.Country(), clock, found, &out, nil); err != nil {
-		return out, err
-	}
-	it, err := out.Entry(o)
-	if err != nil {
-		return out, err
-	}
-	tx.Create(it, nil)
-	return DecodePromotion(&it, clock)
+	p.State = stateAt(clock, p.StartsAt, p.EndsAt)
+	return assign(ctx, tx, legal.Country(), clock, found, p, nil)
 }
+
+// shown returns a promotion with the state that it has.
+func shown(_ context.Context, f *kind.Found[Promotion]) (Promotion, error) { return *f.Record, nil }
 
 func (s *Promotions) list(ctx context.Context, in *promotionListInput) (page httpapi.Page[Promotion], err error) {
 	o := auth.FromContext(ctx).Owner
@@ -244,69 +216,45 @@ func (s *Promotions) list(ctx context.Context, in *promotionListInput) (page htt
 	if err != nil {
 		return page, err
 	}
-	q := httpapi.AllOwned(ctx, PromotionKind, in.Filter.Into(nil))
-	if in.FactoryID != "" {
-		q.Index, q.Partition = store.ByParent, PromotionPartition(o, in.FactoryID)
-	}
-	if err := httpapi.Only(&q, id.Promotion, "a promotion", in.ID); err != nil {
-		return page, err
-	}
-	q.Either = Either(in.State, clock)
-	in.Tagged.Into(&q)
-	return httpapi.ListItems(ctx, s.db, q, in.PageInput,
-		func(it store.Item) (Promotion, error) { return DecodePromotion(&it, clock) })
+	return kind.Page(ctx, s.promotions, in, func(_ context.Context, f *kind.Found[Promotion]) (Promotion, error) {
+		f.Record.State = stateAt(clock, f.Record.StartsAt, f.Record.EndsAt)
+		return *f.Record, nil
+	}, func(_ context.Context, in *promotionListInput, q *store.Query) error {
+		if in.FactoryID != "" {
+			q.Index, q.Partition = store.ByParent, PromotionPartition(o, in.FactoryID)
+		}
+		q.Either = Either(in.State, clock)
+		return httpapi.Only(q, id.Promotion, "a promotion", in.ID)
+	})
 }
 
-func (s *Promotions) update(ctx context.Context, tx *store.Tx, in *promotionPatchInput) (out Promotion, err error) {
-	it, err := resource.Find(ctx, s.db, id.Promotion, PromotionKind, in.ID)
+func (s *Promotions) changed(ctx context.Context, tx *store.Tx, c *kind.Change[Promotion, promotionPatchBody]) error {
+	p := c.Record
+	clock, err := testclock.Now(ctx, s.db, c.Item.Owner, c.Now)
 	if err != nil {
-		return out, err
+		return err
 	}
-	now := s.now()
-	clock, err := testclock.Now(ctx, s.db, it.Owner, now)
-	if err != nil {
-		return out, err
-	}
-	if out, err = DecodePromotion(&it, clock); err != nil {
-		return out, err
-	}
-	if err := in.Check(out.Version); err != nil {
-		return out, err
-	}
-	if out.State == Ended {
-		return out, errs.New(errs.InvalidState, "The promotion has ended, and cannot be changed. Create another one.").
+	if stateAt(clock, c.Was.StartsAt, c.Was.EndsAt) == Ended {
+		return errs.New(errs.InvalidState, "The promotion has ended, and cannot be changed. Create another one.").
 			In(string(Ended))
 	}
-	set, err := httpapi.MergePatch(ctx, promotionSettingsOf(out))
-	if err != nil {
-		return out, err
+	p.State = PromotionState(c.Body.State)
+	if err := p.check(clock); err != nil {
+		return err
 	}
-	before := out.ProductIDs
-	if err := set.apply(&out, clock); err != nil {
-		return out, err
-	}
-	found, beside, err := resource.FindAll(ctx, s.db, id.Product, slices.Concat(before, out.ProductIDs),
-		factoryrecord.Key(out.FactoryID))
+	found, beside, err := resource.FindAll(ctx, s.db, id.Product, slices.Concat(c.Was.ProductIDs, p.ProductIDs),
+		factoryrecord.Key(p.FactoryID))
 	if err != nil {
-		return out, err
+		return err
 	}
 	var legal profile.Legal
-	if factoryrecord.Usable(beside[0], it.Owner) {
+	if factoryrecord.Usable(beside[0], c.Item.Owner) {
 		if legal, err = profile.LegalOf(ctx, s.db, beside[0]); err != nil {
-			return out, err
+			return err
 		}
 	}
-	if err := assign(ctx, tx, legal.Country(), clock, found, &out, before); err != nil {
-		return out, err
-	}
-	out.Touch(now)
-	entry, err := out.Entry(it.Owner)
-	if err != nil {
-		return out, err
-	}
-	entry.Version = it.Version
-	tx.Replace(entry)
-	return DecodePromotion(&entry, clock)
+	p.State = stateAt(clock, p.StartsAt, p.EndsAt)
+	return assign(ctx, tx, legal.Country(), clock, found, p, c.Was.ProductIDs)
 }
 
 // PromotionKind is the kind of a promotion in the table.
@@ -398,13 +346,11 @@ const (
 	endsFilter   = "ends"
 )
 
-// Entry writes the promotion as an item.
-func (p *Promotion) Entry(o tenant.Owner) (store.Item, error) {
-	it, err := store.NewItem(PromotionKind, o, p.ID, p)
-	it.Parent = store.Key{PK: PromotionPartition(o, p.FactoryID), SK: p.ID}
+// placePromotion lists a promotion with its factory, and by its times.
+func placePromotion(it *store.Item, p *Promotion) {
+	it.Parent = store.Key{PK: PromotionPartition(it.Owner, p.FactoryID), SK: p.ID}
 	it.Filters = map[string]string{startsFilter: resource.SortableTime(p.StartsAt.Time),
 		endsFilter: resource.SortableTime(p.EndsAt.Time)}
-	return it, err
 }
 
 // PromotionPartition is the partition of ByParent that lists the promotions of a factory.
@@ -564,15 +510,6 @@ type promotionPatchBody struct {
 	Metadata resource.MetadataPatch `json:"metadata,omitempty" nullable:"true"`
 }
 
-type promotionCreateInput struct{ Body promotionCreateBody }
-
-type promotionPatchInput struct {
-	// Id of the promotion.
-	ID string `path:"promotion_id" example:"prm_01h455vb4pex5vsknk084sn02q"`
-	httpapi.IfMatch
-	Body promotionPatchBody
-}
-
 type promotionListInput struct {
 	httpapi.PageInput
 	resource.Tagged
@@ -587,28 +524,19 @@ type promotionListInput struct {
 
 // Register puts the operations of the area into the router.
 func (s *Promotions) Register(r *httpapi.Router) {
-	const collection = "/v1/promotions"
-	op := httpapi.Ops("product", "Promotions")
-	list := op("listPromotions", http.MethodGet, collection, auth.ProductsRead, "List the promotions",
-		"Newest first. Their states are those of the moment of the call.").Opening(httpapi.Nothing)
-	list.Errors = []errs.Code{errs.InvalidCursor}
-	httpapi.List(r, list, s.list)
-
-	create := op("createPromotion", http.MethodPost, collection, auth.ProductsWrite, "Create a promotion",
-		"Lowers the prices of 1 to 50 products of one factory for a time. A discount by `amount` is at most the "+
-			"price of each product, and its products have one currency. A product is in up to 20 promotions that "+
-			"have not ended; of those that are active, the lowest price counts. If the region of the factory is in "+
-			"the European Union, a percentage above the real one is refused: that from the lowest price of the 30 "+
-			"days before.").Opening(httpapi.Publishing)
-	create.Status = http.StatusCreated
-	create.Errors = []errs.Code{errs.WrongFactoryType, errs.NotFound, errs.RuleViolated}
-	httpapi.Write(r, create, s.create)
-
-	update := op("updatePromotion", http.MethodPatch, collection+"/{promotion_id}", auth.ProductsWrite,
-		"Change a promotion",
-		"Takes a JSON merge patch (RFC 7396). Send `state: \"ended\"` to end it early. A promotion that has ended "+
-			"cannot be changed.").Opening(httpapi.Publishing)
-	update.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState, errs.RuleViolated}
-	update.Fixed = map[string]string{"factory_id": "create another promotion"}
-	httpapi.Write(r, update, s.update)
+	httpapi.List(r, s.promotions.Op(httpapi.Op{ID: "listPromotions", Summary: "List the promotions",
+		Description: "Newest first. Their states are those of the moment of the call."},
+		http.MethodGet, "/v1/promotions"), s.list)
+	kind.Create(r, s.promotions, httpapi.Op{ID: "createPromotion", Summary: "Create a promotion",
+		Description: "Lowers the prices of 1 to 50 products of one factory for a time. A discount by `amount` is at " +
+			"most the price of each product, and its products have one currency. A product is in up to 20 promotions " +
+			"that have not ended; of those that are active, the lowest price counts. If the region of the factory is " +
+			"in the European Union, a percentage above the real one is refused: that from the lowest price of the 30 " +
+			"days before.", Opens: httpapi.Publishing,
+		Errors: []errs.Code{errs.WrongFactoryType, errs.NotFound, errs.RuleViolated}}, s.opened, shown)
+	kind.Update(r, s.promotions, httpapi.Op{ID: "updatePromotion", Summary: "Change a promotion",
+		Description: "Takes a JSON merge patch (RFC 7396). Send `state: \"ended\"` to end it early. A promotion that " +
+			"has ended cannot be changed.", Opens: httpapi.Publishing,
+		Errors: []errs.Code{errs.InvalidState, errs.RuleViolated},
+		Fixed:  map[string]string{"factory_id": "create another promotion"}}, s.changed, shown)
 }

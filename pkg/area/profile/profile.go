@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"reflect"
 	"slices"
 	"strings"
@@ -27,6 +26,7 @@ import (
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/httpapi/kind"
 	"github.com/content-automation/api/pkg/media"
 	keyrecord "github.com/content-automation/api/pkg/record/apikey"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
@@ -39,15 +39,20 @@ import (
 
 // Service makes and changes profiles.
 type Service struct {
-	db     *store.DB
-	signer *media.Signer
-	now    func() time.Time
+	db       *store.DB
+	signer   *media.Signer
+	now      func() time.Time
+	profiles *kind.Kind[record.Record]
 }
 
 // NewService makes the service.
 func NewService(db *store.DB, signer *media.Signer, now func() time.Time) *Service {
-	return &Service{db, signer, now}
+	return &Service{db, signer, now, profiles.On(db, now)}
 }
+
+var profiles = kind.Kind[record.Record]{Name: record.Kind, ID: id.Profile, Path: "/v1/profiles/{profile_id}",
+	Function: "account", Tag: "Profiles", Reads: auth.AccountRead, Writes: auth.AccountManage, AccountWide: true,
+	Beside: beside, Count: quota.Profiles.Take}
 
 // Details are a profile with its usage, which a list leaves out.
 type Details struct {
@@ -71,16 +76,6 @@ type Usage struct {
 	Left *int64 `json:"remaining_credits"`
 }
 
-// settings are the members of a profile that can be changed.
-type settings struct {
-	Name       string  `json:"name"`
-	Logo       *string `json:"logo"`
-	SpendLimit *int64  `json:"spend_limit_credits"`
-	QuoteAbove *int64  `json:"quote_required_above_credits"`
-	record.Legal
-	Metadata resource.Metadata `json:"metadata"`
-}
-
 // listInput has the parameters of the list of profiles.
 type listInput struct {
 	httpapi.PageInput
@@ -89,51 +84,37 @@ type listInput struct {
 	Name string `query:"name" maxLength:"200" example:"Café Linde"`
 }
 
-func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[record.Profile], error) {
-	q := httpapi.AllOwned(ctx, record.Kind, map[string]string{record.NameFilter: record.Fold(in.Name)})
-	in.Tagged.Into(&q)
-	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (record.Profile, error) {
-		r, err := record.Decode(&it)
-		return r.Profile, err
-	})
+// named bounds a list to the profiles with a name.
+func named(_ context.Context, in *listInput, q *store.Query) error {
+	q.Filters[record.NameFilter] = record.Fold(in.Name)
+	return nil
 }
 
-func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (out record.Profile, err error) {
-	b, now := in.Body, s.now()
-	r := record.Record{Profile: record.Profile{Resource: resource.New(id.New(id.Profile, now), now, b.Metadata)}}
-	o := auth.FromContext(ctx).Owner.Of(tenant.Profile(r.ID))
-	set := settings{b.Name, b.Logo, b.SpendLimit, b.QuoteAbove,
-		record.Legal{Region: b.Region, AdMarking: b.AdMarking}, b.Metadata}
-	if err := s.apply(ctx, tx, o, &r, set, store.Item{}); err != nil {
-		return out, err
-	}
-	it, err := r.Item(o)
-	if err != nil {
-		return out, err
-	}
-	quota.Profiles.Take(tx, now, &it)
-	tx.Create(it, nil)
-	ledger.OpenPurse(tx, o, r.Bounds())
-	return r.Profile, nil
+// shown returns a profile as lists show it.
+func shown(_ context.Context, f *kind.Found[record.Record]) (record.Profile, error) {
+	return f.Record.Profile, nil
 }
 
-// apply takes settings over. The argument logo is the item of the present logo.
-func (s *Service) apply(ctx context.Context, tx *store.Tx, o tenant.Owner, r *record.Record, set settings,
-	logo store.Item) error {
-	same := r.Logo == set.Logo || r.Logo != nil && set.Logo != nil && *r.Logo == *set.Logo
-	if err := law.CheckSettings(set.Legal); err != nil {
+// opened checks a new profile, and opens its purse.
+func (s *Service) opened(ctx context.Context, tx *store.Tx, c *kind.Change[record.Record, createBody]) error {
+	c.Item.Owner = c.Item.Owner.Of(tenant.Profile(c.Record.ID))
+	ledger.OpenPurse(tx, c.Item.Owner, c.Record.Bounds())
+	return s.check(ctx, tx, &c.Found, nil, store.Item{})
+}
+
+// check refuses settings that a profile cannot have, and keeps a copy of the logo. The argument was is the logo before,
+// and present its copy.
+func (s *Service) check(ctx context.Context, tx *store.Tx, f *kind.Found[record.Record], was *string,
+	present store.Item) error {
+	logo, o := f.Record.Logo, f.Item.Owner
+	if err := law.CheckSettings(f.Record.Legal); err != nil || resource.Equal(was, logo) {
 		return err
 	}
-	r.Name, r.Logo, r.SpendLimit, r.QuoteAbove = set.Name, set.Logo, set.SpendLimit, set.QuoteAbove
-	r.Legal, r.Metadata = set.Legal, set.Metadata.OrEmpty()
-	if same {
+	if logo == nil {
+		tx.Delete(present)
 		return nil
 	}
-	if set.Logo == nil {
-		tx.Delete(logo)
-		return nil
-	}
-	m := incoming.Member{Param: "/logo", Value: *set.Logo, Type: media.Image}
+	m := incoming.Member{Param: "/logo", Value: *logo, Type: media.Image}
 	if !m.IsID() {
 		return errs.MissingAt(m.Param, "media", m.Value)
 	}
@@ -141,24 +122,24 @@ func (s *Service) apply(ctx context.Context, tx *store.Tx, o tenant.Owner, r *re
 	if err != nil {
 		return err
 	}
-	f, err := given.For(o).File(m)
+	file, err := given.For(o).File(m)
 	if err != nil {
 		return err
 	}
-	if f.Bytes > record.MaxLogo {
-		return errs.Invalid(m.Param, "must have at most %d bytes, and the media %s has %d", record.MaxLogo, f.ID,
-			f.Bytes)
+	if file.Bytes > record.MaxLogo {
+		return errs.Invalid(m.Param, "must have at most %d bytes, and the media %s has %d", record.MaxLogo, file.ID,
+			file.Bytes)
 	}
-	picture, err := s.signer.Read(ctx, f, record.MaxLogo)
+	picture, err := s.signer.Read(ctx, file, record.MaxLogo)
 	if err != nil {
 		return errs.Wrap(err, errs.ProviderUnavailable, "The picture cannot be read at the moment. Nothing was "+
 			"changed. Repeat the request.")
 	}
-	it, err := record.LogoItem(o, record.Logo{MIMEType: f.MIMEType, Picture: picture})
+	it, err := record.LogoItem(o, record.Logo{MIMEType: file.MIMEType, Picture: picture})
 	if err != nil {
 		return err
 	}
-	if it.Version = logo.Version; logo.Version > 0 {
+	if it.Version = present.Version; it.Version > 0 {
 		tx.Replace(it)
 	} else {
 		tx.Create(it, nil)
@@ -166,65 +147,43 @@ func (s *Service) apply(ctx context.Context, tx *store.Tx, o tenant.Owner, r *re
 	return nil
 }
 
-// beside are the other items of a profile.
-type beside struct{ purse, uses, logo store.Item }
+// The other items of a profile.
+const (
+	purse = iota
+	uses
+	logo
+)
 
-// find reads a profile of the caller, and other items that belong to it, in one round trip.
-func (s *Service) find(ctx context.Context, profileID string) (r record.Record, it store.Item, b beside, err error) {
-	o := auth.FromContext(ctx).Owner.Of(tenant.Profile(profileID))
-	it, items, err := resource.FindWith(ctx, s.db, id.Profile, record.Kind, profileID, ledger.PurseKey(o),
-		ledger.UsesKey(o), record.LogoKey(o))
-	if err != nil {
-		return r, it, b, err
-	}
-	r, err = record.Decode(&it)
-	return r, it, beside{items[0], items[1], items[2]}, err
+// beside returns the keys of the other items of a profile.
+func beside(o tenant.Owner, profileID string) []store.Key {
+	o = o.Of(tenant.Profile(profileID))
+	return []store.Key{purse: ledger.PurseKey(o), uses: ledger.UsesKey(o), logo: record.LogoKey(o)}
 }
 
-func (s *Service) get(ctx context.Context, in *Path) (out Details, err error) {
-	r, _, b, err := s.find(ctx, in.ID)
-	if err != nil {
-		return out, err
-	}
+// details returns a profile with its usage.
+func (s *Service) details(_ context.Context, f *kind.Found[record.Record]) (Details, error) {
 	now := s.now()
-	spent := ledger.SpendingOf(b.purse, now)
-	return Details{r.Profile, Usage{now.UTC().Format("2006-01"), spent.Spent, spent.Left}}, nil
+	spent := ledger.SpendingOf(f.Beside[purse], now)
+	return Details{f.Record.Profile, Usage{now.UTC().Format("2006-01"), spent.Spent, spent.Left}}, nil
 }
 
 // lifts reports whether a limit permits more than before. Nil is none.
 func lifts(before, after *int64) bool { return before != nil && (after == nil || *after > *before) }
 
-func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out record.Profile, err error) {
-	r, it, b, err := s.find(ctx, in.ID)
-	if err != nil {
-		return out, err
+func (s *Service) changed(ctx context.Context, tx *store.Tx, c *kind.Change[record.Record, patchBody]) error {
+	if err := s.check(ctx, tx, &c.Found, c.Was.Logo, c.Beside[logo]); err != nil {
+		return err
 	}
-	if err := in.Check(r.Version); err != nil {
-		return out, err
-	}
-	set, err := httpapi.MergePatch(ctx, settings{r.Name, r.Logo, r.SpendLimit, r.QuoteAbove, r.Legal,
-		r.Metadata})
-	if err != nil {
-		return out, err
-	}
-	now, before := s.now(), r.Bounds()
-	if err := s.apply(ctx, tx, it.Owner, &r, set, b.logo); err != nil {
-		return out, err
-	}
-	if after := r.Bounds(); lifts(before.Limit, after.Limit) || lifts(before.QuoteAbove, after.QuoteAbove) {
+	before, after := c.Was.Bounds(), c.Record.Bounds()
+	if lifts(before.Limit, after.Limit) || lifts(before.QuoteAbove, after.QuoteAbove) {
 		if err := auth.FromContext(ctx).RequirePerson(auth.ActSpend); err != nil {
-			return out, err
+			return err
 		}
 	}
-	if !reflect.DeepEqual(before, r.Bounds()) {
-		ledger.ChangePurse(tx, now, b.purse, r.Bounds())
+	if !reflect.DeepEqual(before, after) {
+		ledger.ChangePurse(tx, c.Now, c.Beside[purse], after)
 	}
-	r.Touch(now)
-	if err := it.Encode(r); err != nil {
-		return out, err
-	}
-	tx.Replace(it)
-	return r.Profile, nil
+	return nil
 }
 
 type createBody struct {
@@ -267,61 +226,26 @@ type patchBody struct {
 	Metadata resource.MetadataPatch `json:"metadata,omitempty" nullable:"true"`
 }
 
-type createInput struct{ Body createBody }
-
-// Path names the profile of a call.
-type Path struct {
-	// Id of the profile.
-	ID string `path:"profile_id" example:"prf_01h455vb4pex5vsknk084sn02q"`
-}
-
-type patchInput struct {
-	Path
-	httpapi.IfMatch
-	Body patchBody
-}
-
-type deleteInput struct {
-	Path
-	httpapi.IfMatch
-}
-
 // Register puts the operations of the area into the router.
 func (s *Service) Register(r *httpapi.Router) {
-	const collection, one = "/v1/profiles", "/v1/profiles/{profile_id}"
-	op := func(id, method, path string, scope auth.Scope, summary, description string) httpapi.Op {
-		return httpapi.Op{
-			ID: id, Method: method, Path: path, Scope: scope, Function: "account", Tag: "Profiles",
-			Summary: summary, Description: description, AccountWide: method != http.MethodGet,
-		}
-	}
-	list := op("listProfiles", http.MethodGet, collection, auth.AccountRead, "List the profiles",
-		"Newest first. A key that is bound to profiles lists these.").Opening(httpapi.Nothing)
-	list.Errors = []errs.Code{errs.InvalidCursor}
-	httpapi.List(r, list, s.list)
-
-	create := op("createProfile", http.MethodPost, collection, auth.AccountManage, "Create a profile",
-		"A profile is a client of an agency. Factories, social accounts, media, webhooks and generations of the "+
-			"studio that are created with its id belong to it, with all that they make. A key with `profile_ids` "+
-			"sees and makes nothing else.").Opening(httpapi.Nothing)
-	create.Status = http.StatusCreated
-	create.Errors = []errs.Code{errs.UnsupportedMedia, errs.InvalidState, errs.NotFound}
-	httpapi.Write(r, create, s.create)
-
-	httpapi.Read(r, op("getProfile", http.MethodGet, one, auth.AccountRead, "Get a profile",
-		"Includes what the work for it has cost this month.").Opening(httpapi.Nothing), s.get)
-
-	update := op("updateProfile", http.MethodPatch, one, auth.AccountManage, "Change a profile",
-		"Takes a JSON merge patch (RFC 7396).").Opening(httpapi.Spending)
-	update.Errors = []errs.Code{errs.UnsupportedMedia, errs.VersionMismatch}
-	httpapi.Write(r, update, s.update)
-
-	remove := op("deleteProfile", http.MethodDelete, one, auth.AccountManage, "Delete a profile",
-		"A profile is deleted once nothing belongs to it: `invalid_state` names what does. Delete its factories, "+
-			"content items, generations and media, disconnect its social accounts, delete its webhooks and revoke "+
-			"its keys before. Its chats end with it. The entries of the balance stay.").Opening(httpapi.Deletion)
-	remove.Errors = []errs.Code{errs.InvalidState, errs.VersionMismatch}
-	httpapi.Write(r, remove, s.remove)
+	kind.List(r, s.profiles, httpapi.Op{ID: "listProfiles", Summary: "List the profiles",
+		Description: "Newest first. A key that is bound to profiles lists these."}, shown, named)
+	kind.Create(r, s.profiles, httpapi.Op{ID: "createProfile", Summary: "Create a profile",
+		Description: "A profile is a client of an agency. Factories, social accounts, media, webhooks and " +
+			"generations of the studio that are created with its id belong to it, with all that they make. A key " +
+			"with `profile_ids` sees and makes nothing else.",
+		Opens: httpapi.Nothing, Errors: []errs.Code{errs.UnsupportedMedia, errs.InvalidState, errs.NotFound}},
+		s.opened, shown)
+	kind.Get(r, s.profiles, httpapi.Op{ID: "getProfile", Summary: "Get a profile",
+		Description: "Includes what the work for it has cost this month."}, s.details)
+	kind.Update(r, s.profiles, httpapi.Op{ID: "updateProfile", Summary: "Change a profile",
+		Description: "Takes a JSON merge patch (RFC 7396).",
+		Opens:       httpapi.Spending, Errors: []errs.Code{errs.UnsupportedMedia}}, s.changed, shown)
+	kind.Delete(r, s.profiles, httpapi.Op{ID: "deleteProfile", Summary: "Delete a profile",
+		Description: "A profile is deleted once nothing belongs to it: `invalid_state` names what does. Delete its " +
+			"factories, content items, generations and media, disconnect its social accounts, delete its webhooks " +
+			"and revoke its keys before. Its chats end with it. The entries of the balance stay.",
+		Errors: []errs.Code{errs.InvalidState}}, s.empty, shown)
 }
 
 // Mount registers the operations of the area.
@@ -336,36 +260,27 @@ const settled = 5 * time.Second
 // errFound ends a list at its first item.
 var errFound = errors.New("found")
 
-// remove deletes a profile to which nothing belongs. Whatever is made in a profile notes its use: so nothing is made
+// empty lets a profile go to which nothing belongs. Whatever is made in a profile notes its use: so nothing is made
 // between the look at the lists and the deletion, and the lists show what was made before.
-func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (out record.Profile, err error) {
-	r, it, b, err := s.find(ctx, in.ID)
-	if err != nil {
-		return out, err
-	}
-	if err := in.Check(r.Version); err != nil {
-		return out, err
-	}
-	if wait := ledger.UsedAt(b.uses).Add(settled).Sub(s.now()); wait > 0 {
+func (s *Service) empty(ctx context.Context, tx *store.Tx, f *kind.Found[record.Record]) error {
+	if wait := ledger.UsedAt(f.Beside[uses]).Add(settled).Sub(s.now()); wait > 0 {
 		e := belongs("Something was made in the profile just now. Repeat the request in a few seconds.")
 		e.RetryAfter = wait
-		return out, e
+		return e
 	}
-	nouns, err := s.belonging(ctx, it.Owner)
+	nouns, err := s.belonging(ctx, f.Item.Owner)
 	switch {
 	case err != nil:
-		return out, err
+		return err
 	case len(nouns) > 0:
-		return out, belongs("The profile still has " + strings.Join(nouns, ", ") + ". Delete or disconnect them " +
+		return belongs("The profile still has " + strings.Join(nouns, ", ") + ". Delete or disconnect them " +
 			"first: lists select them by profile_id.")
 	}
-	ledger.ClosePurse(tx, b.purse, b.uses)
-	quota.Free(tx, s.now(), it)
-	tx.Delete(it)
-	if b.logo.Version > 0 {
-		tx.Delete(b.logo)
+	ledger.ClosePurse(tx, f.Beside[purse], f.Beside[uses])
+	if f.Beside[logo].Version > 0 {
+		tx.Delete(f.Beside[logo])
 	}
-	return r.Profile, nil
+	return nil
 }
 
 func belongs(message string) *errs.Error {
@@ -374,7 +289,7 @@ func belongs(message string) *errs.Error {
 
 // belonging returns what belongs to the owner's profile, such as factories.
 func (s *Service) belonging(ctx context.Context, o tenant.Owner) (nouns []string, _ error) {
-	for _, kind := range []struct {
+	for _, list := range []struct {
 		noun   string
 		query  store.Query
 		passes func(store.Item) (bool, error)
@@ -394,11 +309,11 @@ func (s *Service) belonging(ctx context.Context, o tenant.Owner) (nouns []string
 		{"generations", listed(o, studio.ItemKind), nil},
 		{"media", listed(o, incoming.ItemKind), nil},
 	} {
-		kind.query.Limit = 100
-		err := s.db.Each(ctx, kind.query, func(it store.Item) error {
+		list.query.Limit = 100
+		err := s.db.Each(ctx, list.query, func(it store.Item) error {
 			passes, err := it.Owner == o, error(nil)
-			if kind.passes != nil && (passes || it.Mode == "") {
-				passes, err = kind.passes(it)
+			if list.passes != nil && (passes || it.Mode == "") {
+				passes, err = list.passes(it)
 			}
 			if err == nil && passes {
 				err = errFound
@@ -406,7 +321,7 @@ func (s *Service) belonging(ctx context.Context, o tenant.Owner) (nouns []string
 			return err
 		})
 		if errors.Is(err, errFound) {
-			nouns = append(nouns, kind.noun)
+			nouns = append(nouns, list.noun)
 		} else if err != nil {
 			return nil, err
 		}

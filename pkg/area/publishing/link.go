@@ -17,6 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/base/web"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/httpapi/kind"
 	"github.com/content-automation/api/pkg/record/authority"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/profile"
@@ -155,10 +156,6 @@ func (b linkBody) Rules() error {
 	return nil
 }
 
-type linkInput struct {
-	Body linkBody
-}
-
 type linksInput struct {
 	httpapi.PageInput
 	resource.Tagged
@@ -171,42 +168,30 @@ type linksInput struct {
 	State []string `query:"state" enum:"active,expired" nullable:"false"`
 }
 
-// LinkPath is the path of one review link.
-type LinkPath struct {
-	// Id of the review link.
-	ID string `path:"review_link_id" example:"rvl_01h455vb4pex5vsknk084sn02q"`
-}
+type linkInput struct{ Body linkBody }
 
-type endLinkInput struct {
-	LinkPath
-	httpapi.IfMatch
-}
+var reviewLinks = kind.Kind[linkRecord]{Name: linkKind, ID: id.ReviewLink, Path: "/v1/review-links/{review_link_id}",
+	Function: "content", Tag: "Publishing", Reads: auth.ContentRead, Writes: auth.ContentPublish,
+	Count: quota.ReviewLinks.Take,
+	Place: func(it *store.Item, l *linkRecord) { it.ExpireAt = l.ExpiresAt.Add(longestLink) }}
 
 // registerLinks adds the operations of review links.
 func (s *Service) registerLinks(r *httpapi.Router) {
-	list := op("listReviewLinks", http.MethodGet, "/v1/review-links", auth.ContentPublish, "List the review links",
-		"Newest first. Links that have ended stay for 30 days.").Opening(httpapi.Nothing)
-	list.Errors = []errs.Code{errs.InvalidCursor}
-	httpapi.List(r, list, s.links)
-
-	create := op("createReviewLink", http.MethodPost, "/v1/review-links", auth.ContentPublish, "Create a review link",
-		"Makes the address of a page for people without an account. It shows the finished media and texts of content "+
-			"items as each platform will show them; with `may: decide`, people approve items there or request "+
-			"changes. Whoever has the address can open the page until `expires_at`, or until you delete the link. "+
-			"Decisions are in the audit log under the id of the link. The scope content:read is needed too, and the "+
-			"page ends if the calling key, or the person, loses one of both or all access.").
-		Opening(httpapi.Credential | httpapi.Copy | httpapi.Publishing)
-	create.Status, create.Errors = http.StatusCreated, []errs.Code{errs.NotFound, errs.InvalidState}
-	httpapi.Write(r, create, s.createLink)
-
-	httpapi.Read(r, op("getReviewLink", http.MethodGet, "/v1/review-links/{review_link_id}", auth.ContentRead,
-		"Get a review link", "Without its address: only the response that creates the link has that.").
-		Opening(httpapi.Nothing), s.link)
-
-	remove := op("deleteReviewLink", http.MethodDelete, "/v1/review-links/{review_link_id}", auth.ContentPublish,
-		"Delete a review link", "The page ends at once.").Opening(httpapi.Deletion | httpapi.Publishing)
-	remove.Errors = []errs.Code{errs.VersionMismatch}
-	httpapi.Write(r, remove, s.removeLink)
+	httpapi.List(r, s.reviewLinks.Op(httpapi.Op{ID: "listReviewLinks", Summary: "List the review links",
+		Description: "Newest first. Links that have ended stay for 30 days.", Scope: auth.ContentPublish},
+		http.MethodGet, "/v1/review-links"), s.links)
+	httpapi.Write(r, s.reviewLinks.Op(httpapi.Op{ID: "createReviewLink", Summary: "Create a review link",
+		Description: "Makes the address of a page for people without an account. It shows the finished media and " +
+			"texts of content items as each platform will show them; with `may: decide`, people approve items there " +
+			"or request changes. Whoever has the address can open the page until `expires_at`, or until you delete " +
+			"the link. Decisions are in the audit log under the id of the link. The scope content:read is needed " +
+			"too, and the page ends if the calling key, or the person, loses one of both or all access.",
+		Opens:  httpapi.Credential | httpapi.Copy | httpapi.Publishing,
+		Errors: []errs.Code{errs.NotFound, errs.InvalidState}}, http.MethodPost, "/v1/review-links"), s.createLink)
+	kind.Get(r, s.reviewLinks, httpapi.Op{ID: "getReviewLink", Summary: "Get a review link",
+		Description: "Without its address: only the response that creates the link has that."}, s.link)
+	kind.Delete(r, s.reviewLinks, httpapi.Op{ID: "deleteReviewLink", Summary: "Delete a review link",
+		Description: "The page ends at once.", Opens: httpapi.Deletion | httpapi.Publishing}, nil, s.ended)
 }
 
 func (s *Service) createLink(ctx context.Context, tx *store.Tx, in *linkInput) (out ReviewLink, err error) {
@@ -244,13 +229,9 @@ func (s *Service) createLink(ctx context.Context, tx *store.Tx, in *linkInput) (
 	if b.FactoryID != "" {
 		l.FactoryID = &b.FactoryID
 	}
-	it, err := store.NewItem(linkKind, o, l.ID, l)
-	if err != nil {
+	if _, err := s.reviewLinks.Add(tx, now, o, &l); err != nil {
 		return out, err
 	}
-	it.ExpireAt = until.Add(longestLink)
-	quota.ReviewLinks.Take(tx, now, &it)
-	tx.Create(it, nil)
 	url := httpapi.PublicURL(ctx) + PagePath + strings.TrimPrefix(l.ID, id.ReviewLink+"_") + "." + secret
 	out = l.ReviewLink
 	out.URL = &url
@@ -288,41 +269,20 @@ func (s *Service) ownerOf(ctx context.Context, b linkBody) (o tenant.Owner, fact
 	return o, factories, nil
 }
 
-// findLink reads a link of the caller.
-func (s *Service) findLink(ctx context.Context, linkID string) (it store.Item, l linkRecord, err error) {
-	if it, err = resource.Find(ctx, s.db, id.ReviewLink, "review link", linkID); err == nil {
-		err = it.Decode(&l)
+// link returns a link with the state that it has.
+func (s *Service) link(ctx context.Context, f *kind.Found[linkRecord]) (out ReviewLink, err error) {
+	holder, err := s.db.Lookup(ctx, f.Record.Authority.Key(f.Item.Owner.Account))
+	if err != nil {
+		return out, err
 	}
-	return it, l, err
+	return f.Record.at(s.now(), f.Item.Owner, holder)
 }
 
-func (s *Service) link(ctx context.Context, in *LinkPath) (out ReviewLink, err error) {
-	it, l, err := s.findLink(ctx, in.ID)
-	if err != nil {
-		return out, err
-	}
-	holder, err := s.db.Lookup(ctx, l.Authority.Key(it.Owner.Account))
-	if err != nil {
-		return out, err
-	}
-	return l.at(s.now(), it.Owner, holder)
-}
-
-func (s *Service) removeLink(ctx context.Context, tx *store.Tx, in *endLinkInput) (out ReviewLink, err error) {
-	it, l, err := s.findLink(ctx, in.ID)
-	if err != nil {
-		return out, err
-	}
-	if err := in.Check(l.Version); err != nil {
-		return out, err
-	}
-	now := s.now()
-	quota.Free(tx, now, it)
-	tx.Delete(it)
-	l.Touch(now)
-	out = l.ReviewLink
-	out.State = linkExpired
-	return out, nil
+// ended returns a deleted link.
+func (s *Service) ended(_ context.Context, f *kind.Found[linkRecord]) (ReviewLink, error) {
+	f.Record.Touch(s.now())
+	f.Record.State = linkExpired
+	return f.Record.ReviewLink, nil
 }
 
 // opened returns the link of a token and the principal of its page, or nil if there is none, it has ended or the token
@@ -411,27 +371,26 @@ const mostLinkReads = 5
 
 // readLinks reads a page of links in any state.
 func (s *Service) readLinks(ctx context.Context, in *linksInput) (httpapi.Page[ReviewLink], error) {
-	q := httpapi.AllOwned(ctx, linkKind, in.Filter.Into(nil))
-	if len(in.State) > 0 { // no item has it, and still a cursor belongs to a list of states
-		q.Judged = map[string][]string{"state": slices.Sorted(slices.Values(in.State))}
-	}
-	in.Tagged.Into(&q)
-	if q.Contains == nil {
-		q.Contains = map[string][]string{}
-	}
-	if in.FactoryID != "" {
-		q.Contains[factoriesFilter] = []string{mark + in.FactoryID}
-	}
-	if in.ItemID != "" {
-		q.Contains[itemsFilter] = []string{mark + in.ItemID}
-	}
 	var all []linkRecord
 	var owners []tenant.Owner
-	page, err := httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (ReviewLink, error) {
-		var l linkRecord
-		err := it.Decode(&l)
-		all, owners = append(all, l), append(owners, it.Owner)
-		return l.ReviewLink, err
+	note := func(_ context.Context, f *kind.Found[linkRecord]) (ReviewLink, error) {
+		all, owners = append(all, *f.Record), append(owners, f.Item.Owner)
+		return f.Record.ReviewLink, nil
+	}
+	page, err := kind.Page(ctx, s.reviewLinks, in, note, func(_ context.Context, in *linksInput, q *store.Query) error {
+		if len(in.State) > 0 { // no item has it, and still a cursor belongs to a list of states
+			q.Judged = map[string][]string{"state": slices.Sorted(slices.Values(in.State))}
+		}
+		if q.Contains == nil {
+			q.Contains = map[string][]string{}
+		}
+		if in.FactoryID != "" {
+			q.Contains[factoriesFilter] = []string{mark + in.FactoryID}
+		}
+		if in.ItemID != "" {
+			q.Contains[itemsFilter] = []string{mark + in.ItemID}
+		}
+		return nil
 	})
 	if err != nil || len(all) == 0 {
 		return page, err

@@ -23,6 +23,7 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/httpapi/kind"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/resource"
@@ -40,14 +41,15 @@ type Service struct {
 	now       func() time.Time
 	random    io.Reader
 	// signatures signs dossiers, or is nil.
-	signatures seal.Signer
+	signatures  seal.Signer
+	reviewLinks *kind.Kind[linkRecord]
 }
 
 // NewService returns the service.
 func NewService(db *store.DB, items *content.Service, factories *factory.Service, signer *media.Signer,
 	audit httpapi.Recorder, now func() time.Time, random io.Reader) *Service {
 	return &Service{db: db, content: items, factories: factories, signer: signer, audit: audit, now: now,
-		random: random}
+		random: random, reviewLinks: reviewLinks.On(db, now)}
 }
 
 // Open opens the service of a function.

@@ -16,6 +16,7 @@ import (
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/httpapi/kind"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/quota"
@@ -30,7 +31,7 @@ type Quote struct {
 	// Rehearsal whose price it holds.
 	RehearsalID string `json:"rehearsal_id" example:"rhl_01h455vb4pex5vsknk084sn02q"`
 	// Operation that it is for. It takes the quote for the path and the body that were rehearsed.
-	Operation string `json:"operation" enum:"createContentPlan,createContentItems"`
+	Operation string `json:"operation" filter:"operation" enum:"createContentPlan,createContentItems"`
 	// Credits that the call costs at most.
 	Credits int64 `json:"credits" example:"260"`
 	// Credits of each item, in the order of the rehearsal.
@@ -60,17 +61,18 @@ type record struct {
 	Lots   []lot  `json:"lots"`
 }
 
-// replace adds the next version of a quote that was read to the transaction. A quote that was used is kept.
+// replace adds the next version of a quote that was read to the transaction.
 func (q *record) replace(tx *store.Tx, it store.Item, now time.Time) error {
 	q.Touch(now)
+	place(&it, q)
+	return tx.Rewrite(it, q)
+}
+
+// place bounds the life of a quote, unless it was used.
+func place(it *store.Item, q *record) {
 	if it.ExpireAt = (time.Time{}); q.UsedAt == nil {
 		it.ExpireAt = q.ExpiresAt.Add(keepUnused)
 	}
-	if err := it.Encode(q); err != nil {
-		return err
-	}
-	tx.Replace(it)
-	return nil
 }
 
 // holds is the time for which a quote holds a price.
@@ -105,94 +107,83 @@ type createBody struct {
 	Metadata resource.Metadata `json:"metadata,omitempty"`
 }
 
-type createInput struct{ Body createBody }
-
 type listInput struct {
 	httpapi.PageInput
 	resource.Tagged
 	profile.Filter
 	// Only quotes for these operations, separated by commas.
-	Operation []string `query:"operation" enum:"createContentPlan,createContentItems" nullable:"false"`
-}
-
-// Describe returns the values by which lists filter quotes.
-func (q Quote) Describe() map[string]string {
-	all := q.Resource.Describe()
-	all[operationFilter] = q.Operation
-	return all
-}
-
-// operationFilter is the name of the filter by the operation of a quote.
-const operationFilter = "operation"
-
-// Path names the quote that a call is about.
-type Path struct {
-	// Id of the quote that is read.
-	ID string `path:"quote_id" example:"qte_01h455vb4pex5vsknk084sn02q"`
+	Operation []string `query:"operation" enum:"createContentPlan,createContentItems" nullable:"false" filter:"operation"`
 }
 
 // Service makes quotes of rehearsals, and shows them.
 type Service struct {
-	db  *store.DB
-	now func() time.Time
+	db     *store.DB
+	quotes *kind.Kind[record]
 }
 
 // NewService makes the service of a table.
-func NewService(db *store.DB, now func() time.Time) *Service { return &Service{db, now} }
+func NewService(db *store.DB, now func() time.Time) *Service {
+	return &Service{db, quotes.On(db, now)}
+}
+
+var quotes = kind.Kind[record]{Name: quoteKind, ID: id.Quote, Path: "/v1/quotes/{quote_id}", Function: "studio",
+	Tag: "Account", Reads: auth.AccountRead, Writes: auth.AccountRead, Place: place, Count: quota.Quotes.Take}
 
 // Mount registers the operations of the area with a router.
 func Mount(r *httpapi.Router, e area.Env) { NewService(e.DB, e.Now).Register(r) }
 
 // Register puts the operations of quotes into a router.
 func (s *Service) Register(r *httpapi.Router) {
-	op := httpapi.ScopedOps("studio", "Account", auth.AccountRead)
-	list := op("listQuotes", http.MethodGet, "/v1/quotes", "List the quotes",
-		"Newest first: those that were used, and the others until 30 days after their end.").Opening(httpapi.Nothing)
-	list.Errors = []errs.Code{errs.InvalidCursor}
-	httpapi.List(r, list, s.list)
-	create := op("createQuote", http.MethodPost, "/v1/quotes", "Hold the price of a rehearsal",
-		"Holds the price of a rehearsal for 24 hours. The call that was rehearsed, sent with `quote_id` in place of "+
-			"`rehearse`, costs at most that, whatever prices do meanwhile: what is reserved and charged for each item "+
-			"is the lower one of its price then and in the quote. A quote reserves nothing, and is used once. It "+
-			"holds prices, not what is made: after a change of the factory, or of what the call refers to, the call "+
-			"is to be rehearsed again. The key needs the scope of the rehearsed operation as well. A rehearsal with "+
-			"refusals has no quote, because the call would not run.").Opening(httpapi.Nothing)
-	create.Status, create.Errors = http.StatusCreated, []errs.Code{errs.InvalidState, errs.NotFound}
-	httpapi.Write(r, create, s.create)
-	httpapi.Read(r, op("getQuote", http.MethodGet, "/v1/quotes/{quote_id}", "Get a quote",
-		"Returns its price, its end, and what it was used for. A quote that was not used is shown for 30 days after "+
-			"its end.").Opening(httpapi.Nothing), s.get)
+	kind.List[listInput](r, s.quotes, httpapi.Op{ID: "listQuotes", Summary: "List the quotes",
+		Description: "Newest first: those that were used, and the others until 30 days after their end."}, shown)
+	kind.Create(r, s.quotes, httpapi.Op{ID: "createQuote", Summary: "Hold the price of a rehearsal",
+		Description: "Holds the price of a rehearsal for 24 hours. The call that was rehearsed, sent with `quote_id` " +
+			"in place of `rehearse`, costs at most that, whatever prices do meanwhile: what is reserved and charged " +
+			"for each item is the lower one of its price then and in the quote. A quote reserves nothing, and is " +
+			"used once. It holds prices, not what is made: after a change of the factory, or of what the call refers " +
+			"to, the call is to be rehearsed again. The key needs the scope of the rehearsed operation as well. A " +
+			"rehearsal with refusals has no quote, because the call would not run.",
+		Opens: httpapi.Nothing, Errors: []errs.Code{errs.InvalidState, errs.NotFound}}, s.opened, shown)
+	httpapi.Read(r, s.quotes.Op(httpapi.Op{ID: "getQuote", Summary: "Get a quote",
+		Description: "Returns its price, its end, and what it was used for. A quote that was not used is shown for " +
+			"30 days after its end."}, http.MethodGet, quotes.Path), s.get)
 }
 
-func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Quote], error) {
-	q := httpapi.AllOwned(ctx, quoteKind, in.Filter.Into(map[string]string{
-		operationFilter: httpapi.AnyOf(in.Operation)}))
-	in.Tagged.Into(&q)
-	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (Quote, error) {
-		var r record
-		err := it.Decode(&r)
-		return r.Quote, err
-	})
+type path struct {
+	// Id of the quote that is read.
+	ID string `path:"quote_id" example:"qte_01h455vb4pex5vsknk084sn02q"`
 }
 
-func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (out Quote, err error) {
-	it, err := resource.Find(ctx, s.db, id.Rehearsal, rehearsalKind, in.Body.RehearsalID)
-	now := s.now()
+func (s *Service) get(ctx context.Context, in *path) (Quote, error) {
+	f, err := s.quotes.Find(ctx, in.ID)
+	if err != nil {
+		return Quote{}, err
+	}
+	return f.Record.Quote, nil
+}
+
+// shown returns a quote as the caller sees it.
+func shown(_ context.Context, f *kind.Found[record]) (Quote, error) { return f.Record.Quote, nil }
+
+// opened makes a new quote of its rehearsal.
+func (s *Service) opened(ctx context.Context, _ *store.Tx, c *kind.Change[record, createBody]) error {
+	q := c.Record
+	it, err := resource.Find(ctx, s.db, id.Rehearsal, rehearsalKind, q.RehearsalID)
 	switch {
-	case errs.CodeOf(err) == errs.NotFound || err == nil && !it.ExpireAt.After(now):
-		return out, errs.MissingAt("/rehearsal_id", "rehearsal of the last 7 days", in.Body.RehearsalID)
+	case errs.CodeOf(err) == errs.NotFound || err == nil && !it.ExpireAt.After(c.Now):
+		return errs.MissingAt("/rehearsal_id", "rehearsal of the last 7 days", q.RehearsalID)
 	case err != nil:
-		return out, err
+		return err
 	}
 	var of stored
 	if err := it.Decode(&of); err != nil {
-		return out, err
+		return err
 	}
 	if err := auth.FromContext(ctx).Require(scopes[of.Operation], ""); err != nil {
-		return out, err
+		return err
 	}
 	if of.Operation == "createAutomation" {
-		return out, errs.Invalid("/rehearsal_id", "is that of an automation, whose items are paid for at their times. "+
+		return errs.Invalid("/rehearsal_id", "is that of an automation, whose items are paid for at their times. "+
 			"Quote a content plan, or a batch of content items")
 	}
 	if len(of.Refusals) > 0 {
@@ -201,23 +192,16 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 		for _, r := range of.Refusals[:min(len(of.Refusals), mostShown)] {
 			e.Details = append(e.Details, errs.Detail{Param: string(r.Param), Message: r.Message})
 		}
-		return out, e
+		return e
 	}
-	q := record{Quote: Quote{Resource: resource.New(id.New(id.Quote, now), now, in.Body.Metadata),
-		RehearsalID: in.Body.RehearsalID, Operation: of.Operation, Items: []Price{}, CreatedIDs: []string{},
-		ExpiresAt: resource.Instant(now.Add(holds))}, Digest: of.Digest, Stamp: of.Stamp, Lots: of.Lots}
+	q.Operation, q.Items, q.CreatedIDs = of.Operation, []Price{}, []string{}
+	q.ExpiresAt = resource.Instant(c.Now.Add(holds))
+	q.Digest, q.Stamp, q.Lots, c.Item.Owner = of.Digest, of.Stamp, of.Lots, it.Owner
 	for _, l := range of.Lots {
 		q.Items = append(q.Items, Price{l.Credits})
 		q.Credits += l.Credits
 	}
-	made, err := store.NewItem(quoteKind, it.Owner, q.ID, q)
-	if err != nil {
-		return out, err
-	}
-	made.ExpireAt = q.ExpiresAt.Add(keepUnused)
-	quota.Quotes.Take(tx, now, &made)
-	tx.Create(made, nil)
-	return q.Quote, nil
+	return nil
 }
 
 // mostShown is the number of refusals that an error lists.
@@ -226,16 +210,6 @@ const mostShown = 20
 // scopes are the scopes of the operations that can be rehearsed: who may not make the call has no use for its price.
 var scopes = map[string]auth.Scope{"createContentPlan": auth.FactoriesWrite, "createContentItems": auth.ContentWrite,
 	"createAutomation": auth.ContentWrite}
-
-func (s *Service) get(ctx context.Context, in *Path) (Quote, error) {
-	it, err := resource.Find(ctx, s.db, id.Quote, quoteKind, in.ID)
-	if err != nil {
-		return Quote{}, err
-	}
-	var q record
-	err = it.Decode(&q)
-	return q.Quote, err
-}
 
 // Rehearse is the member of a body that asks for a rehearsal. Embed it.
 type Rehearse struct {

@@ -22,6 +22,7 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/secret"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/httpapi/kind"
 	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
@@ -47,7 +48,7 @@ type Application struct {
 	// their own.
 	ProfileID *tenant.Profile `json:"profile_id"`
 	// Platform of the application.
-	Platform string `json:"platform" example:"x"`
+	Platform string `json:"platform" filter:"platform" example:"x"`
 	// Id that the platform has given the application: client_id, client_key or app id.
 	ClientID string `json:"client_id" example:"c2FtcGxlLWNsaWVudA"`
 	// Permissions that owners of accounts are asked for. Empty: the usual ones of the platform.
@@ -77,7 +78,8 @@ const keepGone = 24 * time.Hour
 func (r *applicationRecord) remove(tx *store.Tx, it store.Item, now time.Time) error {
 	r.Sealed, r.Deleted = nil, true
 	it.Listed, it.ExpireAt = store.Key{}, now.Add(keepGone)
-	return replaceApplication(tx, it, r, now)
+	r.Touch(now)
+	return tx.Rewrite(it, r)
 }
 
 // applicationOf reads the record of an item.
@@ -246,29 +248,12 @@ func (s *Service) used(ctx context.Context, o tenant.Owner, applicationID string
 	return false, err
 }
 
-// item returns the item of a new application.
-func (r *applicationRecord) item(o tenant.Owner) (store.Item, error) {
-	it, err := store.NewItem(ApplicationKind, o, r.ID, r)
-	it.Filters = map[string]string{"platform": r.Platform}
-	return it, err
-}
-
 // keep seals a secret into the record.
 func (s *Service) keep(ctx context.Context, o tenant.Owner, r *applicationRecord, secret string) (err error) {
 	if secret != "" {
 		r.Sealed, err = s.vault.Seal(ctx, o, r.ID, platform.Secret(secret))
 	}
 	return err
-}
-
-// replaceApplication adds the changed application to the transaction.
-func replaceApplication(tx *store.Tx, it store.Item, r *applicationRecord, now time.Time) error {
-	r.Touch(now)
-	if err := it.Encode(r); err != nil {
-		return err
-	}
-	tx.Replace(it)
-	return nil
 }
 
 type applicationBody struct {
@@ -329,182 +314,109 @@ type applicationPatch struct {
 	Metadata resource.MetadataPatch `json:"metadata,omitempty" nullable:"true"`
 }
 
-// applicationSettings are the members of an application that can be changed.
-type applicationSettings struct {
-	ClientSecret string            `json:"client_secret,omitempty"`
-	Scopes       []string          `json:"scopes"`
-	DailyLimit   *int              `json:"daily_limit"`
-	Metadata     resource.Metadata `json:"metadata"`
-}
-
-type makeApplication struct{ Body applicationBody }
-
-// ApplicationPath is the path of one application. It is exported because huma finds the parameters of embedded types
-// only if the types are exported.
-type ApplicationPath struct {
-	// Id of the application.
-	ID string `path:"application_id" example:"app_01h455vb4pex5vsknk084sn02q"`
-}
-
-type patchApplication struct {
-	ApplicationPath
-	httpapi.IfMatch
-	Body applicationPatch
-}
-
 type applicationsInput struct {
 	httpapi.PageInput
 	resource.Tagged
 	profile.Filter
 	// Only applications of these platforms, separated by commas.
-	Platform []platformID `query:"platform" nullable:"false"`
+	Platform []platformID `query:"platform" filter:"platform" nullable:"false"`
 }
+
+var applications = kind.Kind[applicationRecord]{Name: ApplicationKind, ID: id.Application,
+	Path: "/v1/social/applications/{application_id}", Function: "social", Tag: "Social accounts",
+	Reads: auth.SocialManage, Writes: auth.SocialManage,
+	Load: func(_ context.Context, f *kind.Found[applicationRecord]) error {
+		if f.Record.Deleted {
+			return errs.Missing(ApplicationKind, f.Record.ID)
+		}
+		return nil
+	}}
 
 // registerApplications adds the operations on applications of customers.
 func (s *Service) registerApplications(r *httpapi.Router) {
-	const collection, one = "/v1/social/applications", "/v1/social/applications/{application_id}"
-	op := httpapi.ScopedOps("social", "Social accounts", auth.SocialManage)
-	list := op("listApplications", http.MethodGet, collection, "List your applications", "Newest first.").
-		Opening(httpapi.Nothing)
-	list.Errors = []errs.Code{errs.InvalidCursor}
-	httpapi.List(r, list, s.listApplications)
-
-	create := op("createApplication", http.MethodPost, collection, "Add an application of your own",
-		"Adds an application that you have registered with a platform. Accounts that are connected "+
-			"from now on use it: those of the profile, or without a profile all accounts whose profile has "+
-			"no application of its own. The platform then shows your name on its page, and its limits and "+
-			"prices count for your application alone. Enter `redirect_url` of the response at the "+
-			"platform. Accounts that are already connected keep their application until you connect them "+
-			"again with their `social_account_id`. Their id stays, and `application_id` reports which "+
-			"application they use. If there are several applications for a platform, the newest is used.").
-		Opening(httpapi.Address | httpapi.Credential)
-	create.Status = http.StatusCreated
-	create.Errors = []errs.Code{errs.NotFound, errs.InvalidState}
-	httpapi.Write(r, create, s.createApplication)
-
-	httpapi.Read(r, op("getApplication", http.MethodGet, one, "Get an application", "Without its secret.").
-		Opening(httpapi.Nothing),
-		s.getApplication)
-
-	update := op("updateApplication", http.MethodPatch, one, "Change an application",
-		"Takes a JSON merge patch (RFC 7396). A new `client_secret` is used by all of its accounts at once.").
-		Opening(httpapi.Address | httpapi.Credential)
-	update.Errors = []errs.Code{errs.VersionMismatch}
+	kind.List[applicationsInput](r, s.applications, httpapi.Op{ID: "listApplications",
+		Summary: "List your applications", Description: "Newest first."}, application)
+	kind.Create(r, s.applications, httpapi.Op{ID: "createApplication", Summary: "Add an application of your own",
+		Description: "Adds an application that you have registered with a platform. Accounts that are connected " +
+			"from now on use it: those of the profile, or without a profile all accounts whose profile has " +
+			"no application of its own. The platform then shows your name on its page, and its limits and " +
+			"prices count for your application alone. Enter `redirect_url` of the response at the " +
+			"platform. Accounts that are already connected keep their application until you connect them " +
+			"again with their `social_account_id`. Their id stays, and `application_id` reports which " +
+			"application they use. If there are several applications for a platform, the newest is used.",
+		Opens: httpapi.Address | httpapi.Credential, Errors: []errs.Code{errs.NotFound, errs.InvalidState}},
+		s.addApplication, application)
+	kind.Get(r, s.applications, httpapi.Op{ID: "getApplication", Summary: "Get an application",
+		Description: "Without its secret."}, application)
 	const another = "create another application, and connect its accounts again"
-	update.Fixed = map[string]string{"client_id": another, "platform": another, "profile_id": another}
-	httpapi.Write(r, update, s.updateApplication)
-
-	remove := op("deleteApplication", http.MethodDelete, one, "Delete an application",
-		"An application is deleted once no account uses it, because its accounts could neither be renewed nor be "+
-			"published to for long. Connect these again before, with a newer application or, if none is left for "+
-			"them, after its deletion; `GET /v1/social/accounts?application_id=…` lists them. With `force=true` it is "+
-			"deleted nevertheless: its accounts become `needs_reconnect` when they are next used or renewed.").
-		Opening(httpapi.Deletion)
-	remove.Errors = []errs.Code{errs.InvalidState, errs.VersionMismatch}
-	httpapi.Write(r, remove, s.deleteApplication)
+	kind.Update(r, s.applications, httpapi.Op{ID: "updateApplication", Summary: "Change an application",
+		Description: "Takes a JSON merge patch (RFC 7396). A new `client_secret` is used by all of its accounts " +
+			"at once.",
+		Opens: httpapi.Address | httpapi.Credential,
+		Fixed: map[string]string{"client_id": another, "platform": another, "profile_id": another}},
+		s.changeApplication, application)
+	httpapi.Write(r, s.applications.Op(httpapi.Op{ID: "deleteApplication", Summary: "Delete an application",
+		Description: "An application is deleted once no account uses it, because its accounts could neither be " +
+			"renewed nor be published to for long. Connect these again before, with a newer application or, if none " +
+			"is left for them, after its deletion; `GET /v1/social/accounts?application_id=…` lists them. With " +
+			"`force=true` it is deleted nevertheless: its accounts become `needs_reconnect` when they are next used " +
+			"or renewed.", Errors: []errs.Code{errs.InvalidState}}, http.MethodDelete, applications.Path),
+		s.deleteApplication)
 }
 
-func (s *Service) listApplications(ctx context.Context, in *applicationsInput) (httpapi.Page[Application], error) {
-	q := httpapi.AllOwned(ctx, ApplicationKind, in.Filter.Into(map[string]string{
-		"platform": httpapi.AnyOf(in.Platform)}))
-	in.Tagged.Into(&q)
-	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (Application, error) {
-		r, err := applicationOf(&it)
-		return r.view(ctx), err
-	})
+// application returns an application as the caller sees it.
+func application(ctx context.Context, f *kind.Found[applicationRecord]) (Application, error) {
+	return f.Record.view(ctx), nil
 }
 
-func (s *Service) createApplication(ctx context.Context, tx *store.Tx, in *makeApplication) (out Application,
-	err error) {
-	b, now := in.Body, s.now()
+func (s *Service) addApplication(ctx context.Context, tx *store.Tx,
+	c *kind.Change[applicationRecord, applicationBody]) error {
+	b, r := c.Body, c.Record
 	if err := b.Rules(); err != nil {
-		return out, err
+		return err
 	}
-	if !slices.Contains(s.platforms.Names(), string(b.Platform)) {
-		return out, s.switchedOff(string(b.Platform))
+	if !slices.Contains(s.platforms.Names(), r.Platform) {
+		return s.switchedOff(r.Platform)
 	}
-	o, err := b.Given.Owner(ctx, tx, now)
+	o, err := b.Given.Owner(ctx, tx, c.Now)
 	if err != nil {
-		return out, err
+		return err
 	}
-	all, err := s.shelves(ctx, string(b.Platform), o)
+	c.Item.Owner, r.ProfileID, r.Scopes = o, o.ProfileID(), append([]string{}, r.Scopes...)
+	all, err := s.shelves(ctx, r.Platform, o)
 	if err != nil {
-		return out, err
+		return err
 	}
 	if len(all[0].IDs) >= maxApplications {
 		if err := s.prune(ctx, &all[0]); err != nil {
-			return out, err
+			return err
 		}
 	}
 	if len(all[0].IDs) >= maxApplications {
-		return out, errs.New(errs.InvalidState, "There are already %d applications with this platform, which is the "+
+		return errs.New(errs.InvalidState, "There are already %d applications with this platform, which is the "+
 			"maximum. Delete one first.", maxApplications)
 	}
-	r := &applicationRecord{Application: Application{
-		Resource: resource.New(id.New(id.Application, now), now, b.Metadata), ProfileID: o.ProfileID(),
-		Platform: string(b.Platform), ClientID: b.ClientID, Scopes: texts(b.Scopes),
-		DailyLimit: b.DailyLimit,
-	}}
 	if err := s.keep(ctx, o, r, b.ClientSecret); err != nil {
-		return out, err
+		return err
 	}
-	it, err := r.item(o)
-	if err != nil {
-		return out, err
-	}
-	tx.Create(it, nil)
 	all[0].IDs = append(all[0].IDs, r.ID)
-	return r.view(ctx), all[0].write(tx)
+	return all[0].write(tx)
 }
 
-// findApplication reads an application of the caller.
-func (s *Service) findApplication(ctx context.Context, applicationID string,
-	match ...httpapi.IfMatch) (r applicationRecord, it store.Item, err error) {
-	if it, err = resource.Find(ctx, s.db, id.Application, ApplicationKind, applicationID); err != nil {
-		return r, it, err
+func (s *Service) changeApplication(ctx context.Context, _ *store.Tx,
+	c *kind.Change[applicationRecord, applicationPatch]) error {
+	r := c.Record
+	if c.Body.ClientSecret != "" && len(r.Sealed) == 0 {
+		return errs.Invalid("/client_secret", "is not used: the applications of %s have no secret here", r.Platform)
 	}
-	if r, err = applicationOf(&it); err == nil && r.Deleted {
-		err = errs.Missing(ApplicationKind, applicationID)
+	if err := checkLimit(r.Platform, r.DailyLimit); err != nil {
+		return err
 	}
-	if err == nil {
-		err = httpapi.Matches(r.Version, match)
-	}
-	return r, it, err
-}
-
-func (s *Service) getApplication(ctx context.Context, in *ApplicationPath) (Application, error) {
-	r, _, err := s.findApplication(ctx, in.ID)
-	return r.view(ctx), err
-}
-
-func (s *Service) updateApplication(ctx context.Context, tx *store.Tx, in *patchApplication) (out Application,
-	err error) {
-	r, it, err := s.findApplication(ctx, in.ID, in.IfMatch)
-	if err != nil {
-		return out, err
-	}
-	set, err := httpapi.MergePatch(ctx, applicationSettings{"", r.Scopes, r.DailyLimit, r.Metadata})
-	if err != nil {
-		return out, err
-	}
-	if set.ClientSecret != "" && len(r.Sealed) == 0 {
-		return out, errs.Invalid("/client_secret", "is not used: the applications of %s have no secret here",
-			r.Platform)
-	}
-	if err := checkLimit(r.Platform, set.DailyLimit); err != nil {
-		return out, err
-	}
-	if err := s.keep(ctx, it.Owner, &r, set.ClientSecret); err != nil {
-		return out, err
-	}
-	r.Scopes, r.DailyLimit = append([]string{}, set.Scopes...), set.DailyLimit
-	r.Metadata = set.Metadata.OrEmpty()
-	err = replaceApplication(tx, it, &r, s.now())
-	return r.view(ctx), err
+	r.Scopes = append([]string{}, r.Scopes...)
+	return s.keep(ctx, c.Item.Owner, r, c.Body.ClientSecret)
 }
 
 type removeApplication struct {
-	ApplicationPath
 	httpapi.IfMatch
 	// Whether to delete an application that accounts use. They have to be connected again.
 	Force bool `query:"force"`
@@ -512,10 +424,11 @@ type removeApplication struct {
 
 func (s *Service) deleteApplication(ctx context.Context, tx *store.Tx, in *removeApplication) (out Application,
 	err error) {
-	r, it, err := s.findApplication(ctx, in.ID, in.IfMatch)
+	f, err := s.applications.Find(ctx, httpapi.PathID(ctx), in.IfMatch)
 	if err != nil {
 		return out, err
 	}
+	r, it := f.Record, f.Item
 	if !in.Force {
 		if used, err := s.used(ctx, it.Owner, r.ID); err != nil {
 			return out, err

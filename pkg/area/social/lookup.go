@@ -73,10 +73,11 @@ func (s *Service) registerLookup(r *httpapi.Router) {
 }
 
 func (s *Service) lookup(ctx context.Context, in *lookupInput) (page httpapi.Page[LookupResult], err error) {
-	r, it, err := s.find(ctx, in.AccountID)
+	f, err := s.accounts.Find(ctx, in.AccountID)
 	if err != nil {
 		return page, err
 	}
+	r, it := f.Record, f.Item
 	adapter, ok := s.platforms.Of(it.Owner.Mode, r.Platform)
 	if !ok {
 		return page, errs.Invalid("social_account_id", "is on a platform that this service does not have")
@@ -90,13 +91,13 @@ func (s *Service) lookup(ctx context.Context, in *lookupInput) (page httpapi.Pag
 	case by.Searches && wanted == "":
 		return page, errs.Invalid("q", "is required: send the name to look for")
 	case r.State != Connected:
-		return page, invalidState(&r, "The account is not connected. Connect it first.", "connect")
+		return page, invalidState(r, "The account is not connected. Connect it first.", "connect")
 	}
 	sought := wanted
 	if !by.Searches {
 		sought = ""
 	}
-	found, err := s.found(ctx, it.Owner, &r, c, by, sought, finder)
+	found, err := s.found(ctx, it.Owner, r, c, by, sought, finder)
 	if err != nil {
 		return page, err
 	}
@@ -256,19 +257,20 @@ func (s *Service) registerCreator(r *httpapi.Router) {
 }
 
 func (s *Service) creator(ctx context.Context, in *creatorInput) (out CreatorInfo, err error) {
-	r, it, err := s.find(ctx, in.AccountID)
+	f, err := s.accounts.Find(ctx, in.AccountID)
 	if err != nil {
 		return out, err
 	}
+	r, it := f.Record, f.Item
 	adapter, ok := s.platforms.Of(it.Owner.Mode, r.Platform)
 	reader, reads := adapter.(platform.CreatorReader)
 	switch {
 	case !ok || !reads || adapter.Capabilities().Asks == nil:
 		return out, errs.Invalid("social_account_id", "is not on a platform that asks for choices: only TikTok does")
 	case r.State != Connected:
-		return out, invalidState(&r, "The account is not connected. Connect it first.", "connect")
+		return out, invalidState(r, "The account is not connected. Connect it first.", "connect")
 	}
-	c, err := asked(ctx, s, it.Owner, &r, reader.CreatorInfo)
+	c, err := asked(ctx, s, it.Owner, r, reader.CreatorInfo)
 	if err != nil {
 		return out, err
 	}

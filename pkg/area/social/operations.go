@@ -25,6 +25,7 @@ import (
 	"github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/httpapi/kind"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
@@ -40,12 +41,18 @@ type Service struct {
 	now       func() time.Time
 	random    io.Reader
 	audit     httpapi.Recorder // for the ends of authorizations
+
+	accounts     *kind.Kind[Record]
+	applications *kind.Kind[applicationRecord]
 }
+
+var accounts = kind.Kind[Record]{Name: Kind, ID: id.SocialAccount, Path: "/v1/social/accounts/{social_account_id}",
+	Function: "social", Tag: "Social accounts", Reads: auth.SocialManage, Writes: auth.SocialManage}
 
 // NewService returns the service.
 func NewService(db *store.DB, audit httpapi.Recorder, platforms *Platforms, vault Vault,
 	secret seal.Secret, now func() time.Time, random io.Reader) *Service {
-	return &Service{db, platforms, vault, secret, now, random, audit}
+	return &Service{db, platforms, vault, secret, now, random, audit, accounts.On(db, now), applications.On(db, now)}
 }
 
 // Open opens the service of a function.
@@ -64,20 +71,6 @@ func OpenPlatforms(e area.Env) *Platforms {
 
 // Mount registers the operations of the area.
 func Mount(r *httpapi.Router, e area.Env) { Open(e).Register(r) }
-
-// find reads an account of the caller.
-func (s *Service) find(ctx context.Context, accountID string, match ...httpapi.IfMatch) (Record,
-	store.Item, error) {
-	it, err := resource.Find(ctx, s.db, id.SocialAccount, Kind, accountID)
-	if err != nil {
-		return Record{}, it, err
-	}
-	r, err := Decode(&it)
-	if err == nil {
-		err = httpapi.Matches(r.Version, match)
-	}
-	return r, it, err
-}
 
 // maxLine bounds the letters of a text of a platform.
 const maxLine = 200
@@ -102,15 +95,7 @@ type connectInput struct {
 	Body connectBody
 }
 
-// Path is the path of one account. It is exported because huma finds the parameters of embedded
-// types only if the types are exported.
-type Path struct {
-	// Id of the social account.
-	ID string `path:"social_account_id" example:"soc_01h455vb4pex5vsknk084sn02q"`
-}
-
 type disconnectInput struct {
-	Path
 	httpapi.IfMatch
 	// Whether to disconnect an account that items are scheduled to. It is removed from them; an item without another
 	// account is unscheduled.
@@ -118,7 +103,8 @@ type disconnectInput struct {
 }
 
 type attachInput struct {
-	Path
+	// Id of the social account.
+	ID string `path:"social_account_id" example:"soc_01h455vb4pex5vsknk084sn02q"`
 	httpapi.IfMatch
 	// Id of the factory.
 	FactoryID string `path:"factory_id" example:"fac_01h455vb4pex5vsknk084sn02q"`
@@ -129,9 +115,9 @@ type listInput struct {
 	resource.Tagged
 	profile.Filter
 	// Only accounts of these platforms, separated by commas.
-	Platform []platformID `query:"platform" nullable:"false"`
+	Platform []platformID `query:"platform" filter:"platform" nullable:"false"`
 	// Only accounts in these states, separated by commas.
-	State []string `query:"state" enum:"pending,connected,needs_reconnect,disconnected" nullable:"false"`
+	State []string `query:"state" filter:"state" enum:"pending,connected,needs_reconnect,disconnected" nullable:"false"`
 	// Only accounts of this factory.
 	FactoryID string `query:"factory_id"`
 	// Only accounts that were connected with this application.
@@ -140,8 +126,7 @@ type listInput struct {
 
 // Register adds the operations of the area to the router.
 func (s *Service) Register(r *httpapi.Router) {
-	const collection, one, attached = "/v1/social/accounts", "/v1/social/accounts/{social_account_id}",
-		"/v1/factories/{factory_id}/social-accounts/{social_account_id}"
+	const attached = "/v1/factories/{factory_id}/social-accounts/{social_account_id}"
 	op := httpapi.ScopedOps("social", "Social accounts", auth.SocialManage)
 	platforms := op("listPlatforms", http.MethodGet, "/v1/social/platforms", "List the platforms",
 		"The platforms, with what each takes and how an account is connected. An account of a platform that is not "+
@@ -149,40 +134,31 @@ func (s *Service) Register(r *httpapi.Router) {
 	platforms.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, platforms, s.listPlatforms)
 
-	list := op("listSocialAccounts", http.MethodGet, collection, "List the social accounts", "Newest first.").
-		Opening(httpapi.Nothing)
-	list.Errors = []errs.Code{errs.InvalidCursor}
-	httpapi.List(r, list, s.list)
-
-	connect := op("connectSocialAccount", http.MethodPost, collection, "Connect a social account",
-		"What to send depends on the platform's `connect`, see listPlatforms:\n\n"+
-			"- `oauth2`: the account is `pending`. Its owner opens `authorization_url` in a browser within 30 "+
-			"minutes and grants access. Where they have several pages or channels, they choose one; a `channel` in "+
-			"the request chooses it before. Then the account is `connected`, and the event "+
-			"`social_account.connected` is sent. With a test key no platform asks: open `authorization_url`.\n"+
-			"- `bot_token`: send `bot_token` and `channel`. The account is `connected` at once.\n"+
-			"- `password`: send `username` and `password`. The password is used once and not stored. The account is "+
-			"`connected` at once. After 10 refused passwords of a user name within an hour, or 50 of all user names, "+
-			"the answer is `rate_limited`.\n\n"+
-			"To connect an account again, such as one in state `needs_reconnect`, send its `social_account_id`. It is "+
-			"connected with the newest of your own applications, see createApplication, or else with that of the "+
-			"operator. "+
-			"Connecting an account of a platform that is connected already returns or updates that account: there is "+
-			"never a second one.").Opening(httpapi.Address | httpapi.Credential)
-	connect.Status = http.StatusCreated
-	connect.Errors = []errs.Code{errs.NotFound, errs.InvalidState}
-	httpapi.Write(r, connect, s.connect)
-
-	httpapi.Read(r, op("getSocialAccount", http.MethodGet, one, "Get a social account", "").
-		Opening(httpapi.Nothing), s.get)
-
-	disconnect := op("disconnectSocialAccount", http.MethodDelete, one, "Disconnect a social account",
-		"Its tokens are deleted here and revoked at the platform, where the platform can do that. It is detached "+
-			"from its factories. An account that items are scheduled to is disconnected with `force=true` only. The "+
-			"response shows the account in state `disconnected`; it is deleted after 90 days. Connecting the same "+
-			"account of the platform before revives it.").Opening(httpapi.Deletion)
-	disconnect.Errors = []errs.Code{errs.InvalidState, errs.VersionMismatch}
-	httpapi.Write(r, disconnect, s.disconnect)
+	kind.List(r, s.accounts, httpapi.Op{ID: "listSocialAccounts", Summary: "List the social accounts",
+		Description: "Newest first."}, view, serving)
+	httpapi.Write(r, s.accounts.Op(httpapi.Op{ID: "connectSocialAccount", Summary: "Connect a social account",
+		Description: "What to send depends on the platform's `connect`, see listPlatforms:\n\n" +
+			"- `oauth2`: the account is `pending`. Its owner opens `authorization_url` in a browser within 30 " +
+			"minutes and grants access. Where they have several pages or channels, they choose one; a `channel` in " +
+			"the request chooses it before. Then the account is `connected`, and the event " +
+			"`social_account.connected` is sent. With a test key no platform asks: open `authorization_url`.\n" +
+			"- `bot_token`: send `bot_token` and `channel`. The account is `connected` at once.\n" +
+			"- `password`: send `username` and `password`. The password is used once and not stored. The account is " +
+			"`connected` at once. After 10 refused passwords of a user name within an hour, or 50 of all user names, " +
+			"the answer is `rate_limited`.\n\n" +
+			"To connect an account again, such as one in state `needs_reconnect`, send its `social_account_id`. It " +
+			"is connected with the newest of your own applications, see createApplication, or else with that of the " +
+			"operator. " +
+			"Connecting an account of a platform that is connected already returns or updates that account: there is " +
+			"never a second one.", Opens: httpapi.Address | httpapi.Credential,
+		Errors: []errs.Code{errs.NotFound, errs.InvalidState}}, http.MethodPost, "/v1/social/accounts"), s.connect)
+	kind.Get(r, s.accounts, httpapi.Op{ID: "getSocialAccount", Summary: "Get a social account"}, view)
+	httpapi.Write(r, s.accounts.Op(httpapi.Op{ID: "disconnectSocialAccount", Summary: "Disconnect a social account",
+		Description: "Its tokens are deleted here and revoked at the platform, where the platform can do that. It is " +
+			"detached from its factories. An account that items are scheduled to is disconnected with `force=true` " +
+			"only. The response shows the account in state `disconnected`; it is deleted after 90 days. Connecting " +
+			"the same account of the platform before revives it.", Errors: []errs.Code{errs.InvalidState}},
+		http.MethodDelete, accounts.Path), s.disconnect)
 
 	attach := op("attachSocialAccount", http.MethodPut, attached, "Attach a social account to a factory",
 		"The factory publishes to it from now on, unless a request names other accounts. An account may serve "+
@@ -201,52 +177,39 @@ func (s *Service) Register(r *httpapi.Router) {
 	s.registerLookup(r)
 }
 
-func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Account], error) {
-	filters := in.Filter.Into(map[string]string{"platform": httpapi.AnyOf(in.Platform),
-		"state": httpapi.AnyOf(in.State)})
+// view returns an account as the caller sees it.
+func view(_ context.Context, f *kind.Found[Record]) (Account, error) { return f.Record.View(), nil }
+
+// serving bounds a list to the accounts of a factory, and to those of an application.
+func serving(_ context.Context, in *listInput, q *store.Query) error {
 	if in.FactoryID != "" {
-		filters[FactoryFilter(in.FactoryID)] = "yes"
+		q.Filters[FactoryFilter(in.FactoryID)] = "yes"
 	}
 	if in.ApplicationID != "" {
-		filters[applicationFilter] = in.ApplicationID
+		q.Filters[applicationFilter] = in.ApplicationID
 	}
-	q := httpapi.AllOwned(ctx, Kind, filters)
-	in.Tagged.Into(&q)
-	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (Account, error) {
-		r, err := Decode(&it)
-		return r.View(), err
-	})
-}
-
-func (s *Service) get(ctx context.Context, in *Path) (Account, error) {
-	r, _, err := s.find(ctx, in.ID)
-	return r.View(), err
+	return nil
 }
 
 func (s *Service) disconnect(ctx context.Context, tx *store.Tx, in *disconnectInput) (out Account, err error) {
-	it, beside, err := resource.FindWith(ctx, s.db, id.SocialAccount, Kind, in.ID, ScheduledKey(in.ID))
+	accountID := httpapi.PathID(ctx)
+	f, err := s.accounts.FindWith(ctx, accountID, []httpapi.IfMatch{in.IfMatch}, ScheduledKey(accountID))
 	if err != nil {
 		return out, err
 	}
-	r, err := Decode(&it)
-	if err != nil {
-		return out, err
-	}
-	if err := in.IfMatch.Check(r.Version); err != nil {
-		return out, err
-	}
+	r := f.Record
 	if r.State == Disconnected {
 		return r.View(), nil
 	}
-	scheduled := beside[0].Count()
+	scheduled := f.Beside[0].Count()
 	if scheduled > 0 && !in.Force {
-		return out, invalidState(&r, "Items are scheduled to the account, or are being published to it. Unschedule "+
+		return out, invalidState(r, "Items are scheduled to the account, or are being published to it. Unschedule "+
 			"them, or repeat the request with force=true.", "disconnect with force=true")
 	}
 	if !in.Force {
-		tx.Counted(ScheduledKey(in.ID), scheduled)
+		tx.Counted(ScheduledKey(r.ID), scheduled)
 	}
-	if err := r.Disconnect(tx, s.now(), it); err != nil {
+	if err := r.Disconnect(tx, s.now(), f.Item); err != nil {
 		return out, err
 	}
 	return r.View(), nil

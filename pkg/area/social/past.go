@@ -123,11 +123,7 @@ func (p *StoredImport) Over() bool { return p.Listed && len(p.Waiting) == 0 }
 // Replace adds the changed import to the transaction.
 func (p *StoredImport) Replace(tx *store.Tx, now time.Time, it store.Item) error {
 	p.Touch(now)
-	if err := it.Encode(p); err != nil {
-		return err
-	}
-	tx.Replace(it)
-	return nil
+	return tx.Rewrite(it, p)
 }
 
 // StartImport adds an import and its task to the transaction.

@@ -282,7 +282,7 @@ type Training struct {
 	// Id of the model that it starts from.
 	BaseModel string `json:"base_model" example:"nova-lite"`
 	// State of the training. The last three are final. canceled: its factory was deleted.
-	State State `json:"state" enum:"queued,running,completed,failed,canceled"`
+	State State `json:"state" filter:"state" enum:"queued,running,completed,failed,canceled"`
 	// Number of content items that it learns from.
 	Samples int `json:"samples" example:"120"`
 	// Progress in percent. It moves in few steps.
@@ -338,24 +338,17 @@ func modelID(factoryID string) string { return id.Renamed(id.Model, factoryID) }
 func (r *Record) entry(o tenant.Owner, earlier store.Item) (store.Item, error) {
 	it, err := store.NewItem(ItemKind, o, r.ID, r)
 	it.Key, it.Version = Key(r.FactoryID), earlier.Version
-	it.Filters = r.filters()
 	return it, err
 }
 
 // replace adds the changed record to the transaction.
 func (r *Record) replace(tx *store.Tx, now time.Time, it store.Item) error {
 	r.Touch(now)
-	it.Filters = r.filters()
-	err := it.Encode(r)
-	tx.Replace(it)
-	return err
+	return tx.Rewrite(it, r)
 }
 
 // taskID is the id of the task that carries out the training.
 func (r *Record) taskID() string { return task.ID(Train, r.ID, 1) }
-
-// filters are the values by which the stream's filter selects records.
-func (r *Record) filters() map[string]string { return map[string]string{"state": string(r.State)} }
 
 // Runs reports whether the training has not ended.
 func (r *Record) Runs() bool { return r.State == Queued || r.State == Running }

@@ -81,7 +81,7 @@ func present(v any) any {
 }
 
 // parse checks the data of a line against the schema of its type, and returns it as a tree.
-func parse(k kind, data []byte) (map[string]any, error) {
+func parse(k exported, data []byte) (map[string]any, error) {
 	parsed, err := jsontree.Parse(data)
 	tree, ok := present(parsed).(map[string]any)
 	if err != nil || !ok {
@@ -278,7 +278,7 @@ func Members() map[string][]Member {
 	return all
 }
 
-func membersOfKind(k kind) []Member { return membersOf(k.of, sketches[k.name].rules()) }
+func membersOfKind(k exported) []Member { return membersOf(k.of, sketches[k.name].rules()) }
 
 // Unknown returns the rules of a type that none of its members has.
 func Unknown(name string) (paths []string) {

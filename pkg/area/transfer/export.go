@@ -71,7 +71,7 @@ type Export struct {
 	// Profile whose data is exported. Null: the whole account.
 	ProfileID *tenant.Profile `json:"profile_id"`
 	// State of the export.
-	State State `json:"state" enum:"running,completed,failed"`
+	State State `json:"state" filter:"state" enum:"running,completed,failed"`
 	// Version of the format of its parts.
 	FormatVersion int `json:"format_version" example:"1"`
 	// Time as of which it is. What is created later is left out; the last line of each part names what was changed
@@ -347,7 +347,7 @@ func (w *Exporter) store(ctx context.Context, s *task.Run, kind string, n int, c
 }
 
 // query lists the resources of a kind that are not younger than an export.
-func (k kind) query(s *task.Run, x *Export, ofProfile bool, after *store.Cursor) store.Query {
+func (k exported) query(s *task.Run, x *Export, ofProfile bool, after *store.Cursor) store.Query {
 	q := store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(s.Owner, k.item), Limit: pageItems,
 		OldestFirst: true, After: after, From: k.prefix, To: id.First(k.prefix, x.ConsistentAt.Add(time.Millisecond))}
 	if k.partition != nil {
@@ -370,7 +370,7 @@ type linesPart struct {
 func (p *linesPart) write(line any) error { return json.NewEncoder(p).Encode(line) }
 
 // add writes the line of a resource.
-func (p *linesPart) add(ctx context.Context, db *store.DB, k kind, it store.Item) error {
+func (p *linesPart) add(ctx context.Context, db *store.DB, k exported, it store.Item) error {
 	if !k.visible(it) {
 		return nil
 	}

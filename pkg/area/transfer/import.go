@@ -76,7 +76,7 @@ type LeftOut struct {
 type Import struct {
 	resource.Resource
 	// State of the import.
-	State State `json:"state" enum:"running,completed,failed"`
+	State State `json:"state" filter:"state" enum:"running,completed,failed"`
 	// Parts that it reads.
 	Parts []ImportedPart `json:"parts" nullable:"false"`
 	// Export that the parts are of. Null until the first was read.

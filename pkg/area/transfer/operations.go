@@ -14,6 +14,7 @@ import (
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/httpapi/kind"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/profile"
@@ -23,16 +24,24 @@ import (
 
 // Service starts and shows exports and imports.
 type Service struct {
-	db     *store.DB
-	signer *media.Signer
-	urls   safehttp.Checker
-	now    func() time.Time
+	signer  *media.Signer
+	urls    safehttp.Checker
+	now     func() time.Time
+	exports *kind.Kind[exportRecord]
+	imports *kind.Kind[importRecord]
 }
 
 // NewService makes the service. The checker refuses addresses of parts that are not public.
 func NewService(db *store.DB, signer *media.Signer, urls safehttp.Checker, now func() time.Time) *Service {
-	return &Service{db, signer, urls, now}
+	return &Service{signer, urls, now, exports.On(db, now), imports.On(db, now)}
 }
+
+var (
+	exports = kind.Kind[exportRecord]{Name: ExportItem, ID: id.Export, Path: "/v1/exports/{export_id}",
+		Function: "media", Tag: "Transfer", Reads: auth.AccountManage, Writes: auth.AccountManage, AccountWide: true}
+	imports = kind.Kind[importRecord]{Name: ImportItem, ID: id.Import, Path: "/v1/imports/{import_id}",
+		Function: "media", Tag: "Transfer", Reads: auth.AccountManage, Writes: auth.AccountManage, AccountWide: true}
+)
 
 type exportBody struct {
 	// Profile whose data is exported. Absent: the whole account.
@@ -46,22 +55,17 @@ type exportsInput struct {
 	resource.Tagged
 	profile.Filter
 	// Only exports in these states, separated by commas.
-	State []State `query:"state" enum:"running,completed,failed" nullable:"false"`
+	State []State `query:"state" filter:"state" enum:"running,completed,failed" nullable:"false"`
 }
 
 type importsInput struct {
 	httpapi.PageInput
 	resource.Tagged
 	// Only imports in these states, separated by commas.
-	State []State `query:"state" enum:"running,completed,failed" nullable:"false"`
+	State []State `query:"state" filter:"state" enum:"running,completed,failed" nullable:"false"`
 }
 
 type exportInput struct{ Body exportBody }
-
-type exportPath struct {
-	// Id of the export.
-	ID string `path:"export_id" example:"xpt_01h455vb4pex5vsknk084sn02q"`
-}
 
 // partBody is a part that an import reads. It takes the members of parts of exports.
 type partBody struct {
@@ -84,80 +88,42 @@ type importBody struct {
 
 type importInput struct{ Body importBody }
 
-type importPath struct {
-	// Id of the import.
-	ID string `path:"import_id" example:"imp_01h455vb4pex5vsknk084sn02q"`
-}
-
 // Register puts the operations of the area into the router.
 func (s *Service) Register(r *httpapi.Router) {
-	op := func(id, method, path, summary, description string) httpapi.Op {
-		return httpapi.Op{ID: id, Method: method, Path: path, Scope: auth.AccountManage, Function: "media",
-			Tag: "Transfer", Summary: summary, Description: description, AccountWide: true}
-	}
-	create := op("createExport", http.MethodPost, "/v1/exports", "Export the data of the account",
-		"Exports the resources of the mode of the key, or those of one profile, with their files. The parts are "+
-			"JSON lines, one for each resource as its GET returns it, and tar archives of the files that the lines "+
-			"name. A worker makes them in the background, and the event `export.completed` reports the end. The "+
-			"export has no resource that was created after it, and no secret: no key, no token and no secret of a "+
-			"webhook. The parts are kept for 7 days, and their links need no key. createImport takes them.").
-		Opening(httpapi.Copy)
-	create.Status, create.Errors = http.StatusAccepted, []errs.Code{errs.NotFound, errs.InvalidState}
-	create.Also = reading
-	httpapi.Write(r, create, s.createExport)
-	get := op("getExport", http.MethodGet, "/v1/exports/{export_id}", "Get an export",
-		"Returns the export with the parts that are ready. Each call returns new signed URLs.").
-		Opening(httpapi.Copy)
-	get.Also = reading
-	httpapi.Read(r, get, s.getExport)
+	httpapi.Write(r, s.exports.Op(httpapi.Op{ID: "createExport", Summary: "Export the data of the account",
+		Description: "Exports the resources of the mode of the key, or those of one profile, with their files. The " +
+			"parts are JSON lines, one for each resource as its GET returns it, and tar archives of the files that " +
+			"the lines name. A worker makes them in the background, and the event `export.completed` reports the " +
+			"end. The export has no resource that was created after it, and no secret: no key, no token and no " +
+			"secret of a webhook. The parts are kept for 7 days, and their links need no key. createImport takes them.",
+		Status: http.StatusAccepted, Opens: httpapi.Copy, Also: reading,
+		Errors: []errs.Code{errs.NotFound, errs.InvalidState}}, http.MethodPost, "/v1/exports"), s.createExport)
+	kind.Get(r, s.exports, httpapi.Op{ID: "getExport", AccountWide: true, Summary: "Get an export",
+		Description: "Returns the export with the parts that are ready. Each call returns new signed URLs.",
+		Opens:       httpapi.Copy, Also: reading}, s.export)
+	kind.List[exportsInput](r, s.exports, httpapi.Op{ID: "listExports", AccountWide: true, Summary: "List the exports",
+		Description: "Newest first, without the links of their parts: getExport signs them. An export is listed " +
+			"until `expires_at`."},
+		func(_ context.Context, f *kind.Found[exportRecord]) (Export, error) { return f.Record.Export, nil })
 
-	exports := op("listExports", http.MethodGet, "/v1/exports", "List the exports",
-		"Newest first, without the links of their parts: getExport signs them. An export is listed until "+
-			"`expires_at`.").Opening(httpapi.Nothing)
-	exports.Errors = []errs.Code{errs.InvalidCursor}
-	httpapi.List(r, exports, s.listExports)
-
-	take := op("createImport", http.MethodPost, "/v1/imports", "Import an export",
-		"Takes an export into the account and mode of the key: into another account with a live key, into a sandbox "+
-			"with a test key. Resources get new ids, which `map` has; the same export gets the same ids each time, so "+
-			"that an import that is repeated adds only what is missing. Nothing is generated, published, charged or "+
-			"announced: content that was being made is canceled, and content that was scheduled is generated. "+
-			"Webhooks are disabled: rotate their secrets, which nobody has seen, and enable them. Automations are "+
-			"paused, and factories publish nothing automatically. Social accounts are connected anew. "+
-			"`left_out` says what was left out, and why. "+
-			"The key needs the scopes of all operations that would create the same.").Opening(httpapi.Address)
-	take.Status = http.StatusAccepted
-	take.Errors = []errs.Code{errs.InvalidState, errs.InsufficientScope}
-	httpapi.Write(r, take, s.createImport)
-	httpapi.Read(r, op("getImport", http.MethodGet, "/v1/imports/{import_id}", "Get an import",
-		"Returns what was imported so far, and once it is completed the map of old ids to new ones.").
-		Opening(httpapi.Copy), s.getImport)
-	imports := op("listImports", http.MethodGet, "/v1/imports", "List the imports",
-		"Newest first, without their maps of ids: getImport has them. An import is listed until `expires_at`.").
-		Opening(httpapi.Nothing)
-	imports.Errors = []errs.Code{errs.InvalidCursor}
-	httpapi.List(r, imports, s.listImports)
-}
-
-// listExports lists the exports. Unlike getExport it shows no link, and so needs no scope of what they have.
-func (s *Service) listExports(ctx context.Context, in *exportsInput) (httpapi.Page[Export], error) {
-	q := httpapi.AllOwned(ctx, ExportItem, in.Filter.Into(map[string]string{stateFilter: httpapi.AnyOf(in.State)}))
-	in.Tagged.Into(&q)
-	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (Export, error) {
-		var r exportRecord
-		err := it.Decode(&r)
-		return r.Export, err
-	})
-}
-
-func (s *Service) listImports(ctx context.Context, in *importsInput) (httpapi.Page[Import], error) {
-	q := httpapi.AllOwned(ctx, ImportItem, map[string]string{stateFilter: httpapi.AnyOf(in.State)})
-	in.Tagged.Into(&q)
-	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (Import, error) {
-		var r importRecord
-		err := it.Decode(&r)
-		return r.Import, err
-	})
+	httpapi.Write(r, s.imports.Op(httpapi.Op{ID: "createImport", Summary: "Import an export",
+		Description: "Takes an export into the account and mode of the key: into another account with a live key, " +
+			"into a sandbox with a test key. Resources get new ids, which `map` has; the same export gets the same " +
+			"ids each time, so that an import that is repeated adds only what is missing. Nothing is generated, " +
+			"published, charged or announced: content that was being made is canceled, and content that was " +
+			"scheduled is generated. Webhooks are disabled: rotate their secrets, which nobody has seen, and enable " +
+			"them. Automations are paused, and factories publish nothing automatically. Social accounts are " +
+			"connected anew. `left_out` says what was left out, and why. The key needs the scopes of all operations " +
+			"that would create the same.", Status: http.StatusAccepted, Opens: httpapi.Address,
+		Errors: []errs.Code{errs.InvalidState, errs.InsufficientScope}}, http.MethodPost, "/v1/imports"),
+		s.createImport)
+	kind.Get(r, s.imports, httpapi.Op{ID: "getImport", AccountWide: true, Summary: "Get an import",
+		Description: "Returns what was imported so far, and once it is completed the map of old ids to new ones.",
+		Opens:       httpapi.Copy}, s.imported)
+	kind.List[importsInput](r, s.imports, httpapi.Op{ID: "listImports", AccountWide: true, Summary: "List the imports",
+		Description: "Newest first, without their maps of ids: getImport has them. An import is listed until " +
+			"`expires_at`."},
+		func(_ context.Context, f *kind.Found[importRecord]) (Import, error) { return f.Record.Import, nil })
 }
 
 // reading are the scopes of the operations that read what an export has. Its links need no key.
@@ -183,16 +149,13 @@ func (s *Service) createImport(ctx context.Context, tx *store.Tx, in *importInpu
 	return newImport(tx, s.now(), p.Owner, authority.Of(p), in.Body.Parts, in.Body.Metadata, nil)
 }
 
-func (s *Service) getImport(ctx context.Context, in *importPath) (out Import, err error) {
-	it, err := resource.Find(ctx, s.db, id.Import, ImportItem, in.ID)
-	if err != nil {
-		return out, err
+// imported returns an import with its map.
+func (s *Service) imported(ctx context.Context, f *kind.Found[importRecord]) (out Import, err error) {
+	r := f.Record
+	if r.State != Completed {
+		return r.Import, nil
 	}
-	var r importRecord
-	if err := it.Decode(&r); err != nil || r.State != Completed {
-		return r.Import, err
-	}
-	whole := media.File{Key: objectKey(Imports, it.Owner, r.ID, kindMap, 0), MIMEType: linesType}
+	whole := media.File{Key: objectKey(Imports, f.Item.Owner, r.ID, kindMap, 0), MIMEType: linesType}
 	url, err := s.signer.URLFor(ctx, whole.Key, whole.MIMEType, min(r.ExpiresAt.Sub(s.now()), keep))
 	if err != nil {
 		return out, err
@@ -223,21 +186,15 @@ func (s *Service) createExport(ctx context.Context, tx *store.Tx, in *exportInpu
 	return newExport(tx, now, o, in.Body.Metadata)
 }
 
-func (s *Service) getExport(ctx context.Context, in *exportPath) (out Export, err error) {
-	it, err := resource.Find(ctx, s.db, id.Export, ExportItem, in.ID)
-	if err != nil {
-		return out, err
-	}
-	var r exportRecord
-	if err := it.Decode(&r); err != nil {
-		return out, err
-	}
+// export returns an export with the links of its parts. Lists show no link, and so need no scope of what they have.
+func (s *Service) export(ctx context.Context, f *kind.Found[exportRecord]) (out Export, err error) {
+	r := f.Record
 	lifetime := keep
 	if r.ExpiresAt != nil {
 		lifetime = min(r.ExpiresAt.Sub(s.now()), keep)
 	}
 	for _, p := range r.Stored {
-		key := objectKey(Exports, it.Owner, r.ID, p.Kind, p.Number)
+		key := objectKey(Exports, f.Item.Owner, r.ID, p.Kind, p.Number)
 		url, err := s.signer.URLFor(ctx, key, mimeType(p.Kind), lifetime)
 		if err != nil {
 			return out, err

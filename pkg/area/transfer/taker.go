@@ -264,7 +264,7 @@ func (a adopted) file(url *string) (f lineFile, ok bool) {
 }
 
 // place finds the owner of a resource: that of its factory or its profile.
-func (t *taker) place(ctx context.Context, k kind, a *adopted) (*LeftOut, error) {
+func (t *taker) place(ctx context.Context, k exported, a *adopted) (*LeftOut, error) {
 	a.owner = t.s.Owner
 	of := a.profile
 	if a.factory != "" && k.prefix != id.Factory {
@@ -416,13 +416,13 @@ var takers = map[string]take{
 }
 
 // takes returns a kind of resource and how an import takes it, or nil if it does not.
-func takes(name string) (kind, take) {
+func takes(name string) (exported, take) {
 	for _, k := range kinds {
 		if k.name == name {
 			return k, takers[name]
 		}
 	}
-	return kind{}, nil
+	return exported{}, nil
 }
 
 func takeItem(ctx context.Context, t *taker, tx *store.Tx, a adopted, v item.Item) error {
@@ -499,7 +499,7 @@ func (t *taker) shown(a adopted, all []media.View) (files []media.File, attempt 
 }
 
 // checkURL refuses the address of a webhook or of a feed that its creation would refuse.
-func (w *Importer) checkURL(ctx context.Context, k kind, in map[string]any) error {
+func (w *Importer) checkURL(ctx context.Context, k exported, in map[string]any) error {
 	at, of := "/url", in
 	if k.prefix == id.Automation {
 		at = "/trigger/url"
@@ -538,7 +538,7 @@ type importedFile struct {
 func importedKey(resourceID string) store.Key { return store.IDKey(Imported + "#" + resourceID) }
 
 // create creates a resource, unless it is there, and then stores its files.
-func (t *taker) create(ctx context.Context, k kind, take take, a adopted) error {
+func (t *taker) create(ctx context.Context, k exported, take take, a adopted) error {
 	key := store.IDKey(a.id)
 	switch k.prefix {
 	case id.Webhook:
@@ -572,7 +572,7 @@ func (t *taker) create(ctx context.Context, k kind, take take, a adopted) error 
 
 // claim adds to the transaction that this import has created a resource with files. Their bytes count for the storage
 // of the account, as long as the resource has them. Those of a media are counted with it, and those of photos are not.
-func (t *taker) claim(tx *store.Tx, k kind, a adopted) (files []importedFile, err error) {
+func (t *taker) claim(tx *store.Tx, k exported, a adopted) (files []importedFile, err error) {
 	bytes := int64(0)
 	for _, url := range slices.Sorted(maps.Keys(a.files)) {
 		if f := a.files[url]; f.Key != "" {

@@ -177,23 +177,6 @@ type record[R any] interface {
 	Touch(now time.Time)
 }
 
-// stateFilter is the name of the filter by the state of an export or import.
-const stateFilter = "state"
-
-// Describe returns the values by which lists filter exports.
-func (x Export) Describe() map[string]string {
-	all := x.Resource.Describe()
-	all[stateFilter] = string(x.State)
-	return all
-}
-
-// Describe returns the values by which lists filter imports.
-func (i Import) Describe() map[string]string {
-	all := i.Resource.Describe()
-	all[stateFilter] = string(i.State)
-	return all
-}
-
 func (r *exportRecord) runs() bool { return r.State == Running }
 func (r *importRecord) runs() bool { return r.State == Running }
 
@@ -223,11 +206,7 @@ func changing[R any, P record[R]](db *store.DB, s *task.Run, now func() time.Tim
 		if err := change(tx, &it, r); err != nil {
 			return err
 		}
-		if err := it.Encode(r); err != nil {
-			return err
-		}
-		tx.Replace(it)
-		return nil
+		return tx.Rewrite(it, r)
 	}
 }
 
@@ -238,8 +217,8 @@ type viewer struct {
 	now   time.Time
 }
 
-// kind is a kind of resource in exports.
-type kind struct {
+// exported is a kind of resource in exports.
+type exported struct {
 	// name is the type of its lines, item the kind of its items in the table, and prefix that of its ids.
 	name, item, prefix string
 	of                 reflect.Type
@@ -250,8 +229,8 @@ type kind struct {
 }
 
 // kindOf returns a kind of resource whose view is a function of its item.
-func kindOf[T any](name, itemKind, prefix string, view func(context.Context, viewer, store.Item) (T, error)) kind {
-	return kind{name: name, item: itemKind, prefix: prefix, of: reflect.TypeFor[T](),
+func kindOf[T any](name, itemKind, prefix string, view func(context.Context, viewer, store.Item) (T, error)) exported {
+	return exported{name: name, item: itemKind, prefix: prefix, of: reflect.TypeFor[T](),
 		view: func(ctx context.Context, v viewer, it store.Item) (any, error) { return view(ctx, v, it) }}
 }
 
@@ -265,7 +244,7 @@ func decoded[T any](it *store.Item) (v T, err error) { return v, it.Decode(&v) }
 
 // kinds are the kinds of resources in exports, in their order: what others refer to comes first. What has secrets only,
 // such as keys, or acts only by its address, such as review links, is not among them.
-var kinds = []kind{
+var kinds = []exported{
 	kindOf("profile", profile.Kind, id.Profile, plain(decoded[profile.Profile])),
 	kindOf("media", incoming.ItemKind, id.Media,
 		func(ctx context.Context, v viewer, it store.Item) (incoming.Media, error) {
@@ -381,6 +360,6 @@ func Resources() []Resource {
 }
 
 // visible reports whether callers see a resource: a factory that was deleted stays in the table for a while.
-func (k kind) visible(it store.Item) bool {
+func (k exported) visible(it store.Item) bool {
 	return k.item != factory.Kind || it.Filters["state"] != factory.StateDeleted
 }

@@ -377,10 +377,9 @@ func (s *Store) spendOnce(ctx context.Context, program, token string, fits func(
 			return out, err
 		}
 	}
-	if err := it.Encode(of); err != nil {
+	if err := tx.Rewrite(it, of); err != nil {
 		return out, err
 	}
-	tx.Replace(it)
 	if err := s.db.Commit(ctx, tx); err != nil {
 		return out, fmt.Errorf("session: issue tokens: %w", err)
 	}
@@ -445,10 +444,9 @@ func (s *Store) compose(out *Issued, base *credential.Credential, token string, 
 func (s *Store) issue(tx *store.Tx, out *Issued, base *credential.Credential, grant store.Item, token string,
 	of spent) error {
 	out.UsedAt = of.UsedAt
-	if err := grant.Encode(out.Grant); err != nil {
+	if err := tx.Rewrite(grant, out.Grant); err != nil {
 		return err
 	}
-	tx.Replace(grant)
 	if err := s.compose(out, base, token, of); err != nil {
 		return err
 	}

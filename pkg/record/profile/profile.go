@@ -67,7 +67,7 @@ func Decode(it *store.Item) (r Record, err error) { return r, it.Decode(&r) }
 // Filter is the query parameter that selects the resources of a profile. Embed it.
 type Filter struct {
 	// Returns only the resources of this profile.
-	ProfileID string `query:"profile_id" example:"prf_01h455vb4pex5vsknk084sn02q"`
+	ProfileID string `query:"profile_id" filter:"profile" example:"prf_01h455vb4pex5vsknk084sn02q"`
 }
 
 // Into adds the filter to those of a list.

@@ -44,6 +44,9 @@ func New(id string, now time.Time, metadata Metadata) Resource {
 // ResourceVersion returns the version that forms the ETag.
 func (r Resource) ResourceVersion() int64 { return r.Version }
 
+// Common returns the common members of a record that embeds them.
+func (r *Resource) Common() *Resource { return r }
+
 // Touch records a change made at the given time.
 func (r *Resource) Touch(now time.Time) {
 	r.UpdatedAt = Instant(now)

@@ -100,10 +100,9 @@ func Add(ctx context.Context, db *store.DB, tx *store.Tx, o tenant.Owner, m Move
 		tx.Create(made, nil)
 		return c.Ahead(), err
 	}
-	if err := it.Encode(c); err != nil {
+	if err := tx.Rewrite(it, c); err != nil {
 		return 0, err
 	}
-	tx.Replace(it)
 	return c.Ahead(), nil
 }
 

@@ -511,7 +511,7 @@ func intervalsOf(e experimentOfAPI, v *view) (all []intervals) {
 				continue
 			}
 			o := look.Results[i]
-			looks = append(looks, experimentLook{look.At, []armResult{o}})
+			looks = append(looks, experimentLook{At: look.At, Results: []armResult{o}})
 			one.Rows = append(one.Rows, intervalRow{v.ShortDay(look.At), o.N, cases(*o.Estimate), cases(*o.Lower),
 				cases(*o.Upper)})
 		}

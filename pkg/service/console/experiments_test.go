@@ -10,7 +10,7 @@ import (
 func TestExperimentsAreDrawnAsIntervals(t *testing.T) {
 	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	look := func(day int, estimate, lower, upper float64, n int64) experimentLook {
-		return experimentLook{at.AddDate(0, 0, day), []armResult{{Factor: "hook", Arm: "claim", N: n},
+		return experimentLook{At: at.AddDate(0, 0, day), Results: []armResult{{Factor: "hook", Arm: "claim", N: n},
 			{Factor: "hook", Arm: `a "<b>`, N: n, Estimate: &estimate, Lower: &lower, Upper: &upper}}}
 	}
 	e := experimentOfAPI{History: []experimentLook{{At: at, Results: []armResult{{Factor: "hook", Arm: `a "<b>`}}},

@@ -195,7 +195,7 @@ type Experiment struct {
 	// Profile of its factory. Null: the account as a whole.
 	ProfileID *tenant.Profile `json:"profile_id"`
 	// Factory whose posts are compared.
-	FactoryID string `json:"factory_id"`
+	FactoryID string `json:"factory_id" filter:"factory"`
 	// What it is to answer, in words.
 	Question string `json:"question" example:"Do questions in the first line bring more likes?"`
 	// What differs.
@@ -211,7 +211,7 @@ type Experiment struct {
 	AutoApply bool `json:"auto_apply"`
 	// State. draft: it has not begun. running: items get arms. decided: there is a winner. inconclusive: the budget is
 	// used up, or no arm differs by min_effect. stopped: you have ended it. The last three are final.
-	State State `json:"state" enum:"draft,running,decided,inconclusive,stopped"`
+	State State `json:"state" filter:"state" enum:"draft,running,decided,inconclusive,stopped"`
 	// Time of its start. Null until then.
 	StartedAt *resource.Time `json:"started_at"`
 	// Time of its end. Null until then.
@@ -268,30 +268,14 @@ func Decode(it *store.Item) (*Record, error) {
 	return &r, it.Decode(&r)
 }
 
-// stateFilter and factoryFilter are the filters of lists.
-const (
-	stateFilter   = "state"
-	factoryFilter = "factory"
-)
+// Into writes the record into its item.
+func (r *Record) Into(it store.Item) (store.Item, error) { return it, it.Encode(r) }
 
-// Entry returns the record as an item of the table.
-func (r *Record) Entry(o tenant.Owner) (store.Item, error) {
-	it, err := store.NewItem(ItemKind, o, r.ID, r)
-	it.Filters = r.filters()
-	if o.Mode == tenant.Test {
+// place has an experiment of the sandbox end.
+func place(it *store.Item, r *Record) {
+	if it.Owner.Mode == tenant.Test {
 		it.ExpireAt = r.CreatedAt.Add(generate.SandboxLife)
 	}
-	return it, err
-}
-
-// Into writes the record into its item.
-func (r *Record) Into(it store.Item) (store.Item, error) {
-	it.Filters = r.filters()
-	return it, it.Encode(r)
-}
-
-func (r *Record) filters() map[string]string {
-	return map[string]string{stateFilter: string(r.State), factoryFilter: r.FactoryID}
 }
 
 // exploration is the part of the posts that is shared equally among all arms.
@@ -439,7 +423,7 @@ func Adopt(tx *store.Tx, now time.Time, o tenant.Owner, e Experiment) error {
 		}
 	}
 	r := &Record{Experiment: e, Authority: authority.Authority{}, Seed: e.ID}
-	it, err := r.Entry(o)
+	it, err := experiments.Item(o, r)
 	if err != nil {
 		return err
 	}
@@ -501,7 +485,7 @@ func (e *Experiment) Arms(factor string) []string {
 func DecidedOf(ctx context.Context, db *store.DB, o tenant.Owner, factoryID string, most int) (all []*Record,
 	err error) {
 	page, err := db.List(ctx, store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(o, ItemKind),
-		Limit: most, Filters: map[string]string{factoryFilter: factoryID, stateFilter: string(Decided)}})
+		Limit: most, Filters: map[string]string{"factory": factoryID, "state": string(Decided)}})
 	if err != nil {
 		return nil, err
 	}

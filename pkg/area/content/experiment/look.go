@@ -167,10 +167,7 @@ func Delete(ctx context.Context, db *store.DB, tx *store.Tx, o tenant.Owner, of 
 	out := all[0]
 	failed := out.Known || of.Item.Failure != nil && !rejected(&of.Item, r.Metric.Platform)
 	r.Deleted = append(r.Deleted, Deleted{of.Item.ID, *of.Item.Experiment, of.Item.Kind, out.Value, out.Known, !failed, now})
-	if it, err = r.Into(it); err == nil {
-		tx.Replace(it)
-	}
-	return err
+	return tx.Rewrite(it, r)
 }
 
 // lateReading is the time for which a figure is waited for after it was due.
@@ -532,10 +529,7 @@ func (w Worker) Look(ctx context.Context, t *task.Run) error {
 				return err
 			}
 		}
-		if it, err = r.Into(it); err == nil {
-			tx.Replace(it)
-		}
-		return err
+		return tx.Rewrite(it, r)
 	})
 	if r.Look(all, w.Now()); r.State != Running {
 		return nil
@@ -568,8 +562,8 @@ type Cleaner struct {
 // Clean stops the next experiments of the factory. Called again, it finds nothing.
 func (c Cleaner) Clean(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error) {
 	q := store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(o, ItemKind), Limit: 25,
-		Filters: map[string]string{factoryFilter: factoryID},
-		OneOf:   map[string][]string{stateFilter: {string(Draft), string(Running)}}}
+		Filters: map[string]string{"factory": factoryID},
+		OneOf:   map[string][]string{"state": {string(Draft), string(Running)}}}
 	return c.DB.Some(ctx, q, func(it store.Item) error {
 		r, err := Decode(&it)
 		if err != nil {
@@ -577,12 +571,10 @@ func (c Cleaner) Clean(ctx context.Context, o tenant.Owner, factoryID string) (m
 		}
 		r.stop(c.Now())
 		r.Touch(c.Now())
-		it, err = r.Into(it)
-		if err != nil {
+		tx := &store.Tx{}
+		if err := tx.Rewrite(it, r); err != nil {
 			return err
 		}
-		tx := &store.Tx{}
-		tx.Replace(it)
 		return c.DB.Commit(ctx, tx)
 	})
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/httpapi/kind"
 	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/quota"
@@ -26,15 +27,20 @@ import (
 
 // Service holds the operations of experiments.
 type Service struct {
-	db        *store.DB
-	factories *factory.Service
-	now       func() time.Time
+	db          *store.DB
+	factories   *factory.Service
+	now         func() time.Time
+	experiments *kind.Kind[Record]
 }
 
 // NewService returns the service.
 func NewService(db *store.DB, factories *factory.Service, now func() time.Time) *Service {
-	return &Service{db, factories, now}
+	return &Service{db, factories, now, experiments.On(db, now)}
 }
+
+var experiments = kind.Kind[Record]{Name: ItemKind, ID: id.Experiment, Path: "/v1/experiments/{experiment_id}",
+	Function: "factory", Tag: "Analytics", Reads: auth.FactoriesRead, Writes: auth.FactoriesWrite, Place: place,
+	Count: quota.Experiments.Take}
 
 // Mount registers the operations of the area.
 func Mount(r *httpapi.Router, e area.Env) {
@@ -60,14 +66,6 @@ type createBody struct {
 	Metadata resource.Metadata `json:"metadata,omitempty"`
 }
 
-type createInput struct{ Body createBody }
-
-// Path names the experiment of a call.
-type Path struct {
-	// Id of the experiment.
-	ID string `path:"experiment_id" example:"exp_01h455vb4pex5vsknk084sn02q"`
-}
-
 type patchBody struct {
 	// running starts a draft; its factors, metric, budget and stopping rule are fixed from then on. stopped ends it.
 	State State `json:"state,omitempty" enum:"running,stopped"`
@@ -75,27 +73,15 @@ type patchBody struct {
 	Metadata resource.MetadataPatch `json:"metadata,omitempty" nullable:"true"`
 }
 
-// changeable are the members that a patch changes.
-type changeable struct {
-	State    State             `json:"state"`
-	Metadata resource.Metadata `json:"metadata"`
-}
-
-type updateInput struct {
-	Path
-	httpapi.IfMatch
-	Body patchBody
-}
-
 type listInput struct {
 	httpapi.PageInput
 	resource.Tagged
 	profile.Filter
 	// Only experiments of this factory.
-	FactoryID string `query:"factory_id"`
+	FactoryID string `query:"factory_id" filter:"factory"`
 	// Only experiments in these states, separated by commas. A running one is decided within six hours of its last
 	// figure.
-	State []string `query:"state" enum:"draft,running,decided,inconclusive,stopped" nullable:"false"`
+	State []string `query:"state" filter:"state" enum:"draft,running,decided,inconclusive,stopped" nullable:"false"`
 }
 
 // Details is an experiment with its results over time.
@@ -107,35 +93,29 @@ type Details struct {
 
 // Register puts the operations of the area into the router.
 func (s *Service) Register(r *httpapi.Router) {
-	const collection, one = "/v1/experiments", "/v1/experiments/{experiment_id}"
-	op := httpapi.Ops("factory", "Analytics")
-	create := op("createExperiment", http.MethodPost, collection, auth.FactoriesWrite, "Create an experiment",
-		"Compares posts of a factory that differ by chance alone, such as in their hook. It is a draft: `PATCH` with "+
-			"the state running starts it. New content items with its `experiment_id` then get their arms: each as "+
-			"often in the first half of the budget, and later those more often that do better, but each in a tenth of "+
-			"the posts at least. An arm wins only if that is chance with the probability `alpha` at most, however often you look.").
-		Opening(httpapi.Publishing)
-	create.Status, create.Errors = http.StatusCreated, []errs.Code{errs.NotFound}
-	httpapi.Write(r, create, s.create)
-
-	list := op("listExperiments", http.MethodGet, collection, auth.FactoriesRead, "List the experiments",
-		"Newest first.").Opening(httpapi.Nothing)
-	list.Errors = []errs.Code{errs.InvalidCursor}
-	httpapi.List(r, list, s.list)
-
-	httpapi.Read(r, op("getExperiment", http.MethodGet, one, auth.FactoriesRead, "Get an experiment",
-		"With its results up to now, and over time. A post counts once its figure has the age of the metric; posts "+
-			"count in the order of their items, so that a result waits for an earlier item that is not published yet: "+
-			"for 14 days after its creation, or three days after the time that it is planned for.").
-		Opening(httpapi.Nothing), s.get)
-
+	kind.Create(r, s.experiments, httpapi.Op{ID: "createExperiment", Summary: "Create an experiment",
+		Description: "Compares posts of a factory that differ by chance alone, such as in their hook. It is a draft: " +
+			"`PATCH` with the state running starts it. New content items with its `experiment_id` then get their " +
+			"arms: each as often in the first half of the budget, and later those more often that do better, but each " +
+			"in a tenth of the posts at least. An arm wins only if that is chance with the probability `alpha` at most, however often " +
+			"you look.", Opens: httpapi.Publishing, Errors: []errs.Code{errs.NotFound}}, s.opened, shown)
+	kind.List[listInput](r, s.experiments, httpapi.Op{ID: "listExperiments", Summary: "List the experiments",
+		Description: "Newest first."}, shown)
+	kind.Get(r, s.experiments, httpapi.Op{ID: "getExperiment", Summary: "Get an experiment",
+		Description: "With its results up to now, and over time. A post counts once its figure has the age of the " +
+			"metric; posts count in the order of their items, so that a result waits for an earlier item that is not " +
+			"published yet: for 14 days after its creation, or three days after the time that it is planned for."},
+		s.details)
 	s.registerRows(r)
+	kind.Update(r, s.experiments, httpapi.Op{ID: "updateExperiment", Summary: "Start or stop an experiment",
+		Description: "Takes a JSON merge patch (RFC 7396). Everything else is fixed: create another experiment " +
+			"instead. A stopped one has no winner.",
+		Opens: httpapi.Publishing, Errors: []errs.Code{errs.InvalidState}}, s.changed, shown)
+}
 
-	update := op("updateExperiment", http.MethodPatch, one, auth.FactoriesWrite, "Start or stop an experiment",
-		"Takes a JSON merge patch (RFC 7396). Everything else is fixed: create another experiment instead. A stopped "+
-			"one has no winner.").Opening(httpapi.Publishing)
-	update.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState}
-	httpapi.Write(r, update, s.update)
+// shown returns an experiment as lists show it.
+func shown(_ context.Context, f *kind.Found[Record]) (Experiment, error) {
+	return f.Record.Experiment, nil
 }
 
 // Rules refuses bodies that the schema cannot rule out.
@@ -153,114 +133,63 @@ func (b createBody) Rules() error {
 	return errs.All(append(found, checkMetric(b.Metric))...)
 }
 
-func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (out Experiment, err error) {
-	b, now := in.Body, s.now()
-	if err := b.Rules(); err != nil {
-		return out, err
+func (s *Service) opened(ctx context.Context, _ *store.Tx, c *kind.Change[Record, createBody]) error {
+	if err := c.Body.Rules(); err != nil {
+		return err
 	}
-	f, of, err := s.factories.Find(ctx, b.FactoryID)
+	f, of, err := s.factories.Find(ctx, c.Body.FactoryID)
 	if err != nil {
 		e := *errs.As(err)
 		e.Param = "/factory_id"
-		return out, &e
+		return &e
 	}
-	stopping := Stopping{Alpha: 0.05, MinEffect: 0.05, Design: AlwaysValid}
-	if b.Stopping != nil {
-		stopping.Alpha = cmp.Or(b.Stopping.Alpha, stopping.Alpha)
-		stopping.MinEffect = cmp.Or(b.Stopping.MinEffect, stopping.MinEffect)
-		stopping.Design = cmp.Or(b.Stopping.Design, stopping.Design)
-	}
-	b.Metric.AfterHours = cmp.Or(b.Metric.AfterHours, 24)
-	r := &Record{Seed: rand.Text()}
-	r.Experiment = Experiment{Resource: resource.New(id.New(id.Experiment, now), now, b.Metadata),
-		ProfileID: of.ProfileID(), FactoryID: f.ID, Question: b.Question, Factors: b.Factors, Metric: b.Metric,
-		Budget: b.Budget, Stopping: stopping, AutoApply: b.AutoApply, State: Draft, NeededPosts: Needed(stopping, b.Factors),
-		Winners: []Winner{}}
+	r := c.Record
+	c.Item.Owner, r.ProfileID, r.FactoryID = of.Owner, of.ProfileID(), f.ID
+	r.Stopping.Alpha = cmp.Or(r.Stopping.Alpha, 0.05)
+	r.Stopping.MinEffect = cmp.Or(r.Stopping.MinEffect, 0.05)
+	r.Stopping.Design = cmp.Or(r.Stopping.Design, AlwaysValid)
+	r.Metric.AfterHours = cmp.Or(r.Metric.AfterHours, 24)
+	r.Seed, r.State, r.NeededPosts, r.Winners = rand.Text(), Draft, Needed(r.Stopping, r.Factors), []Winner{}
 	r.Authority = authority.Of(auth.FromContext(ctx), auth.FactoriesWrite)
-	r.Look(nil, now)
-	it, err := r.Entry(of.Owner)
-	if err != nil {
-		return out, err
-	}
-	quota.Experiments.Take(tx, now, &it)
-	tx.Create(it, nil)
-	return r.Experiment, nil
-}
-
-// find returns an experiment of the caller, as Find does.
-func (s *Service) find(ctx context.Context, experimentID string) (*Record, store.Item, error) {
-	return Find(ctx, s.db, experimentID)
+	r.Look(nil, c.Now)
+	return nil
 }
 
 // Find returns an experiment of the caller, and its item.
 func Find(ctx context.Context, db *store.DB, experimentID string) (*Record, store.Item, error) {
-	it, err := resource.Find(ctx, db, id.Experiment, ItemKind, experimentID)
+	f, err := experiments.On(db, nil).Find(ctx, experimentID)
 	if err != nil {
-		return nil, it, err
+		return nil, store.Item{}, err
 	}
-	r, err := Decode(&it)
-	return r, it, err
+	return f.Record, f.Item, nil
 }
 
-func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Experiment], error) {
-	q := httpapi.AllOwned(ctx, ItemKind, in.Filter.Into(map[string]string{
-		factoryFilter: in.FactoryID, stateFilter: httpapi.AnyOf(in.State)}))
-	in.Tagged.Into(&q)
-	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (Experiment, error) {
-		r, err := Decode(&it)
-		return r.Experiment, err
-	})
-}
-
-func (s *Service) get(ctx context.Context, in *Path) (out Details, err error) {
-	r, it, err := s.find(ctx, in.ID)
-	if err != nil {
-		return out, err
-	}
-	out.History = []Look{}
-	if r.StartedAt != nil {
-		all, err := outcomes(ctx, s.db, it.Owner, r, s.now())
+// details returns an experiment with its results over time.
+func (s *Service) details(ctx context.Context, f *kind.Found[Record]) (Details, error) {
+	history := []Look{}
+	if f.Record.StartedAt != nil {
+		all, err := outcomes(ctx, s.db, f.Item.Owner, f.Record, s.now())
 		if err != nil {
-			return out, err
+			return Details{}, err
 		}
-		out.History = append(out.History, r.Look(all, s.now())...)
+		history = append(history, f.Record.Look(all, s.now())...)
 	}
-	out.Experiment = r.Experiment
-	return out, nil
+	return Details{f.Record.Experiment, history}, nil
 }
 
-func (s *Service) update(ctx context.Context, tx *store.Tx, in *updateInput) (out Experiment, err error) {
-	r, it, err := s.find(ctx, in.ID)
-	if err != nil {
-		return out, err
-	}
-	if err := in.Check(r.Version); err != nil {
-		return out, err
-	}
-	set, err := httpapi.MergePatch(ctx, changeable{r.State, r.Metadata})
-	if err != nil {
-		return out, err
-	}
-	now := s.now()
-	switch to := set.State; {
-	case to == r.State:
-	case to == Running && r.State == Draft:
-		if err := s.start(ctx, tx, r, it); err != nil {
-			return out, err
-		}
-	case to == Stopped && (r.State == Draft || r.State == Running):
-		r.stop(now)
+func (s *Service) changed(ctx context.Context, tx *store.Tx, c *kind.Change[Record, patchBody]) error {
+	r := c.Record
+	switch to := r.State; {
+	case to == c.Was.State:
+	case to == Running && c.Was.State == Draft:
+		return s.start(ctx, tx, r, c.Item)
+	case to == Stopped && (c.Was.State == Draft || c.Was.State == Running):
+		r.stop(c.Now)
 	default:
-		return out, errs.New(errs.InvalidState, "The experiment is %s. Create another one.", r.State).
-			In(string(r.State))
+		return errs.New(errs.InvalidState, "The experiment is %s. Create another one.", c.Was.State).
+			In(string(c.Was.State))
 	}
-	r.Metadata = set.Metadata.OrEmpty()
-	r.Touch(now)
-	if it, err = r.Into(it); err != nil {
-		return out, err
-	}
-	tx.Replace(it)
-	return r.Experiment, nil
+	return nil
 }
 
 // start begins an experiment: items may have arms from now on, and a task looks at their figures.
@@ -304,11 +233,6 @@ type Row struct {
 	arm int // its number among the arms of the item
 }
 
-type rowsInput struct {
-	Path
-	httpapi.SliceInput
-}
-
 // registerRows adds the list of the posts of an experiment to the router.
 func (s *Service) registerRows(r *httpapi.Router) {
 	httpapi.List(r, httpapi.Op{ID: "listExperimentPosts", Method: http.MethodGet,
@@ -320,8 +244,8 @@ func (s *Service) registerRows(r *httpapi.Router) {
 		Errors: []errs.Code{errs.InvalidCursor, errs.NotFound}, Opens: httpapi.Nothing}, s.rows)
 }
 
-func (s *Service) rows(ctx context.Context, in *rowsInput) (page httpapi.Page[Row], err error) {
-	r, it, err := s.find(ctx, in.ID)
+func (s *Service) rows(ctx context.Context, in *httpapi.SliceInput) (page httpapi.Page[Row], err error) {
+	r, it, err := Find(ctx, s.db, httpapi.PathID(ctx))
 	if err != nil {
 		return page, err
 	}
@@ -335,7 +259,7 @@ func (s *Service) rows(ctx context.Context, in *rowsInput) (page httpapi.Page[Ro
 			all = append(all, rowsOf(o)...)
 		}
 	}
-	return httpapi.Slice(ctx, all, map[string]string{"experiment": in.ID}, in.SliceInput,
+	return httpapi.Slice(ctx, all, map[string]string{"experiment": r.ID}, *in,
 		func(r Row) string { return fmt.Sprintf("%09d-%03d", r.Number, r.arm) })
 }
 
