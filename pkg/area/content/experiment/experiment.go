@@ -251,6 +251,9 @@ func Decode(it *store.Item) (*Record, error) {
 	return &r, it.Decode(&r)
 }
 
+// Into writes the record into its item.
+func (r *Record) Into(it store.Item) (store.Item, error) { return it, it.Encode(r) }
+
 // place has an experiment of the sandbox end.
 func place(it *store.Item, r *Record) {
 	if it.Owner.Mode == tenant.Test {
