@@ -85,8 +85,8 @@ func (s *Service) registerSend(r *httpapi.Router) {
 	send := httpapi.Op{ID: "sendMessage", Method: http.MethodPost, Path: s.chats.Path + "/messages",
 		Scope: auth.ArchitectUse, Function: "architect", Tag: "Architect", Summary: "Send a message",
 		Description: "Adds your message to the chat, and returns the reply of the assistant, in the language of the " +
-			"message. It reads what your key may read, and `sources` names that. It makes drafts where you ask for something: " +
-			"`draft_ids` names them. Nothing is created before you apply one. " +
+			"message. It reads what your key may read, and `sources` names that. It makes drafts where you ask for " +
+			"something: `draft_ids` names them. Nothing is created before you apply one. " +
 			"Each message costs the same, whatever the reply: the credits are reserved first, and charged with the " +
 			"reply. A reply that takes longer than about 22 seconds is refused with `timeout`: your message stays in " +
 			"the chat, and nothing is charged. One message of a chat is answered at a time. With a test key nothing " +
