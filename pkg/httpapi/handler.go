@@ -762,8 +762,8 @@ func documentIDs(ids []pathID, input reflect.Type) (params []*huma.Param) {
 			continue
 		}
 		params = append(params, &huma.Param{Name: p.name, In: "path", Required: true,
-			Description: "Id of the " + p.noun, Schema: &huma.Schema{Type: huma.TypeString,
-				Examples: []any{p.prefix + "_01h455vb4pex5vsknk084sn02q"}}})
+			Description: "Id of the " + strings.ReplaceAll(p.noun, "_", " "), Schema: &huma.Schema{
+				Type: huma.TypeString, Examples: []any{p.prefix + "_01h455vb4pex5vsknk084sn02q"}}})
 	}
 	return params
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"net/http"
 	"time"
 
 	"github.com/content-automation/api/pkg/area"
@@ -143,9 +144,22 @@ func (s *Service) Register(r *httpapi.Router) {
 			"to, the call is to be rehearsed again. The key needs the scope of the rehearsed operation as well. A " +
 			"rehearsal with refusals has no quote, because the call would not run.",
 		Opens: httpapi.Nothing, Errors: []errs.Code{errs.InvalidState, errs.NotFound}}, s.opened, shown)
-	kind.Get(r, s.quotes, httpapi.Op{ID: "getQuote", Summary: "Get a quote",
+	httpapi.Read(r, s.quotes.Op(httpapi.Op{ID: "getQuote", Summary: "Get a quote",
 		Description: "Returns its price, its end, and what it was used for. A quote that was not used is shown for " +
-			"30 days after its end."}, shown)
+			"30 days after its end."}, http.MethodGet, quotes.Path), s.get)
+}
+
+type path struct {
+	// Id of the quote that is read.
+	ID string `path:"quote_id" example:"qte_01h455vb4pex5vsknk084sn02q"`
+}
+
+func (s *Service) get(ctx context.Context, in *path) (Quote, error) {
+	f, err := s.quotes.Find(ctx, in.ID)
+	if err != nil {
+		return Quote{}, err
+	}
+	return f.Record.Quote, nil
 }
 
 // shown returns a quote as the caller sees it.

@@ -98,10 +98,10 @@ func (s *Service) Register(r *httpapi.Router) {
 			"secret of a webhook. The parts are kept for 7 days, and their links need no key. createImport takes them.",
 		Status: http.StatusAccepted, Opens: httpapi.Copy, Also: reading,
 		Errors: []errs.Code{errs.NotFound, errs.InvalidState}}, http.MethodPost, "/v1/exports"), s.createExport)
-	kind.Get(r, s.exports, httpapi.Op{ID: "getExport", Summary: "Get an export",
+	kind.Get(r, s.exports, httpapi.Op{ID: "getExport", AccountWide: true, Summary: "Get an export",
 		Description: "Returns the export with the parts that are ready. Each call returns new signed URLs.",
 		Opens:       httpapi.Copy, Also: reading}, s.export)
-	kind.List[exportsInput](r, s.exports, httpapi.Op{ID: "listExports", Summary: "List the exports",
+	kind.List[exportsInput](r, s.exports, httpapi.Op{ID: "listExports", AccountWide: true, Summary: "List the exports",
 		Description: "Newest first, without the links of their parts: getExport signs them. An export is listed " +
 			"until `expires_at`."},
 		func(_ context.Context, f *kind.Found[exportRecord]) (Export, error) { return f.Record.Export, nil })
@@ -117,10 +117,10 @@ func (s *Service) Register(r *httpapi.Router) {
 			"that would create the same.", Status: http.StatusAccepted, Opens: httpapi.Address,
 		Errors: []errs.Code{errs.InvalidState, errs.InsufficientScope}}, http.MethodPost, "/v1/imports"),
 		s.createImport)
-	kind.Get(r, s.imports, httpapi.Op{ID: "getImport", Summary: "Get an import",
+	kind.Get(r, s.imports, httpapi.Op{ID: "getImport", AccountWide: true, Summary: "Get an import",
 		Description: "Returns what was imported so far, and once it is completed the map of old ids to new ones.",
 		Opens:       httpapi.Copy}, s.imported)
-	kind.List[importsInput](r, s.imports, httpapi.Op{ID: "listImports", Summary: "List the imports",
+	kind.List[importsInput](r, s.imports, httpapi.Op{ID: "listImports", AccountWide: true, Summary: "List the imports",
 		Description: "Newest first, without their maps of ids: getImport has them. An import is listed until " +
 			"`expires_at`."},
 		func(_ context.Context, f *kind.Found[importRecord]) (Import, error) { return f.Record.Import, nil })

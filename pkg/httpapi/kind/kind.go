@@ -168,7 +168,7 @@ func (k *Kind[R]) Remove(tx *store.Tx, it store.Item) {
 // Op completes an operation of the kind. At is its path: that of the list, of one resource, or below it.
 func (k *Kind[R]) Op(op httpapi.Op, method, at string) httpapi.Op {
 	op.Method, op.Path, op.Function, op.Tag = method, at, k.Function, k.Tag
-	op.AccountWide = k.AccountWide && method != http.MethodGet
+	op.AccountWide = op.AccountWide || k.AccountWide && method != http.MethodGet
 	list := at == path.Dir(k.Path)
 	if method != http.MethodGet {
 		op.Scope = cmp.Or(op.Scope, k.Writes)
