@@ -210,11 +210,10 @@ func (s *Service) replace(tx *store.Tx, r *keyrecord.Record, it store.Item) erro
 	if err != nil {
 		return err
 	}
-	if err := it.Encode(stored); err != nil {
+	it.Due = DueExpiry(r)
+	if err := tx.Rewrite(it, stored); err != nil {
 		return err
 	}
-	it.Due = DueExpiry(r)
-	tx.Replace(it)
 	if r.State == before.State && len((&auth.Principal{Scopes: r.Scopes}).Lacking(before.Scopes)) == 0 &&
 		reflect.DeepEqual(r.Mandate, before.Mandate) {
 		return nil

@@ -217,10 +217,9 @@ func remove(ctx context.Context, db *store.DB, it store.Item, stored keyrecord.R
 		}
 	}
 	it.Due = DueExpiry(&stored)
-	if err := it.Encode(stored); err != nil {
+	if err := tx.Rewrite(it, stored); err != nil {
 		return err
 	}
-	tx.Replace(it)
 	return db.Commit(ctx, tx)
 }
 
@@ -346,10 +345,9 @@ func warn(ctx context.Context, db *store.DB, it store.Item, now time.Time) (bool
 	}
 	// Nothing that callers see changes, so the version stays.
 	stored.WarnAt = nil
-	if err := it.Encode(stored); err != nil {
+	it.Due = DueExpiry(&stored)
+	if err := tx.Rewrite(it, stored); err != nil {
 		return false, err
 	}
-	it.Due = DueExpiry(&stored)
-	tx.Replace(it)
 	return active, db.Commit(ctx, tx)
 }

@@ -22,7 +22,9 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/httpapi/kind"
 	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -37,6 +39,8 @@ type Service struct {
 	offer      catalog.Offer
 	live       provider.Converser
 	now        func() time.Time
+	chats      *kind.Kind[Record]
+	drafts     *kind.Kind[Draft]
 }
 
 // NewService makes the service. Live answers the messages of live keys.
@@ -46,8 +50,19 @@ func NewService(db *store.DB, items *content.Service, offer catalog.Offer, live 
 	return &Service{
 		db: db, factories: factories, plans: planarea.NewService(db, factories, offer, now), items: items,
 		statistics: analytics.NewService(db, now), offer: offer, live: live, now: now,
+		chats: chats.On(db, now), drafts: drafts.On(db, now),
 	}
 }
+
+var (
+	chats = kind.Kind[Record]{Name: Kind, ID: id.Chat, Path: "/v1/architect/chats/{chat_id}", Function: "architect",
+		Tag: "Architect", Reads: auth.ArchitectUse, Writes: auth.ArchitectUse, Count: quota.Chats.Take}
+	drafts = kind.Kind[Draft]{Name: DraftKind, ID: id.Draft, Path: "/v1/architect/drafts/{draft_id}",
+		Function: "architect", Tag: "Architect", Reads: auth.ArchitectUse, Writes: auth.ArchitectUse,
+		Place: func(it *store.Item, d *Draft) {
+			it.Parent = store.Key{PK: Partition(it.Owner, d.ChatID), SK: d.ID}
+		}}
+)
 
 // Mount registers the operations of the area.
 func Mount(r *httpapi.Router, e area.Env) {
@@ -69,30 +84,17 @@ func (s *Service) model(mode tenant.Mode) (catalog.Model, provider.Converser, er
 	return m, SampleAssistant{}, nil
 }
 
-// chat reads a chat of the caller, and other items with it.
-func (s *Service) chat(ctx context.Context, chatID string, others ...store.Key) (*Record, store.Item,
-	[]store.Item, error) {
-	it, beside, err := resource.FindWith(ctx, s.db, id.Chat, Kind, chatID, others...)
+// draft reads the draft of the call, which the caller is to change or apply. One that it may not read is not found.
+func (s *Service) draft(ctx context.Context) (*kind.Found[Draft], error) {
+	f, err := s.drafts.Find(ctx, httpapi.PathID(ctx))
 	if err != nil {
-		return nil, it, nil, err
+		return nil, err
 	}
-	r, err := Decode(&it)
-	return r, it, beside, err
-}
-
-// draft reads a draft that the caller is to change or apply. One that it may not read is not found.
-func (s *Service) draft(ctx context.Context, draftID string) (d Draft, it store.Item, err error) {
-	if it, err = resource.Find(ctx, s.db, id.Draft, DraftKind, draftID); err != nil {
-		return d, it, err
-	}
-	if d, err = DraftOf(&it); err != nil {
-		return d, it, err
-	}
-	p, needs := auth.FromContext(ctx), scopes[d.Kind]
+	p, needs := auth.FromContext(ctx), scopes[f.Record.Kind]
 	if !p.Has(needs.read) {
-		return d, it, errs.Missing(DraftKind, draftID)
+		return nil, errs.Missing(DraftKind, f.Record.ID)
 	}
-	return d, it, p.Require(needs.write, "")
+	return f, p.Require(needs.write, "")
 }
 
 // check refuses a draft that its operation would refuse. Places in errors begin with the member body.
@@ -279,9 +281,6 @@ func (r *Record) Drop(messageID string) {
 // About returns the description of the chat for the entries of its money. Messages are not
 // content of a factory: analytics do not count them.
 func (r *Record) About() ledger.About { return ledger.About{Metadata: r.Metadata} }
-
-// Entry returns the chat as an item of the table.
-func (r *Record) Entry(o tenant.Owner) (store.Item, error) { return store.NewItem(Kind, o, r.ID, r) }
 
 // Decode reads the chat of an item.
 func Decode(it *store.Item) (*Record, error) {

@@ -52,56 +52,24 @@ type Draft struct {
 	// Chat in which it was made.
 	ChatID string `json:"chat_id"`
 	// What applying it creates or changes.
-	Kind Subject `json:"kind" enum:"factory,content_plan,content_item,factory_change,content_item_change"`
+	Kind Subject `json:"kind" filter:"kind" enum:"factory,content_plan,content_item,factory_change,content_item_change"`
 	// Factory that it changes, or that the content plan or content item is for. Null for a new factory.
-	FactoryID *string `json:"factory_id"`
+	FactoryID *string `json:"factory_id" filter:"factory"`
 	// Content item that it changes. Null for other kinds.
 	ContentItemID *string `json:"content_item_id"`
 	// Body of the operation that applying it carries out: createFactory, createContentPlan or createContentItem; of a
 	// change, the merge patch of updateFactory or updateContentItem.
 	Body map[string]any `json:"body"`
 	// State of the draft. open: it can be changed and applied.
-	State State `json:"state" enum:"open,applied,discarded"`
+	State State `json:"state" filter:"state" enum:"open,applied,discarded"`
 	// Id of what applying it has created or changed. Null until applied.
 	ResultID *string `json:"result_id"`
 }
-
-// The filters of drafts.
-const (
-	SubjectFilter = "kind"
-	StateFilter   = "state"
-	factoryFilter = "factory"
-)
 
 // Partition returns the partition of store.ByParent that lists the drafts of a chat.
 func Partition(o tenant.Owner, chatID string) string {
 	return store.OwnerPartition(o, DraftKind) + "#" + chatID
 }
-
-// Entry returns the draft as an item of the table.
-func (d *Draft) Entry(o tenant.Owner) (store.Item, error) {
-	it, err := store.NewItem(DraftKind, o, d.ID, d)
-	it.Parent = store.Key{PK: Partition(o, d.ChatID), SK: d.ID}
-	it.Filters = d.filters()
-	return it, err
-}
-
-// Into writes the changed draft into the item that it was read from.
-func (d *Draft) Into(it store.Item) (store.Item, error) {
-	it.Filters = d.filters()
-	return it, it.Encode(d)
-}
-
-func (d *Draft) filters() map[string]string {
-	f := map[string]string{SubjectFilter: string(d.Kind), StateFilter: string(d.State)}
-	if d.FactoryID != nil {
-		f[factoryFilter] = *d.FactoryID
-	}
-	return f
-}
-
-// DraftOf reads the draft of an item.
-func DraftOf(it *store.Item) (d Draft, err error) { return d, it.Decode(&d) }
 
 // cleanAtOnce is the number of drafts that Cleaner discards in one round trip.
 const cleanAtOnce = 50
@@ -117,20 +85,19 @@ type Cleaner struct {
 func (c Cleaner) Clean(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error) {
 	q := store.Query{
 		Index: store.ByOwner, Partition: store.OwnerPartition(o, DraftKind), Limit: cleanAtOnce, OldestFirst: true,
-		Filters: map[string]string{factoryFilter: factoryID, StateFilter: string(Open)},
+		Filters: map[string]string{"factory": factoryID, "state": string(Open)},
 	}
 	return c.DB.Some(ctx, q, func(it store.Item) error {
-		d, err := DraftOf(&it)
-		if err != nil {
+		var d Draft
+		if err := it.Decode(&d); err != nil {
 			return err
 		}
 		d.State = Discarded
 		d.Touch(c.Now())
-		if it, err = d.Into(it); err != nil {
+		tx := &store.Tx{}
+		if err := tx.Rewrite(it, d); err != nil {
 			return err
 		}
-		tx := &store.Tx{}
-		tx.Replace(it)
 		if err := c.DB.Commit(ctx, tx); !errors.Is(err, store.ErrConflict) {
 			return err
 		}
@@ -148,45 +115,31 @@ type updateBody struct {
 }
 
 type updateInput struct {
-	DraftPath
 	httpapi.IfMatch
 	Body updateBody
 }
 
-type applyInput struct {
-	DraftPath
-	httpapi.IfMatch
-}
-
-// changeable are the members of a draft that a caller may change.
-type changeable struct {
-	Body     map[string]any    `json:"body"`
-	State    State             `json:"state"`
-	Metadata resource.Metadata `json:"metadata"`
-}
-
 func (s *Service) registerDrafts(r *httpapi.Router) {
-	update := op("updateDraft", http.MethodPatch, "drafts/{draft_id}", "Change a draft",
-		"Takes a JSON merge patch (RFC 7396). The key needs the scope of the operation that applying carries out as "+
-			"well. `body` is validated as the operation validates it that applying carries out. Set `state` to "+
-			"discard the draft.").Opening(httpapi.Nothing)
-	update.Errors = []errs.Code{errs.InvalidState, errs.UnsupportedModel, errs.VersionMismatch}
-	update.Fixed = map[string]string{"kind": "ask the architect for another draft",
-		"factory_id": "ask the architect for another draft", "content_item_id": "ask the architect for another draft"}
-	httpapi.Write(r, update, s.update)
-
-	apply := op("applyDraft", http.MethodPost, "drafts/{draft_id}/apply", "Apply a draft",
-		"Carries out `POST /v1/factories`, `POST /v1/factories/{factory_id}/content-plan` or `POST "+
-			"/v1/content-items` with the body of the draft, or for a change `PATCH /v1/factories/{factory_id}` or "+
-			"`PATCH /v1/content-items/{content_item_id}`, and shows the id of what was created or changed as "+
-			"`result_id`. The key needs the scope of that operation as well, and the cost is reserved as by that "+
-			"operation. A draft is applied once, in the version that `If-Match` names, which is required: another "+
-			"key may have changed the draft since you read it. A refusal names the member of the draft's body.").
-		Opening(httpapi.Spending | httpapi.Publishing)
-	apply.Status = http.StatusCreated
-	apply.Errors = []errs.Code{errs.InvalidState, errs.ValidationFailed, errs.UnsupportedModel,
-		errs.InsufficientBalance, errs.SpendLimitReached, errs.QueueFull, errs.VersionMismatch}
-	httpapi.Write(r, apply, s.apply)
+	httpapi.Write(r, s.drafts.Op(httpapi.Op{ID: "updateDraft", Summary: "Change a draft",
+		Description: "Takes a JSON merge patch (RFC 7396). The key needs the scope of the operation that applying " +
+			"carries out as well. `body` is validated as the operation validates it that applying carries out. Set " +
+			"`state` to discard the draft.",
+		Opens: httpapi.Nothing, Errors: []errs.Code{errs.InvalidState, errs.UnsupportedModel},
+		Fixed: map[string]string{"kind": "ask the architect for another draft",
+			"factory_id":      "ask the architect for another draft",
+			"content_item_id": "ask the architect for another draft"},
+	}, http.MethodPatch, s.drafts.Path), s.update)
+	httpapi.Write(r, s.drafts.Op(httpapi.Op{ID: "applyDraft", Summary: "Apply a draft",
+		Description: "Carries out `POST /v1/factories`, `POST /v1/factories/{factory_id}/content-plan` or `POST " +
+			"/v1/content-items` with the body of the draft, or for a change `PATCH /v1/factories/{factory_id}` or " +
+			"`PATCH /v1/content-items/{content_item_id}`, and shows the id of what was created or changed as " +
+			"`result_id`. The key needs the scope of that operation as well, and the cost is reserved as by that " +
+			"operation. A draft is applied once, in the version that `If-Match` names, which is required: another " +
+			"key may have changed the draft since you read it. A refusal names the member of the draft's body.",
+		Status: http.StatusCreated, Opens: httpapi.Spending | httpapi.Publishing,
+		Errors: []errs.Code{errs.InvalidState, errs.ValidationFailed, errs.UnsupportedModel,
+			errs.InsufficientBalance, errs.SpendLimitReached, errs.QueueFull},
+	}, http.MethodPost, s.drafts.Path+"/apply"), s.apply)
 }
 
 // open refuses a draft that has been applied or discarded.
@@ -198,29 +151,30 @@ func open(d Draft) error {
 		In(string(d.State))
 }
 
-func (s *Service) update(ctx context.Context, tx *store.Tx, in *updateInput) (Draft, error) {
-	d, it, err := s.draft(ctx, in.ID)
+func (s *Service) update(ctx context.Context, tx *store.Tx, in *updateInput) (d Draft, err error) {
+	f, err := s.draft(ctx)
 	if err != nil {
 		return d, err
 	}
-	if err := in.Check(d.Version); err != nil {
+	if err := in.Check(f.Record.Version); err != nil {
 		return d, err
 	}
-	if err := open(d); err != nil {
+	if err := open(*f.Record); err != nil {
 		return d, err
 	}
-	set, err := httpapi.MergePatch(ctx, changeable{d.Body, d.State, d.Metadata})
-	if err != nil {
+	if d, err = httpapi.MergeRecord(ctx, *f.Record); err != nil {
 		return d, err
 	}
-	d.Body, d.State, d.Metadata = set.Body, set.State, set.Metadata.OrEmpty()
+	d.Metadata = d.Metadata.OrEmpty()
 	if httpapi.Patched(ctx)["body"] {
 		if err := s.check(ctx, d); err != nil {
 			return d, err
 		}
 		d.FactoryID = subject(d)
 	}
-	return d, s.replace(tx, it, &d)
+	f.Record = &d
+	err = s.drafts.Replace(tx, f)
+	return d, err
 }
 
 // subject returns the factory that a draft is for. A content item has it in its body.
@@ -231,32 +185,26 @@ func subject(d Draft) *string {
 	return d.FactoryID
 }
 
-// replace adds the changed draft to the transaction.
-func (s *Service) replace(tx *store.Tx, it store.Item, d *Draft) error {
-	d.Touch(s.now())
-	it, err := d.Into(it)
-	tx.Replace(it)
-	return err
-}
-
-func (s *Service) apply(ctx context.Context, tx *store.Tx, in *applyInput) (Draft, error) {
-	d, it, err := s.draft(ctx, in.ID)
+func (s *Service) apply(ctx context.Context, tx *store.Tx, in *httpapi.IfMatch) (out Draft, err error) {
+	f, err := s.draft(ctx)
 	if err != nil {
-		return d, err
+		return out, err
 	}
-	if err := open(d); err != nil {
-		return d, err
+	d := f.Record
+	if err := open(*d); err != nil {
+		return out, err
 	}
 	// A draft that has ended reports that, whatever version the caller expects.
 	if err := in.Require(d.Version); err != nil {
-		return d, err
+		return out, err
 	}
-	made, err := s.carryOut(ctx, tx, d)
+	made, err := s.carryOut(ctx, tx, *d)
 	if err != nil {
-		return d, err
+		return out, err
 	}
 	d.State, d.ResultID = Applied, &made
-	return d, s.replace(tx, it, &d)
+	err = s.drafts.Replace(tx, f)
+	return *d, err
 }
 
 // carryOut adds the resource or the change of a draft to the transaction, and returns the id.
@@ -285,20 +233,15 @@ func (s *Service) carryOut(ctx context.Context, tx *store.Tx, d Draft) (string, 
 
 // bind has a chat that is about no factory be about the one that it has led to.
 func (s *Service) bind(ctx context.Context, tx *store.Tx, chatID, factoryID string) error {
-	r, it, _, err := s.chat(ctx, chatID)
+	f, err := s.chats.FindWith(ctx, chatID, nil)
 	switch {
 	case errs.CodeOf(err) == errs.NotFound: // a reset of the sandbox is removing it
 		return nil
-	case err != nil || r.FactoryID != nil:
+	case err != nil || f.Record.FactoryID != nil:
 		return err
 	}
-	r.FactoryID = &factoryID
-	r.Touch(s.now())
-	if err := it.Encode(r); err != nil {
-		return err
-	}
-	tx.Replace(it)
-	return nil
+	f.Record.FactoryID = &factoryID
+	return s.chats.Replace(tx, f)
 }
 
 // maxDrafts is the most drafts that one reply makes.

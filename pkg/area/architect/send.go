@@ -57,7 +57,6 @@ func (b messageBody) check(mode tenant.Mode) error {
 }
 
 type sendInput struct {
-	ChatPath
 	Body messageBody
 }
 
@@ -83,17 +82,17 @@ type reply struct {
 }
 
 func (s *Service) registerSend(r *httpapi.Router) {
-	send := op("sendMessage", http.MethodPost, "chats/{chat_id}/messages", "Send a message",
-		"Adds your message to the chat, and returns the reply of the assistant, in the language of the message. It "+
-			"reads what your key may read, and `sources` names that. It makes drafts where you ask for something: "+
-			"`draft_ids` names them. Nothing is created before you apply one. "+
-			"Each message costs the same, whatever the reply: the credits are reserved first, and charged with the "+
-			"reply. A reply that takes longer than about 22 seconds is refused with `timeout`: your message stays in "+
-			"the chat, and nothing is charged. One message of a chat is answered at a time. With a test key nothing "+
-			"is spent, the assistant answers by fixed rules, and `sandbox` selects the result.").
-		Opening(httpapi.Spending)
-	send.Status = http.StatusCreated
-	send.Errors = []errs.Code{errs.InvalidState, errs.InsufficientBalance, errs.SpendLimitReached}
+	send := httpapi.Op{ID: "sendMessage", Method: http.MethodPost, Path: s.chats.Path + "/messages",
+		Scope: auth.ArchitectUse, Function: "architect", Tag: "Architect", Summary: "Send a message",
+		Description: "Adds your message to the chat, and returns the reply of the assistant, in the language of the " +
+			"message. It reads what your key may read, and `sources` names that. It makes drafts where you ask for " +
+			"something: `draft_ids` names them. Nothing is created before you apply one. " +
+			"Each message costs the same, whatever the reply: the credits are reserved first, and charged with the " +
+			"reply. A reply that takes longer than about 22 seconds is refused with `timeout`: your message stays in " +
+			"the chat, and nothing is charged. One message of a chat is answered at a time. With a test key nothing " +
+			"is spent, the assistant answers by fixed rules, and `sandbox` selects the result.",
+		Status: http.StatusCreated, Opens: httpapi.Spending,
+		Errors: []errs.Code{errs.InvalidState, errs.InsufficientBalance, errs.SpendLimitReached}}
 	httpapi.Act(r, send, httpapi.Action[sendInput, question, reply, Message]{
 		Within: replyTime, Queue: topology.Settle, Prepare: s.ask, Do: s.answer, Settle: s.keep, Release: s.giveUp,
 	})
@@ -139,11 +138,12 @@ func (s *Service) ask(ctx context.Context, tx *store.Tx, in *sendInput) (q quest
 	if p.Mode == tenant.Live {
 		funds = ledger.FundsKeys(p.Account, now)
 	}
-	r, it, beside, err := s.chat(ctx, in.ID, funds...)
+	f, err := s.chats.FindWith(ctx, httpapi.PathID(ctx), nil, funds...)
 	if err != nil {
 		return q, err
 	}
-	if err := ready(r, len(it.Doc), len(b.Text)); err != nil {
+	r := f.Record
+	if err := ready(r, len(f.Item.Doc), len(b.Text)); err != nil {
 		return q, err
 	}
 	message := Message{ID: id.New(id.Message, now), Role: User, Text: b.Text, DraftIDs: []string{},
@@ -157,9 +157,9 @@ func (s *Service) ask(ctx context.Context, tx *store.Tx, in *sendInput) (q quest
 	}
 	if p.Mode == tenant.Live {
 		q.Hold, err = ledger.Reserve(tx, now, ledger.Reservation{
-			Account: p.Account, Profile: it.Profile, Subject: message.ID, About: r.About(), Credits: credits,
+			Account: p.Account, Profile: f.Item.Profile, Subject: message.ID, About: r.About(), Credits: credits,
 			Payer: ledger.PayerOf(now, p),
-		}, ledger.FundsOf(beside))
+		}, ledger.FundsOf(f.Beside))
 		if err != nil {
 			return q, err
 		}
@@ -173,7 +173,7 @@ func (s *Service) ask(ctx context.Context, tx *store.Tx, in *sendInput) (q quest
 	r.Messages, r.Asked = append(r.Messages, message), message.ID
 	messages, used := r.Readable(p)
 	q.Turns, q.Used = turns(messages), used
-	return q, s.put(tx, it, r)
+	return q, s.chats.Replace(tx, f)
 }
 
 // ready refuses a message to a chat that cannot take it.
@@ -191,24 +191,14 @@ func ready(r *Record, stored, text int) error {
 	return nil
 }
 
-// put adds the changed chat to the transaction.
-func (s *Service) put(tx *store.Tx, it store.Item, r *Record) error {
-	r.Touch(s.now())
-	if err := it.Encode(r); err != nil {
-		return err
-	}
-	tx.Replace(it)
-	return nil
-}
-
 // keep adds the answer to the chat, with its drafts, and charges its price.
 func (s *Service) keep(ctx context.Context, tx *store.Tx, q question, answer reply) (out Message, err error) {
 	now := s.now()
-	r, it, _, err := s.chat(ctx, q.ChatID)
+	f, err := s.chats.FindWith(ctx, q.ChatID, nil)
 	if err != nil {
 		return out, err
 	}
-	o := it.Owner
+	r, o := f.Record, f.Item.Owner
 	out = Message{
 		ID: id.New(id.Message, now), Role: Assistant, Text: answer.text, DraftIDs: []string{},
 		Sources:       answer.sources,
@@ -216,16 +206,14 @@ func (s *Service) keep(ctx context.Context, tx *store.Tx, q question, answer rep
 	}
 	for _, d := range answer.drafts {
 		out.DraftIDs = append(out.DraftIDs, d.ID)
-		made, err := d.Entry(o)
-		if err != nil {
+		if _, err := s.drafts.Add(tx, now, o, &d); err != nil {
 			return out, err
 		}
-		tx.Create(made, nil)
 	}
 	ledger.Charge(tx, now, o.Account, q.Hold)
 	r.Keep(out, answer.used)
 	r.Asked = ""
-	return out, s.put(tx, it, r)
+	return out, s.chats.Replace(tx, f)
 }
 
 // giveUp releases the price of an answer that did not come. The message of the user stays
@@ -238,7 +226,7 @@ func (s *Service) giveUp(ctx context.Context, tx *store.Tx, q question, cause er
 	if errs.CodeOf(cause) == errs.Timeout {
 		ledger.Lose(tx, now, o.Account, q.Hold.Credits) // the model may have written
 	}
-	r, it, _, err := s.chat(ctx, q.ChatID)
+	f, err := s.chats.FindWith(ctx, q.ChatID, nil)
 	switch {
 	case errs.CodeOf(err) == errs.NotFound: // the sandbox was reset in between
 		return nil
@@ -246,10 +234,10 @@ func (s *Service) giveUp(ctx context.Context, tx *store.Tx, q question, cause er
 		return err
 	}
 	if errs.CodeOf(cause) == errs.ValidationFailed {
-		r.Drop(q.MessageID)
+		f.Record.Drop(q.MessageID)
 	}
-	r.Asked = ""
-	return s.put(tx, it, r)
+	f.Record.Asked = ""
+	return s.chats.Replace(tx, f)
 }
 
 // callerError returns the error for a caller whose message the model has not answered.

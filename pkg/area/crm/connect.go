@@ -71,17 +71,17 @@ func (s *Service) connect(ctx context.Context, tx *store.Tx, in *connectInput) (
 	if err := b.check(adapter.Facts(), o.Mode == tenant.Test); err != nil {
 		return out, err
 	}
-	set := settings{r.FactoryID, r.Mapping, r.Metadata}
+	was := r
 	if b.FactoryID != "" {
-		set.FactoryID = &b.FactoryID
+		r.FactoryID = &b.FactoryID
 	}
 	if b.Mapping != nil {
-		set.Mapping = b.Mapping.mapping()
+		r.Mapping = b.Mapping.mapping()
 	}
 	if b.Metadata != nil {
-		set.Metadata = b.Metadata
+		r.Metadata = b.Metadata
 	}
-	if _, err := s.apply(ctx, o, &r, set); err != nil {
+	if _, err := s.apply(ctx, o, &was, &r); err != nil {
 		return out, err
 	}
 	// Who connects it answers for what it makes, also by the mapping that it had.
@@ -118,13 +118,16 @@ func (s *Service) subject(ctx context.Context, b connectBody) (r Record, it stor
 		return r, it, err
 	}
 	if b.IntegrationID != "" {
-		r, it, err := s.find(ctx, b.IntegrationID)
+		f, err := s.integrations.Find(ctx, b.IntegrationID)
 		if errs.CodeOf(err) == errs.NotFound {
 			e := errs.As(err)
 			e.Param = "/integration_id"
 			return r, it, e
 		}
-		return r, it, err
+		if err != nil {
+			return r, it, err
+		}
+		return *f.Record, f.Item, nil
 	}
 	now := s.now()
 	r.Integration = Integration{Resource: resource.New(NewID(now), now, b.Metadata),

@@ -46,17 +46,17 @@ const HooksPath = "/integrations/hooks/"
 type Integration struct {
 	resource.Resource
 	// CRM.
-	Kind string `json:"kind" example:"hubspot"`
+	Kind string `json:"kind" filter:"kind" example:"hubspot"`
 	// State of the integration. pending: an administrator of the CRM has not yet granted access. needs_reconnect: the
 	// CRM has ended the access, or the key or person in created_by has none any more, which last_failure says; connect
 	// the integration again. disconnected: it was disconnected, and is deleted after 90 days.
-	State State `json:"state" enum:"pending,connected,needs_reconnect,disconnected"`
+	State State `json:"state" filter:"state" enum:"pending,connected,needs_reconnect,disconnected"`
 	// Name of the account in the CRM. Null until the integration is connected.
 	Name resource.Text `json:"name" example:"acme.amocrm.ru"`
 	// Profile that it belongs to. Null: the account as a whole.
 	ProfileID *tenant.Profile `json:"profile_id"`
 	// Id of the factory that gets the products and makes the content. Null: none.
-	FactoryID *string `json:"factory_id" example:"fac_01h455vb4pex5vsknk084sn02q"`
+	FactoryID *string `json:"factory_id" filter:"factory_id" example:"fac_01h455vb4pex5vsknk084sn02q"`
 	// What the integration does with products and stages.
 	Mapping Mapping `json:"mapping"`
 	// Pipelines of the CRM with their stages, as of the last synchronization.
@@ -219,12 +219,8 @@ const (
 	keepPending      = 7 * 24 * time.Hour
 )
 
-// writeTo writes the record and its keys into its item.
-func (r *Record) writeTo(it *store.Item) error {
-	it.Filters = map[string]string{"kind": r.Kind, "state": string(r.State)}
-	if r.FactoryID != nil {
-		it.Filters["factory_id"] = *r.FactoryID
-	}
+// place sets the time at which the item of an integration that is not used expires.
+func (r *Record) place(it *store.Item) {
 	it.ExpireAt = time.Time{}
 	switch r.State {
 	case Disconnected:
@@ -232,29 +228,27 @@ func (r *Record) writeTo(it *store.Item) error {
 	case Pending:
 		it.ExpireAt = r.UpdatedAt.Add(keepPending)
 	}
-	stored := *r
-	stored.AuthorizationURL = nil // it has the state in clear
-	return it.Encode(stored)
 }
 
 // Save adds the record to the transaction: a new one if the item has no version, and otherwise a changed one. It adds
 // an event of the type unless the type is empty.
 func (r *Record) Save(tx *store.Tx, now time.Time, o tenant.Owner, it store.Item, t event.Type) error {
+	stored := *r
+	stored.AuthorizationURL = nil // it has the state in clear
 	if it.Version == 0 {
 		var err error
-		if it, err = store.NewItem(Kind, o, r.ID, nil); err != nil {
+		if it, err = store.NewItem(Kind, o, r.ID, stored); err != nil {
 			return err
 		}
-		if err := r.writeTo(&it); err != nil {
-			return err
-		}
+		r.place(&it)
 		tx.Create(it, nil)
 	} else {
 		r.Touch(now)
-		if err := r.writeTo(&it); err != nil {
+		stored.Resource = r.Resource
+		r.place(&it)
+		if err := tx.Rewrite(it, stored); err != nil {
 			return err
 		}
-		tx.Replace(it)
 	}
 	if t == "" {
 		return nil
@@ -439,34 +433,28 @@ func (w *Worker) disconnect(ctx context.Context, r *task.Run) error {
 	return nil
 }
 
-// apply checks settings and takes them over. It reports whether the factory or the mapping has changed; then the
-// caller is the one on whose behalf content is made.
-func (s *Service) apply(ctx context.Context, o tenant.Owner, r *Record, set settings) (changed bool,
-	err error) {
-	moved := !reflect.DeepEqual(r.FactoryID, set.FactoryID)
-	before := r.Mapping
-	if before.Stages == nil {
-		before.Stages = []Stage{}
+// apply checks the settings of an integration that was another before. It reports whether the factory or the mapping
+// has changed; then the caller is the one on whose behalf content is made.
+func (s *Service) apply(ctx context.Context, o tenant.Owner, was, r *Record) (changed bool, err error) {
+	moved := !resource.Equal(was.FactoryID, r.FactoryID)
+	for _, m := range []*Mapping{&was.Mapping, &r.Mapping} {
+		if m.Stages == nil {
+			m.Stages = []Stage{}
+		}
 	}
-	if set.Mapping.Stages == nil {
-		set.Mapping.Stages = []Stage{}
-	}
-	changed = moved || !reflect.DeepEqual(before, set.Mapping)
-	r.Metadata = set.Metadata.OrEmpty()
-	if !changed {
+	if !moved && reflect.DeepEqual(was.Mapping, r.Mapping) {
 		return false, nil
 	}
 	p := auth.FromContext(ctx)
-	if err := s.checkFactory(ctx, o, r, set, moved); err != nil {
+	if err := s.checkFactory(ctx, o, was, r, moved); err != nil {
 		return false, err
 	}
-	if err := checkMapping(p, r.Pipelines, set.Mapping); err != nil {
+	if err := checkMapping(p, r.Pipelines, r.Mapping); err != nil {
 		return false, err
 	}
-	if moved || !set.Mapping.Products.Import {
+	if moved || !r.Mapping.Products.Import {
 		r.Imported = false
 	}
-	r.FactoryID, r.Mapping = set.FactoryID, set.Mapping
 	answers(r, p)
 	return true, nil
 }
@@ -478,34 +466,33 @@ func answers(r *Record, p *auth.Principal) {
 }
 
 // checkFactory refuses a factory that does not fit the mapping.
-func (s *Service) checkFactory(ctx context.Context, o tenant.Owner, r *Record, set settings,
-	moved bool) error {
-	needed := set.Mapping.Products.Import || len(set.Mapping.Stages) > 0
-	if set.FactoryID == nil {
+func (s *Service) checkFactory(ctx context.Context, o tenant.Owner, was, r *Record, moved bool) error {
+	needed := r.Mapping.Products.Import || len(r.Mapping.Stages) > 0
+	if r.FactoryID == nil {
 		if needed {
 			return errs.Invalid("/factory_id", "is missing: the mapping needs a factory")
 		}
 		return nil
 	}
-	if moved && r.FactoryID != nil {
+	if moved && was.FactoryID != nil {
 		if r.Counts.Products > 0 {
 			return errs.Invalid("/factory_id", "cannot change after products were imported into %s. Connect another "+
-				"integration", *r.FactoryID)
+				"integration", *was.FactoryID)
 		}
 	}
-	it, err := resource.Find(ctx, s.db, id.Factory, factoryrecord.Kind, *set.FactoryID)
+	it, err := resource.Find(ctx, s.db, id.Factory, factoryrecord.Kind, *r.FactoryID)
 	if err != nil || !factoryrecord.Usable(it, it.Owner) {
-		return factoryrecord.RefError(err, *set.FactoryID)
+		return factoryrecord.RefError(err, *r.FactoryID)
 	}
 	if it.Owner != o {
 		return errs.Invalid("/factory_id", "is of another profile than the integration")
 	}
-	if set.Mapping.Products.Import {
+	if r.Mapping.Products.Import {
 		if err := factoryrecord.CheckSeller(it, "products"); err != nil {
 			return err
 		}
 	}
-	return checkKinds(it, set.Mapping)
+	return checkKinds(it, r.Mapping)
 }
 
 // checkKinds refuses kinds of content that the factory does not make.

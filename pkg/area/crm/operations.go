@@ -29,6 +29,7 @@ import (
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/httpapi/kind"
 	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
@@ -44,13 +45,26 @@ type Service struct {
 	urls    safehttp.Checker
 	now     func() time.Time
 	random  io.Reader
+
+	integrations *kind.Kind[Record]
 }
 
 // NewService returns the service.
 func NewService(db *store.DB, audit httpapi.Recorder, systems *Systems, vault social.Vault,
 	secret seal.Secret, urls safehttp.Checker, now func() time.Time, random io.Reader) *Service {
-	return &Service{db, audit, systems, vault, secret, urls, now, random}
+	return &Service{db, audit, systems, vault, secret, urls, now, random, integrations.On(db, now)}
 }
+
+var integrations = kind.Kind[Record]{Name: Kind, ID: id.Integration, Path: "/v1/integrations/{integration_id}",
+	Function: "crm", Tag: "Integrations", Reads: auth.AccountRead, Writes: auth.AccountManage,
+	Beside: func(_ tenant.Owner, integrationID string) []store.Key { return CountKeys(integrationID) },
+	Load: func(_ context.Context, f *kind.Found[Record]) error {
+		if len(f.Beside) > 0 { // a list reads them for all of its page
+			f.Record.Counts = CountsOf(f.Beside)
+		}
+		return nil
+	},
+	Place: func(it *store.Item, r *Record) { r.place(it) }}
 
 // Open opens the service of a function.
 func Open(e area.Env) *Service {
@@ -65,20 +79,6 @@ func Open(e area.Env) *Service {
 
 // Mount registers the operations of the area.
 func Mount(r *httpapi.Router, e area.Env) { Open(e).Register(r) }
-
-// find reads an integration of the caller, with its counts.
-func (s *Service) find(ctx context.Context, integrationID string, match ...httpapi.IfMatch) (r Record,
-	it store.Item, err error) {
-	it, counts, err := resource.FindWith(ctx, s.db, id.Integration, Kind, integrationID, CountKeys(integrationID)...)
-	if err != nil {
-		return r, it, err
-	}
-	if r, err = Decode(&it); err != nil {
-		return r, it, err
-	}
-	r.Counts = CountsOf(counts)
-	return r, it, httpapi.Matches(r.Version, match)
-}
 
 // invalidState returns the error of an operation that the state of the integration does not permit.
 func invalidState(r *Record, message string, allowed ...string) error {
@@ -149,96 +149,63 @@ type connectInput struct {
 	Body connectBody
 }
 
-// Path is the path of one integration.
-type Path struct {
-	// Id of the integration.
-	ID string `path:"integration_id" example:"int_01h455vb4pex5vsknk084sn02q"`
-}
-
 type listInput struct {
 	httpapi.PageInput
 	resource.Tagged
 	profile.Filter
 	// Only integrations with these CRMs, separated by commas.
-	Kind []kindID `query:"kind" nullable:"false"`
+	Kind []kindID `query:"kind" filter:"kind" nullable:"false"`
 	// Only integrations whose items are made in this factory.
-	FactoryID string `query:"factory_id"`
+	FactoryID string `query:"factory_id" filter:"factory_id"`
 	// Only integrations in these states, separated by commas.
-	State []string `query:"state" enum:"pending,connected,needs_reconnect,disconnected" nullable:"false"`
-}
-
-type patchInput struct {
-	Path
-	httpapi.IfMatch
-	Body patchBody
-}
-
-type changeInput struct {
-	Path
-	httpapi.IfMatch
+	State []string `query:"state" filter:"state" enum:"pending,connected,needs_reconnect,disconnected" nullable:"false"`
 }
 
 // Register adds the operations of the area to the router.
 func (s *Service) Register(r *httpapi.Router) {
-	const collection, one = "/v1/integrations", "/v1/integrations/{integration_id}"
-	op := httpapi.Ops("crm", "Integrations")
-	list := op("listIntegrations", http.MethodGet, collection, auth.AccountRead, "List the integrations",
-		"Integrations with CRMs, newest first.").Opening(httpapi.Nothing)
-	list.Errors = []errs.Code{errs.InvalidCursor}
-	httpapi.List(r, list, s.list)
+	httpapi.List(r, s.integrations.Op(httpapi.Op{ID: "listIntegrations", Summary: "List the integrations",
+		Description: "Integrations with CRMs, newest first."}, http.MethodGet, "/v1/integrations"), s.list)
+	httpapi.Write(r, s.integrations.Op(httpapi.Op{ID: "connectIntegration", Summary: "Connect an integration",
+		Description: "By OAuth, the integration is `pending`: an administrator of the CRM opens `authorization_url` " +
+			"in a browser within 30 minutes and grants access. Then it is `connected`. A Bitrix24 portal is " +
+			"connected at once by the address of an incoming webhook in `webhook_url`; add an outgoing webhook to " +
+			"`hook_url` there, for the changes of deals and products. With a test key no CRM is called: open " +
+			"`authorization_url`.\n\nTo connect an integration again, such as one in state `needs_reconnect`, send " +
+			"its `integration_id`. An account of a CRM is connected once.",
+		Opens:  httpapi.Address | httpapi.Credential,
+		Errors: []errs.Code{errs.NotFound, errs.WrongFactoryType, errs.Duplicate, errs.InvalidState}},
+		http.MethodPost, "/v1/integrations"), s.connect)
+	kind.Get(r, s.integrations, httpapi.Op{ID: "getIntegration", Summary: "Get an integration",
+		Description: "Its state, its pipelines, the last synchronization and the last failure."}, s.view)
+	kind.Update(r, s.integrations, httpapi.Op{ID: "updateIntegration", Summary: "Change an integration",
+		Description: "Takes a JSON merge patch (RFC 7396). `mapping.products` imports the products of the CRM into " +
+			"the factory, which is of type `seller`, and needs the scope products:write. Each entry of " +
+			"`mapping.stages` makes a content item of a deal that enters the stage, once, and writes a note with the " +
+			"result to the deal; it needs the scope content:write. The content is made on behalf of the caller who has " +
+			"set the mapping: it counts toward the spend limit of that key, and is published automatically only if that key " +
+			"has the scope content:publish.",
+		Opens:  httpapi.Spending | httpapi.Publishing,
+		Errors: []errs.Code{errs.NotFound, errs.WrongFactoryType, errs.InvalidState},
+		Fixed:  map[string]string{"kind": "connect another integration", "pipelines": "change them in the CRM"}},
+		s.changed, s.view)
+	httpapi.Write(r, s.integrations.Op(httpapi.Op{ID: "syncIntegration", Summary: "Synchronize an integration",
+		Description: "Reads all products and the changed deals of the CRM in the background. The service does it " +
+			"every day, and reads a changed object when the CRM reports it. `last_sync` shows the end.",
+		Status: http.StatusAccepted, Opens: httpapi.Nothing, Errors: []errs.Code{errs.InvalidState}},
+		http.MethodPost, s.integrations.Path+"/sync"), s.sync)
+	httpapi.Write(r, s.integrations.Op(httpapi.Op{ID: "disconnectIntegration", Summary: "Disconnect an integration",
+		Description: "Its tokens are deleted here and revoked at the CRM, where the CRM can do that. Products and " +
+			"content stay. The response shows the integration in state `disconnected`; it is deleted after 90 days."},
+		http.MethodDelete, s.integrations.Path), s.disconnect)
+}
 
-	connect := op("connectIntegration", http.MethodPost, collection, auth.AccountManage, "Connect an integration",
-		"By OAuth, the integration is `pending`: an administrator of the CRM opens `authorization_url` in a browser "+
-			"within 30 minutes and grants access. Then it is `connected`. A Bitrix24 portal is connected at once by "+
-			"the address of an incoming webhook in `webhook_url`; add an outgoing webhook to `hook_url` there, for "+
-			"the changes of deals and products. With a test key no CRM is called: open `authorization_url`.\n\nTo "+
-			"connect an integration again, such as one in state `needs_reconnect`, send its `integration_id`. An "+
-			"account of a CRM is connected once.").Opening(httpapi.Address | httpapi.Credential)
-	connect.Status = http.StatusCreated
-	connect.Errors = []errs.Code{errs.NotFound, errs.WrongFactoryType, errs.Duplicate, errs.InvalidState}
-	httpapi.Write(r, connect, s.connect)
-
-	httpapi.Read(r, op("getIntegration", http.MethodGet, one, auth.AccountRead, "Get an integration",
-		"Its state, its pipelines, the last synchronization and the last failure.").Opening(httpapi.Nothing), s.get)
-
-	update := op("updateIntegration", http.MethodPatch, one, auth.AccountManage, "Change an integration",
-		"Takes a JSON merge patch (RFC 7396). `mapping.products` imports the products of the CRM into the factory, "+
-			"which is of type `seller`, and needs the scope products:write. Each entry of `mapping.stages` makes a "+
-			"content item of a deal that enters the stage, once, and writes a note with the result to the deal; it "+
-			"needs the scope content:write. The content is made on behalf of the caller who has set the mapping: it "+
-			"counts toward the spend limit of that key, and is published automatically only if that key has the scope "+
-			"content:publish.").Opening(httpapi.Spending | httpapi.Publishing)
-	update.Errors = []errs.Code{errs.VersionMismatch, errs.NotFound, errs.WrongFactoryType, errs.InvalidState}
-	update.Fixed = map[string]string{"kind": "connect another integration", "pipelines": "change them in the CRM"}
-	httpapi.Write(r, update, s.update)
-
-	sync := op("syncIntegration", http.MethodPost, one+"/sync", auth.AccountManage, "Synchronize an integration",
-		"Reads all products and the changed deals of the CRM in the background. The service does it every day, and "+
-			"reads a changed object when the CRM reports it. `last_sync` shows the end.").Opening(httpapi.Nothing)
-	sync.Status = http.StatusAccepted
-	sync.Errors = []errs.Code{errs.InvalidState, errs.VersionMismatch}
-	httpapi.Write(r, sync, s.sync)
-
-	disconnect := op("disconnectIntegration", http.MethodDelete, one, auth.AccountManage, "Disconnect an integration",
-		"Its tokens are deleted here and revoked at the CRM, where the CRM can do that. Products and content stay. "+
-			"The response shows the integration in state `disconnected`; it is deleted after 90 days.").
-		Opening(httpapi.Deletion)
-	disconnect.Errors = []errs.Code{errs.VersionMismatch}
-	httpapi.Write(r, disconnect, s.disconnect)
+// view returns an integration as callers see it.
+func (s *Service) view(_ context.Context, f *kind.Found[Record]) (Integration, error) {
+	return f.Record.View(s.now()), nil
 }
 
 func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[Integration], err error) {
-	if in.FactoryID != "" && !id.Valid(id.Factory, in.FactoryID) {
-		return page, errs.NotID("factory_id", "factory", in.FactoryID)
-	}
-	q := httpapi.AllOwned(ctx, Kind, in.Filter.Into(map[string]string{"factory_id": in.FactoryID,
-		"kind": httpapi.AnyOf(in.Kind), "state": httpapi.AnyOf(in.State)}))
-	in.Tagged.Into(&q)
-	page, err = httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (Integration, error) {
-		r, err := Decode(&it)
-		return r.View(s.now()), err
-	})
-	if err != nil || len(page.Items) == 0 {
+	if page, err = kind.Page(ctx, s.integrations, in, s.view); err != nil || len(page.Items) == 0 {
 		return page, err
 	}
 	var keys []store.Key
@@ -256,74 +223,43 @@ func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[In
 	return page, nil
 }
 
-func (s *Service) get(ctx context.Context, in *Path) (Integration, error) {
-	r, _, err := s.find(ctx, in.ID)
-	return r.View(s.now()), err
+func (s *Service) changed(ctx context.Context, tx *store.Tx, c *kind.Change[Record, patchBody]) error {
+	if c.Was.State == Disconnected {
+		return invalidState(c.Was, "The integration is disconnected. Connect it again first.", "connect")
+	}
+	changed, err := s.apply(ctx, c.Item.Owner, c.Was, c.Record)
+	if err != nil || !changed || !c.Record.Usable() {
+		return err
+	}
+	return c.Record.Sync(tx, c.Now, c.Item.Owner)
 }
 
-func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out Integration, err error) {
-	r, it, err := s.find(ctx, in.ID, in.IfMatch)
+func (s *Service) sync(ctx context.Context, tx *store.Tx, in *httpapi.IfMatch) (out Integration, err error) {
+	f, err := s.integrations.Find(ctx, httpapi.PathID(ctx), *in)
 	if err != nil {
 		return out, err
 	}
-	if r.State == Disconnected {
-		return out, invalidState(&r, "The integration is disconnected. Connect it again first.", "connect")
+	if !f.Record.Usable() {
+		return out, invalidState(f.Record, "The integration is not connected. Connect it first.", "connect")
 	}
-	set, err := httpapi.MergePatch(ctx, settings{r.FactoryID, r.Mapping, r.Metadata})
-	if err != nil {
+	if err := f.Record.Sync(tx, s.now(), f.Item.Owner); err != nil {
 		return out, err
 	}
-	changed, err := s.apply(ctx, it.Owner, &r, set)
-	if err != nil {
+	if err := s.integrations.Replace(tx, f); err != nil {
 		return out, err
 	}
-	if changed && r.Usable() {
-		if err := r.Sync(tx, s.now(), it.Owner); err != nil {
-			return out, err
-		}
-	}
-	if err := r.Save(tx, s.now(), it.Owner, it, ""); err != nil {
-		return out, err
-	}
-	return r.View(s.now()), nil
+	return s.view(ctx, f)
 }
 
-func (s *Service) sync(ctx context.Context, tx *store.Tx, in *changeInput) (out Integration, err error) {
-	r, it, err := s.find(ctx, in.ID, in.IfMatch)
+func (s *Service) disconnect(ctx context.Context, tx *store.Tx, in *httpapi.IfMatch) (out Integration, err error) {
+	f, err := s.integrations.Find(ctx, httpapi.PathID(ctx), *in)
+	if err == nil && f.Record.State != Disconnected {
+		err = f.Record.Disconnect(ctx, s.db, tx, s.now(), f.Item)
+	}
 	if err != nil {
 		return out, err
 	}
-	if !r.Usable() {
-		return out, invalidState(&r, "The integration is not connected. Connect it first.", "connect")
-	}
-	if err := r.Sync(tx, s.now(), it.Owner); err != nil {
-		return out, err
-	}
-	if err := r.Save(tx, s.now(), it.Owner, it, ""); err != nil {
-		return out, err
-	}
-	return r.View(s.now()), nil
-}
-
-func (s *Service) disconnect(ctx context.Context, tx *store.Tx, in *changeInput) (out Integration,
-	err error) {
-	r, it, err := s.find(ctx, in.ID, in.IfMatch)
-	if err != nil {
-		return out, err
-	}
-	if r.State != Disconnected {
-		if err := r.Disconnect(ctx, s.db, tx, s.now(), it); err != nil {
-			return out, err
-		}
-	}
-	return r.View(s.now()), nil
-}
-
-// settings are the members of an integration that a caller sets.
-type settings struct {
-	FactoryID *string           `json:"factory_id"`
-	Mapping   Mapping           `json:"mapping"`
-	Metadata  resource.Metadata `json:"metadata"`
+	return s.view(ctx, f)
 }
 
 var (

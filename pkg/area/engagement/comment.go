@@ -42,13 +42,13 @@ type Comment struct {
 	// Publication on which it is a comment.
 	PublicationID string `json:"publication_id" example:"pub_01h455vb4pex5vsknk084sn02q"`
 	// Content item of the publication.
-	ContentItemID string `json:"content_item_id"`
+	ContentItemID string `json:"content_item_id" filter:"item"`
 	// Factory of the item.
-	FactoryID string `json:"factory_id"`
+	FactoryID string `json:"factory_id" filter:"factory"`
 	// Social account of the publication.
-	SocialAccountID string `json:"social_account_id"`
+	SocialAccountID string `json:"social_account_id" filter:"account"`
 	// Platform of the account.
-	Platform string `json:"platform"`
+	Platform string `json:"platform" filter:"platform"`
 	// Author of the comment.
 	Author Author `json:"author"`
 	// Text of the comment, without control characters and cut after 5,000 characters. A stranger has written it: treat
@@ -59,7 +59,7 @@ type Comment struct {
 	// Whether the social account itself has written it.
 	Own bool `json:"own"`
 	// State of the comment. hidden: other readers do not see it; deleted: it does not exist on the platform any more.
-	State State `json:"state" enum:"visible,hidden,deleted"`
+	State State `json:"state" filter:"state" enum:"visible,hidden,deleted"`
 	// The last reply to it by the API. Null: none.
 	Reply *Answer `json:"reply"`
 	// The last change of its state by the API. Null: none.
@@ -180,30 +180,12 @@ func Partition(o tenant.Owner, publicationID string) string {
 func (r *Record) Entry(now time.Time, o tenant.Owner) (store.Item, error) {
 	it, err := store.NewItem(Kind, o, r.ID, r)
 	it.Parent = store.Key{PK: Partition(o, r.PublicationID), SK: r.ID}
-	it.Filters = r.filters()
 	it.ExpireAt = now.Add(keep)
 	return it, err
 }
 
 // Replace adds the changed record to the transaction.
-func (r *Record) Replace(tx *store.Tx, it store.Item) error {
-	if err := it.Encode(r); err != nil {
-		return err
-	}
-	it.Filters = r.filters()
-	tx.Replace(it)
-	return nil
-}
-
-func (r *Record) filters() map[string]string {
-	own := "no"
-	if r.Own {
-		own = "yes"
-	}
-	return map[string]string{"publication": r.PublicationID, "factory": r.FactoryID, "platform": r.Platform,
-		"item": r.ContentItemID, "account": r.SocialAccountID,
-		"state": string(r.State), "own": own}
-}
+func (r *Record) Replace(tx *store.Tx, it store.Item) error { return tx.Rewrite(it, r) }
 
 // Remote returns the comment as the adapter of its platform knows it.
 func (r *Record) remote() platform.Comment {

@@ -99,23 +99,11 @@ type patchBody struct {
 	Metadata resource.MetadataPatch `json:"metadata,omitempty" nullable:"true"`
 }
 
-// PersonPath is the part of the path that names a person.
-type PersonPath struct {
-	// Id of the person.
-	ID string `path:"person_id" example:"usr_01h455vb4pex5vsknk084sn02q"`
-}
-
 type inviteInput struct{ Body inviteBody }
 
 type patchInput struct {
-	PersonPath
 	httpapi.IfMatch
 	Body patchBody
-}
-
-type removeInput struct {
-	PersonPath
-	httpapi.IfMatch
 }
 
 type listInput struct {
@@ -287,19 +275,19 @@ func URL(base, token string) string {
 }
 
 // hold reads the person of a path whom the caller may change.
-func (s *Service) hold(ctx context.Context, tx *store.Tx, in PersonPath, match httpapi.IfMatch) (r person.Record,
-	it store.Item, by auth.Role, err error) {
-	p := auth.FromContext(ctx)
+func (s *Service) hold(ctx context.Context, tx *store.Tx, match httpapi.IfMatch) (r person.Record, it store.Item,
+	by auth.Role, err error) {
+	p, personID := auth.FromContext(ctx), httpapi.PathID(ctx)
 	var keys []store.Key
-	if id.Valid(id.Person, in.ID) && in.ID != p.Actor.ID {
-		keys = append(keys, credential.KeyOf(p.Account, in.ID))
+	if id.Valid(id.Person, personID) && personID != p.Actor.ID {
+		keys = append(keys, credential.KeyOf(p.Account, personID))
 	}
-	by, items, err := s.caller(ctx, tx, in.ID, keys...)
+	by, items, err := s.caller(ctx, tx, personID, keys...)
 	if err != nil {
 		return r, it, by, err
 	}
-	if it = items[len(items)-1]; it.SK != in.ID {
-		return r, it, by, errs.Missing(person.Kind, in.ID)
+	if it = items[len(items)-1]; it.SK != personID {
+		return r, it, by, errs.Missing(person.Kind, personID)
 	}
 	if r, err = person.Read(&it, s.now()); err != nil {
 		return r, it, by, err
@@ -311,15 +299,11 @@ func (s *Service) hold(ctx context.Context, tx *store.Tx, in PersonPath, match h
 }
 
 func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out Person, err error) {
-	r, it, by, err := s.hold(ctx, tx, in.PersonPath, in.IfMatch)
+	r, it, by, err := s.hold(ctx, tx, in.IfMatch)
 	if err != nil {
 		return out, err
 	}
-	type settings struct {
-		Role     auth.Role         `json:"role"`
-		Metadata resource.Metadata `json:"metadata"`
-	}
-	set, err := httpapi.MergePatch(ctx, settings{r.Role, r.Metadata})
+	set, err := httpapi.MergeRecord(ctx, r)
 	switch {
 	case err != nil:
 		return out, err
@@ -337,8 +321,8 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 	return r.Person, err
 }
 
-func (s *Service) remove(ctx context.Context, tx *store.Tx, in *removeInput) (out Person, err error) {
-	r, it, _, err := s.hold(ctx, tx, in.PersonPath, in.IfMatch)
+func (s *Service) remove(ctx context.Context, tx *store.Tx, in *httpapi.IfMatch) (out Person, err error) {
+	r, it, _, err := s.hold(ctx, tx, *in)
 	if err != nil {
 		return out, err
 	}

@@ -774,9 +774,7 @@ func (s *SCIM) changeGroup(c *call, groupID string, edit func(*group) error) (an
 			return err
 		}
 		g.Touch(s.now())
-		err = it.Encode(g)
-		tx.Replace(it)
-		return err
+		return tx.Rewrite(it, g)
 	})
 	switch {
 	case errors.Is(err, store.ErrConflict):

@@ -64,13 +64,13 @@ type Generation struct {
 	// Profile that it belongs to. Null: the account as a whole.
 	ProfileID *tenant.Profile `json:"profile_id"`
 	// Kind of the generation.
-	Kind provider.Kind `json:"kind" enum:"video,image,music,voice,avatar"`
+	Kind provider.Kind `json:"kind" filter:"kind" enum:"video,image,music,voice,avatar"`
 	// Id of the model.
-	Model string `json:"model" example:"flux-pro-1.1"`
+	Model string `json:"model" filter:"model" example:"flux-pro-1.1"`
 	// Input of the request, with the defaults that apply.
 	Input Input `json:"input"`
 	// State of the generation. The last three are final.
-	State State `json:"state" enum:"queued,generating,generated,failed,canceled"`
+	State State `json:"state" filter:"state" enum:"queued,generating,generated,failed,canceled"`
 	// Progress in percent, as reported by the provider.
 	Progress int `json:"progress" minimum:"0" maximum:"100"`
 	// Files. Each GET signs their URLs for one hour.
@@ -118,19 +118,7 @@ const Attempt = 1
 // Entry returns the record as an item of the table.
 func (r *Record) Entry(o tenant.Owner) (store.Item, error) {
 	r.ExpiresAt = generate.ExpiresAt(o, r.CreatedAt)
-	it, err := store.NewItem(ItemKind, o, r.ID, r)
-	it.Filters = r.filters()
-	return it, err
-}
-
-// Into writes the changed record into the item that it was read from.
-func (r *Record) Into(it store.Item) (store.Item, error) {
-	it.Filters = r.filters()
-	return it, it.Encode(r)
-}
-
-func (r *Record) filters() map[string]string {
-	return map[string]string{"kind": string(r.Kind), "state": string(r.State), "model": r.Model}
+	return store.NewItem(ItemKind, o, r.ID, r)
 }
 
 // About returns the description of the generation for the entries of its money.
@@ -353,7 +341,10 @@ func (w *work) Cancel(_ *store.Tx, now time.Time, charged int64, _ []generate.Ma
 	return nil
 }
 
-func (w *work) Item() (store.Item, error) { return w.Into(w.item) }
+func (w *work) Item() (store.Item, error) {
+	err := w.item.Encode(w.Record)
+	return w.item, err
+}
 
 // notify adds the event of the generation's end to the transaction.
 func (w *work) notify(tx *store.Tx, t event.Type) error {

@@ -26,6 +26,7 @@ import (
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/httpapi/kind"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/record/profile"
@@ -40,27 +41,18 @@ type Service struct {
 	urls   area.Client
 	offer  catalog.Offer
 	now    func() time.Time
+
+	generations *kind.Kind[Record]
 }
 
 // NewService makes the service. The offer is what the stack has of the catalog.
 func NewService(db *store.DB, signer *media.Signer, urls area.Client, offer catalog.Offer,
 	now func() time.Time) *Service {
-	return &Service{db, signer, urls, offer, now}
+	return &Service{db, signer, urls, offer, now, generations.On(db, now)}
 }
 
-// find reads a generation of the caller's account and mode.
-func (s *Service) find(ctx context.Context, generationID string, match ...httpapi.IfMatch) (*Record,
-	store.Item, error) {
-	it, err := resource.Find(ctx, s.db, id.Generation, "generation", generationID)
-	if err != nil {
-		return nil, it, err
-	}
-	r, err := Decode(&it)
-	if err == nil {
-		err = httpapi.Matches(r.Version, match)
-	}
-	return r, it, err
-}
+var generations = kind.Kind[Record]{Name: ItemKind, ID: id.Generation, Path: "/v1/studio/generations/{generation_id}",
+	Function: "studio", Tag: "Studio", Reads: auth.StudioUse, Writes: auth.StudioUse}
 
 // Mount registers the operations of the area.
 func Mount(r *httpapi.Router, e area.Env) {
@@ -73,28 +65,17 @@ type createInput[B body] struct {
 	heard *recording
 }
 
-// Path names the generation of a call.
-type Path struct {
-	// Id of the generation.
-	ID string `path:"generation_id" example:"gen_01h455vb4pex5vsknk084sn02q"`
-}
-
-type deleteInput struct {
-	Path
-	httpapi.IfMatch
-}
-
 type listInput struct {
 	httpapi.PageInput
 	resource.Tagged
 	profile.Filter
 	httpapi.Period
 	// Only generations of these kinds, separated by commas.
-	Kind []string `query:"kind" enum:"video,image,music,voice,avatar" nullable:"false"`
+	Kind []string `query:"kind" filter:"kind" enum:"video,image,music,voice,avatar" nullable:"false"`
 	// Only generations in these states, separated by commas.
-	State []string `query:"state" enum:"queued,generating,generated,failed,canceled" nullable:"false"`
+	State []string `query:"state" filter:"state" enum:"queued,generating,generated,failed,canceled" nullable:"false"`
 	// Only generations of this model.
-	Model string `query:"model"`
+	Model string `query:"model" filter:"model"`
 }
 
 var op = httpapi.ScopedOps("studio", "Studio", auth.StudioUse)
@@ -111,20 +92,15 @@ func (s *Service) Register(r *httpapi.Router) {
 		"Makes a video of a person who speaks a text or a recording.")
 	s.registerEstimate(r)
 
-	list := op("listGenerations", http.MethodGet, "/v1/studio/generations", "List the generations", "Newest first.").
-		Opening(httpapi.Nothing)
-	list.Errors = []errs.Code{errs.InvalidCursor}
-	httpapi.List(r, list, s.list)
-	const one = "/v1/studio/generations/{generation_id}"
-	httpapi.Read(r, op("getGeneration", http.MethodGet, one, "Get a generation",
-		"The URLs of its media are signed anew.").Opening(httpapi.Nothing), s.get)
-	remove := op("deleteGeneration", http.MethodDelete, one, "Cancel or delete a generation",
-		"Cancels a generation that is queued or being generated: what the provider has completed is charged, and the "+
-			"rest of the reserved credits is released at once. It stays in the list, in state `canceled`; no event "+
-			"is sent. Deletes a generation that has ended, with its media; the response shows it in its last state.").
-		Opening(httpapi.Deletion)
-	remove.Errors = []errs.Code{errs.VersionMismatch}
-	httpapi.Write(r, remove, s.remove)
+	kind.List[listInput](r, s.generations, httpapi.Op{ID: "listGenerations", Summary: "List the generations",
+		Description: "Newest first."}, s.view)
+	kind.Get(r, s.generations, httpapi.Op{ID: "getGeneration", Summary: "Get a generation",
+		Description: "The URLs of its media are signed anew."}, s.view)
+	httpapi.Write(r, s.generations.Op(httpapi.Op{ID: "deleteGeneration", Summary: "Cancel or delete a generation",
+		Description: "Cancels a generation that is queued or being generated: what the provider has completed is " +
+			"charged, and the rest of the reserved credits is released at once. It stays in the list, in state " +
+			"`canceled`; no event is sent. Deletes a generation that has ended, with its media; the response shows " +
+			"it in its last state."}, http.MethodDelete, s.generations.Path), s.remove)
 }
 
 // register puts the operation that creates generations of one kind into the router.
@@ -311,62 +287,34 @@ func checkRehearsal(r *Rehearsal, mode tenant.Mode) error {
 	return cmp.Or(httpapi.CheckSandbox(true, mode), r.Check(r.Outcome))
 }
 
-func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Generation], error) {
-	q, err := httpapi.Owned(ctx, ItemKind, id.Generation, in.Period,
-		in.Filter.Into(map[string]string{"kind": httpapi.AnyOf(in.Kind), "state": httpapi.AnyOf(in.State),
-			"model": in.Model}))
-	if err != nil {
-		return httpapi.Page[Generation]{}, err
-	}
-	in.Tagged.Into(&q)
-	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (Generation, error) {
-		r, err := Decode(&it)
-		if err != nil {
-			return Generation{}, err
-		}
-		return r.View(ctx, s.signer)
-	})
-}
-
-func (s *Service) get(ctx context.Context, in *Path) (Generation, error) {
-	r, _, err := s.find(ctx, in.ID)
-	if err != nil {
-		return Generation{}, err
-	}
-	return r.View(ctx, s.signer)
+// view returns a generation with signed media.
+func (s *Service) view(ctx context.Context, f *kind.Found[Record]) (Generation, error) {
+	return f.Record.View(ctx, s.signer)
 }
 
 // remove cancels a generation that runs, and deletes one that has ended. The answer of
 // the latter shows it in its last state, without the media.
-func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (out Generation, err error) {
-	it, beside, err := resource.FindWith(ctx, s.db, id.Generation, "generation", in.ID,
-		generate.TaskKey(in.ID, Attempt))
+func (s *Service) remove(ctx context.Context, tx *store.Tx, in *httpapi.IfMatch) (out Generation, err error) {
+	generationID := httpapi.PathID(ctx)
+	f, err := s.generations.FindWith(ctx, generationID, []httpapi.IfMatch{*in}, generate.TaskKey(generationID, Attempt))
 	if err != nil {
 		return out, err
 	}
-	r, err := Decode(&it)
-	if err != nil {
+	r, now := f.Record, s.now()
+	if !r.Runs() {
+		tx.Delete(f.Item)
+		r.Touch(now)
+		r.Media = []media.View{}
+		return r.Generation, generate.RemoveFiles(tx, now, f.Item.Owner, r.ID, Attempt)
+	}
+	if r.CostCredits, _, err = generate.Cancel(tx, now, f.Item.Owner, &r.Ticket, f.Beside[0]); err != nil {
 		return out, err
 	}
-	if err := in.Check(r.Version); err != nil {
+	r.State, r.Ticket = Canceled, generate.Ticket{}
+	if err := s.generations.Replace(tx, f); err != nil {
 		return out, err
 	}
-	now := s.now()
-	r.Touch(now)
-	if r.Runs() {
-		if r.CostCredits, _, err = generate.Cancel(tx, now, it.Owner, &r.Ticket, beside[0]); err != nil {
-			return out, err
-		}
-		r.State, r.Ticket = Canceled, generate.Ticket{}
-		if it, err = r.Into(it); err != nil {
-			return out, err
-		}
-		tx.Replace(it)
-		return r.View(ctx, s.signer)
-	}
-	tx.Delete(it)
-	r.Media = []media.View{}
-	return r.Generation, generate.RemoveFiles(tx, now, it.Owner, r.ID, Attempt)
+	return s.view(ctx, f)
 }
 
 // The bodies of the creating operations. Each takes the members of its kind, so that a

@@ -416,6 +416,12 @@ func Spread(wait time.Duration, part, chance float64) time.Duration {
 	return time.Duration(float64(wait) * (1 - part + 2*part*chance))
 }
 
+// Path is the path of one webhook. It is exported because parameters of embedded types are found in exported ones only.
+type Path struct {
+	// Id of the webhook.
+	ID string `path:"webhook_id" example:"whk_01h455vb4pex5vsknk084sn02q"`
+}
+
 type deliveriesInput struct {
 	Path
 	httpapi.PageInput

@@ -71,26 +71,9 @@ type createInput struct {
 	Body createBody
 }
 
-// Path is the path of one webhook. It is exported because parameters of embedded types are found in exported ones only.
-type Path struct {
-	// Id of the webhook.
-	ID string `path:"webhook_id" example:"whk_01h455vb4pex5vsknk084sn02q"`
-}
-
 type patchInput struct {
-	Path
 	httpapi.IfMatch
 	Body patchBody
-}
-
-type deleteInput struct {
-	Path
-	httpapi.IfMatch
-}
-
-type rotateInput struct {
-	Path
-	httpapi.IfMatch
 }
 
 // Register puts the operations of the area into the router.
@@ -145,14 +128,16 @@ type listInput struct {
 	resource.Tagged
 	profile.Filter
 	// Only webhooks in these states, separated by commas.
-	State []string `query:"state" enum:"enabled,disabled" nullable:"false"`
+	State []string `query:"state" filter:"state" enum:"enabled,disabled" nullable:"false"`
 }
 
 func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Webhook], error) {
-	q := store.Query{Index: store.Table, Partition: List(ownerOf(ctx)), Filters: in.Filter.Into(
-		map[string]string{StateFilter: httpapi.AnyOf(in.State)})}
-	in.Tagged.Into(&q)
-	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (Webhook, error) {
+	q, page, err := httpapi.Filtered(ctx, Kind, id.Webhook, in)
+	if err != nil {
+		return httpapi.Page[Webhook]{}, err
+	}
+	q.Index, q.Partition = store.Table, List(ownerOf(ctx))
+	return httpapi.ListItems(ctx, s.db, q, page, func(it store.Item) (Webhook, error) {
 		var r WebhookRecord
 		err := it.Decode(&r)
 		return r.View(s.now()), err
@@ -216,45 +201,44 @@ func names(patterns []eventPattern) []string {
 	return out
 }
 
-func (s *Service) get(ctx context.Context, in *Path) (Webhook, error) {
-	r, _, err := s.find(ctx, in.ID)
+func (s *Service) get(ctx context.Context, _ *struct{}) (Webhook, error) {
+	r, _, err := s.find(ctx, httpapi.PathID(ctx))
 	return r.View(s.now()), err
 }
 
 func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out Webhook, err error) {
-	r, it, err := s.findNaming(ctx, in.ID, in.Body.FactoryIDs, in.IfMatch)
+	was, it, err := s.findNaming(ctx, in.Body.FactoryIDs, in.IfMatch)
 	if err != nil {
 		return out, err
 	}
-	set, err := httpapi.MergePatch(ctx, settingsOf(&r))
+	r, err := httpapi.MergeRecord(ctx, was)
 	if err != nil {
 		return out, err
 	}
-	if err := event.CheckFields(set.Fields, set.EventTypes); err != nil {
+	err = event.CheckFields(r.Fields, r.EventTypes)
+	if err == nil {
+		err = s.redirect(ctx, &was, &r)
+	}
+	if err == nil {
+		err = s.requireChanging(ctx, &was, &r)
+	}
+	if err != nil {
 		return out, err
 	}
-	was, state, failing, now := r.GoesTo(), r.State, r.FailingSince != nil, s.now()
-	if err := s.redirect(ctx, &r, set); err != nil {
+	now := s.now()
+	r.settle(&was, now)
+	if err := tx.Rewrite(it, r); err != nil {
 		return out, err
 	}
-	moved := r.GoesTo() != was
-	if err := s.requireChanging(ctx, &r, set, moved); err != nil {
-		return out, err
-	}
-	apply(&r, set, moved, now)
-	if err := it.Encode(r); err != nil {
-		return out, err
-	}
-	tx.Replace(it)
-	if failing && (moved || r.State != state) {
+	if was.FailingSince != nil && (r.GoesTo() != was.GoesTo() || r.State != was.State) {
 		// Deliveries that wait for the old receiver go to the new one at once. Those of a disabled webhook fail.
 		err = s.wakeTimer(ctx, tx, &r)
 	}
 	return r.View(now), err
 }
 
-func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (out Webhook, err error) {
-	r, it, err := s.find(ctx, in.ID, in.IfMatch)
+func (s *Service) remove(ctx context.Context, tx *store.Tx, in *httpapi.IfMatch) (out Webhook, err error) {
+	r, it, err := s.find(ctx, httpapi.PathID(ctx), *in)
 	if err != nil {
 		return out, err
 	}
@@ -263,8 +247,8 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (ou
 	return r.View(s.now()), nil
 }
 
-func (s *Service) rotate(ctx context.Context, tx *store.Tx, in *rotateInput) (out NewWebhook, err error) {
-	r, it, err := s.find(ctx, in.ID, in.IfMatch)
+func (s *Service) rotate(ctx context.Context, tx *store.Tx, in *httpapi.IfMatch) (out NewWebhook, err error) {
+	r, it, err := s.find(ctx, httpapi.PathID(ctx), *in)
 	if err != nil {
 		return out, err
 	}
@@ -278,10 +262,9 @@ func (s *Service) rotate(ctx context.Context, tx *store.Tx, in *rotateInput) (ou
 	now := s.now()
 	r.Secrets = r.Secrets.Rotate(secret, now)
 	r.Touch(now)
-	if err := it.Encode(r); err != nil {
+	if err := tx.Rewrite(it, r); err != nil {
 		return out, err
 	}
-	tx.Replace(it)
 	return NewWebhook{Webhook: r.View(s.now()), Secret: key.Reveal()}, nil
 }
 
@@ -356,10 +339,7 @@ type testBody struct {
 	EventType eventType `json:"event_type"`
 }
 
-type testInput struct {
-	Path
-	Body testBody
-}
+type testInput struct{ Body testBody }
 
 // registerTest puts the operation that sends a sample into the router.
 func (s *Service) registerTest(r *httpapi.Router, op func(id, method, path, summary, description string) httpapi.Op) {
@@ -374,7 +354,7 @@ func (s *Service) registerTest(r *httpapi.Router, op func(id, method, path, summ
 }
 
 func (s *Service) test(ctx context.Context, tx *store.Tx, in *testInput) (out Delivery, err error) {
-	w, _, err := s.find(ctx, in.ID)
+	w, _, err := s.find(ctx, httpapi.PathID(ctx))
 	if err != nil {
 		return out, err
 	}
@@ -421,10 +401,7 @@ type replayBody struct {
 	Since time.Time `json:"since" example:"2026-05-01T00:00:00Z"`
 }
 
-type replayInput struct {
-	Path
-	Body replayBody
-}
+type replayInput struct{ Body replayBody }
 
 // registerReplay puts the operation into the router.
 func (s *Service) registerReplay(r *httpapi.Router, op func(id, method, path, summary, description string) httpapi.Op) {
@@ -441,7 +418,7 @@ func (s *Service) registerReplay(r *httpapi.Router, op func(id, method, path, su
 }
 
 func (s *Service) replay(ctx context.Context, tx *store.Tx, in *replayInput) (out Replay, err error) {
-	w, _, err := s.find(ctx, in.ID)
+	w, _, err := s.find(ctx, httpapi.PathID(ctx))
 	if err != nil {
 		return out, err
 	}

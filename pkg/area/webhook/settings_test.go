@@ -9,52 +9,55 @@ import (
 	"github.com/content-automation/api/pkg/record/resource"
 )
 
+// changed returns a webhook with a change that was redirected and settled.
+func changed(t *testing.T, was WebhookRecord, edit func(*WebhookRecord)) WebhookRecord {
+	t.Helper()
+	r := was
+	edit(&r)
+	s := &Service{principal: arn.ARN{Partition: "aws"}}
+	if was.Destination != nil {
+		if err := s.redirect(t.Context(), &was, &r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.settle(&was, apitest.NewClock().Now())
+	return r
+}
+
 func TestEnablingAWebhookForgetsItsFailures(t *testing.T) {
 	now := apitest.NewClock().Now()
 	gone := ReasonGone
-	url := "a"
-	r := WebhookRecord{Webhook: Webhook{URL: &url, State: StateDisabled,
+	url, other := "a", "b"
+	was := WebhookRecord{Webhook: Webhook{URL: &url, State: StateDisabled,
 		DisabledReason: &gone, FailingSince: resource.InstantOrNil(&now)}}
-	set := settingsOf(&r)
-	set.Description = "x"
-	if apply(&r, set, false, now); r.FailingSince == nil || r.DisabledReason != &gone {
+	r := changed(t, was, func(r *WebhookRecord) { r.Description = "x" })
+	if r.FailingSince == nil || r.DisabledReason != &gone {
 		t.Errorf("a change of something else: %+v", r.Webhook)
 	}
-	set.State = StateEnabled
-	if apply(&r, set, false, now); r.FailingSince != nil || r.DisabledReason != nil {
+	r = changed(t, was, func(r *WebhookRecord) { r.State = StateEnabled })
+	if r.FailingSince != nil || r.DisabledReason != nil {
 		t.Errorf("enabled: %+v", r.Webhook)
 	}
 	r.FailingSince = resource.InstantOrNil(&now)
-	set = settingsOf(&r)
-	if apply(&r, set, true, now); r.FailingSince != nil {
+	if r = changed(t, r, func(r *WebhookRecord) { r.URL = &other }); r.FailingSince != nil {
 		t.Errorf("another address: %+v", r.Webhook)
 	}
 }
 
 func TestADestinationElsewhereStartsAfresh(t *testing.T) {
 	now := apitest.NewClock().Now()
-	role := targetSettings{"arn:aws:sqs:eu-central-1:111122223333:events",
-		"arn:aws:iam::111122223333:role/content-automation-b"}
-	r := WebhookRecord{Webhook: Webhook{
-		Destination: &Target{Kind: KindSQS, ARN: role.ARN, RoleARN: role.RoleARN},
-		State:       StateEnabled, FailingSince: resource.InstantOrNil(&now),
-	}}
-	s := &Service{principal: arn.ARN{Partition: "aws"}}
-	change := func(set settings) {
-		t.Helper()
-		was := r.GoesTo()
-		if err := s.redirect(t.Context(), &r, set); err != nil {
-			t.Fatal(err)
-		}
-		apply(&r, set, r.GoesTo() != was, now)
-	}
-	set := settingsOf(&r)
-	set.Description = "x"
-	if change(set); r.FailingSince == nil {
+	to := Target{Kind: KindSQS, ARN: "arn:aws:sqs:eu-central-1:111122223333:events",
+		RoleARN: "arn:aws:iam::111122223333:role/content-automation-b"}
+	was := WebhookRecord{Webhook: Webhook{Destination: &to, State: StateEnabled,
+		FailingSince: resource.InstantOrNil(&now)}}
+	r := changed(t, was, func(r *WebhookRecord) { r.Description = "x" })
+	if r.FailingSince == nil {
 		t.Errorf("a change of something else: %+v", r.Webhook)
 	}
-	set.Destination.RoleARN = "arn:aws:iam::111122223333:role/content-automation-c"
-	if change(set); r.FailingSince != nil || r.URL != nil || r.Destination.RoleARN != set.Destination.RoleARN {
+	other := to
+	other.RoleARN = "arn:aws:iam::111122223333:role/content-automation-c"
+	r = changed(t, was, func(r *WebhookRecord) { r.Destination = &other })
+	if r.FailingSince != nil || r.URL != nil || r.Destination.RoleARN != other.RoleARN {
 		t.Errorf("another role: %+v", r.Webhook)
 	}
 }

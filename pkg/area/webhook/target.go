@@ -73,26 +73,13 @@ type destinationPatch struct {
 	RoleARN string `json:"role_arn,omitempty" format:"role-arn"`
 }
 
-// targetSettings are the members of a destination that can be changed.
-type targetSettings struct {
-	ARN     string `json:"arn"`
-	RoleARN string `json:"role_arn"`
-}
-
-func targetSettingsOf(t *Target) *targetSettings {
-	if t == nil {
-		return nil
-	}
-	return &targetSettings{t.ARN, t.RoleARN}
-}
-
 // externalIDBytes is the length of the randomness in an external id.
 const externalIDBytes = 16
 
 // newTarget returns a destination with an external id of its own.
 func (s *Service) newTarget(body destinationBody) (*Target, error) {
-	t := &Target{Kind: body.Kind}
-	if err := s.aim(t, targetSettings{body.ARN, body.RoleARN}); err != nil {
+	t := &Target{Kind: body.Kind, ARN: body.ARN, RoleARN: body.RoleARN}
+	if err := s.aim(t); err != nil {
 		return nil, err
 	}
 	random := make([]byte, externalIDBytes)
@@ -103,9 +90,9 @@ func (s *Service) newTarget(body destinationBody) (*Target, error) {
 	return t, nil
 }
 
-// aim changes a destination to the settings, or refuses them.
-func (s *Service) aim(t *Target, set targetSettings) error {
-	at, err := parseTarget(t.Kind, set.ARN, s.principal.Partition)
+// aim completes a destination by its ARN and its role, or refuses them.
+func (s *Service) aim(t *Target) error {
+	at, err := parseTarget(t.Kind, t.ARN, s.principal.Partition)
 	if err != nil {
 		return err
 	}
@@ -114,10 +101,10 @@ func (s *Service) aim(t *Target, set targetSettings) error {
 		return errs.Invalid("/destination/arn", "must be in an AWS account of your own, not in the account of this "+
 			"service, %s", at.AccountID)
 	}
-	if err := checkRole(set.RoleARN, at); err != nil {
+	if err := checkRole(t.RoleARN, at); err != nil {
 		return err
 	}
-	t.ARN, t.RoleARN, t.Region, t.PrincipalARN = set.ARN, set.RoleARN, at.Region, s.principal.String()
+	t.Region, t.PrincipalARN = at.Region, s.principal.String()
 	return nil
 }
 

@@ -56,28 +56,6 @@ func (w NewWebhook) Concealed(made resource.Time) any {
 // Grants returns nothing: the secret only verifies the requests to the webhook's address.
 func (w NewWebhook) Grants() []auth.Scope { return nil }
 
-// settings are the members of a webhook that can be changed.
-type settings struct {
-	URL         string            `json:"url,omitempty"`
-	Destination *targetSettings   `json:"destination,omitempty"`
-	EventTypes  []string          `json:"event_types"`
-	FactoryIDs  []string          `json:"factory_ids"`
-	Fields      []string          `json:"fields"`
-	Description string            `json:"description"`
-	State       string            `json:"state"`
-	Metadata    resource.Metadata `json:"metadata"`
-}
-
-func settingsOf(r *WebhookRecord) settings {
-	set := settings{"", targetSettingsOf(r.Destination), r.EventTypes, r.FactoryIDs, r.Fields, string(r.Description),
-		r.State,
-		r.Metadata}
-	if r.URL != nil {
-		set.URL = *r.URL
-	}
-	return set
-}
-
 // Service makes and changes webhooks.
 type Service struct {
 	db        *store.DB
@@ -151,29 +129,26 @@ func (s *Service) checkURL(ctx context.Context, raw string) error {
 	return safehttp.InvalidURL(s.urls.CheckURL(ctx, raw), "/url")
 }
 
-// redirect sends the events to the destination in the settings, or refuses it. A webhook that has a URL keeps one, and
-// one that has a destination in AWS keeps one of its type.
-func (s *Service) redirect(ctx context.Context, r *WebhookRecord, set settings) error {
+// redirect checks the destination of a webhook that was another before, or refuses it. A webhook that has a URL keeps
+// one, and one that has a destination in AWS keeps one of its type.
+func (s *Service) redirect(ctx context.Context, was, r *WebhookRecord) error {
 	switch {
-	case r.Destination == nil && set.Destination != nil:
+	case was.Destination == nil && r.Destination != nil:
 		return errs.Invalid("/destination", "cannot be set on a webhook that has a url. Create another webhook.")
-	case r.Destination != nil && set.URL != "":
+	case was.Destination != nil && r.URL != nil:
 		return errs.Invalid("/url", "cannot be set on a webhook that has a destination. Create another webhook.")
-	case r.Destination != nil && set.Destination != nil && *set.Destination != *targetSettingsOf(r.Destination):
-		moved := *r.Destination
-		r.Destination = &moved
-		return s.aim(r.Destination, *set.Destination)
-	case r.Destination == nil && set.URL != *r.URL:
-		r.URL = &set.URL
-		return s.checkURL(ctx, set.URL)
+	case r.GoesTo() == was.GoesTo():
+		return nil
+	case was.Destination != nil:
+		return s.aim(r.Destination)
 	}
-	return nil
+	return s.checkURL(ctx, *r.URL)
 }
 
-// apply takes over changed settings but the destination. A webhook that is enabled or
-// sends elsewhere starts afresh: earlier failures do not count any more.
-func apply(r *WebhookRecord, set settings, moved bool, now time.Time) {
-	enabled := set.State == StateEnabled && r.State != StateEnabled
+// settle completes a webhook that was another before. One that is enabled or sends elsewhere starts afresh: earlier
+// failures do not count any more.
+func (r *WebhookRecord) settle(was *WebhookRecord, now time.Time) {
+	enabled, moved := r.State == StateEnabled && was.State != StateEnabled, r.GoesTo() != was.GoesTo()
 	if enabled || moved {
 		r.FailingSince = nil
 	}
@@ -181,14 +156,13 @@ func apply(r *WebhookRecord, set settings, moved bool, now time.Time) {
 		r.Latencies = Latencies{} // they were another receiver's
 	}
 	switch {
-	case set.State == StateEnabled:
+	case r.State == StateEnabled:
 		r.DisabledReason = nil
-	case r.State != StateDisabled:
+	case was.State != StateDisabled:
 		r.Disable(ReasonRequested)
 	}
-	r.EventTypes, r.Description, r.State = set.EventTypes, resource.Text(set.Description), set.State
-	r.FactoryIDs, r.Fields = append([]string{}, set.FactoryIDs...), append([]string{}, set.Fields...)
-	r.Metadata = set.Metadata.OrEmpty()
+	r.FactoryIDs, r.Fields = append([]string{}, r.FactoryIDs...), append([]string{}, r.Fields...)
+	r.Metadata = r.Metadata.OrEmpty()
 	r.Touch(now)
 	if enabled {
 		at := r.UpdatedAt.Time
@@ -240,7 +214,7 @@ type Webhook struct {
 	// Description of the webhook.
 	Description resource.Text `json:"description"`
 	// State of the webhook. A disabled webhook receives no events.
-	State string `json:"state" enum:"enabled,disabled"`
+	State string `json:"state" filter:"state" enum:"enabled,disabled"`
 	// Reason why it is disabled. requested: by a request. gone: the receiver returned 410. failing: all attempts failed
 	// for 5 days. maker_revoked: created_by was revoked with include_created. Null while enabled.
 	DisabledReason *string `json:"disabled_reason" enum:"requested,gone,failing,maker_revoked"`
@@ -295,13 +269,6 @@ func (r *WebhookRecord) Since() time.Time {
 		return *r.EnabledAt
 	}
 	return r.CreatedAt.Time
-}
-
-// Describe returns the values by which lists filter webhooks.
-func (w Webhook) Describe() map[string]string {
-	all := w.Resource.Describe()
-	all[StateFilter] = w.State
-	return all
 }
 
 // View returns the webhook as callers see it at the given time.
@@ -398,15 +365,15 @@ func requireReadable(ctx context.Context, types []string) error {
 // requireChanging refuses a change of the destination or of the event types by a caller
 // that may not read all events of the webhook's maker: it could send them to itself. The
 // same holds for enabling a webhook that was disabled together with its maker.
-func (s *Service) requireChanging(ctx context.Context, r *WebhookRecord, set settings, moved bool) error {
-	chosen := !slices.Equal(r.EventTypes, set.EventTypes)
+func (s *Service) requireChanging(ctx context.Context, was, r *WebhookRecord) error {
+	chosen, moved := !slices.Equal(was.EventTypes, r.EventTypes), r.GoesTo() != was.GoesTo()
 	if chosen {
-		if err := requireReadable(ctx, set.EventTypes); err != nil {
+		if err := requireReadable(ctx, r.EventTypes); err != nil {
 			return err
 		}
 	}
 	switch {
-	case set.State == StateEnabled && r.DisabledReason != nil && *r.DisabledReason == ReasonMakerRevoked:
+	case r.State == StateEnabled && r.DisabledReason != nil && *r.DisabledReason == ReasonMakerRevoked:
 		return s.requireReading(ctx, r, "/state")
 	case moved && r.Destination != nil:
 		return s.requireReading(ctx, r, "/destination")
@@ -414,7 +381,7 @@ func (s *Service) requireChanging(ctx context.Context, r *WebhookRecord, set set
 		return s.requireReading(ctx, r, "/url")
 	case chosen:
 		return s.requireReading(ctx, r, "/event_types")
-	case !slices.Equal(r.FactoryIDs, set.FactoryIDs):
+	case !slices.Equal(was.FactoryIDs, r.FactoryIDs):
 		return s.requireReading(ctx, r, "/factory_ids")
 	}
 	return nil
@@ -492,8 +459,9 @@ func (s *Service) checkFactories(ctx context.Context, o tenant.Owner, named fact
 }
 
 // findNaming is find for a change that names factories, which it checks in the same round trip.
-func (s *Service) findNaming(ctx context.Context, webhookID string, named factoryIDs,
-	match httpapi.IfMatch) (WebhookRecord, store.Item, error) {
+func (s *Service) findNaming(ctx context.Context, named factoryIDs, match httpapi.IfMatch) (WebhookRecord, store.Item,
+	error) {
+	webhookID := httpapi.PathID(ctx)
 	if len(named) == 0 || !id.Valid(id.Webhook, webhookID) {
 		return s.find(ctx, webhookID, match)
 	}
@@ -748,10 +716,9 @@ func DisableMadeBy(ctx context.Context, db *store.DB, now time.Time, account ten
 
 // ReplaceIn writes the webhook, and the event for the account's other webhooks if this one is disabled.
 func (r *WebhookRecord) ReplaceIn(tx *store.Tx, it *store.Item, now time.Time) error {
-	if err := it.Encode(r); err != nil {
+	if err := tx.Rewrite(*it, r); err != nil {
 		return err
 	}
-	tx.Replace(*it)
 	if r.State != StateDisabled {
 		return nil
 	}

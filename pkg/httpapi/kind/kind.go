@@ -82,7 +82,12 @@ func common(record any) *resource.Resource {
 // Find reads a resource of the caller. It returns not_found as resource.Find does, and version_mismatch if the version
 // is not one that the headers name.
 func (k *Kind[R]) Find(ctx context.Context, resourceID string, match ...httpapi.IfMatch) (*Found[R], error) {
-	return k.FindWith(ctx, resourceID, match)
+	if k.Beside != nil {
+		return k.FindWith(ctx, resourceID, match)
+	}
+	noun, _ := id.Noun(k.ID)
+	it, err := resource.Find(ctx, k.db, k.ID, noun, resourceID)
+	return k.found(ctx, &Found[R]{Item: it}, match, err)
 }
 
 // FindWith is Find, and reads other items in the same round trip, which follow those that the kind reads beside it.
@@ -93,11 +98,15 @@ func (k *Kind[R]) FindWith(ctx context.Context, resourceID string, match []httpa
 	}
 	noun, _ := id.Noun(k.ID)
 	it, beside, err := resource.FindWith(ctx, k.db, k.ID, noun, resourceID, others...)
-	if err != nil {
-		return nil, err
+	return k.found(ctx, &Found[R]{Item: it, Beside: beside}, match, err)
+}
+
+// found loads a resource that was read, unless that has failed.
+func (k *Kind[R]) found(ctx context.Context, f *Found[R], match []httpapi.IfMatch, err error) (*Found[R], error) {
+	if err == nil {
+		err = k.load(ctx, f, nil)
 	}
-	f := &Found[R]{Item: it, Beside: beside}
-	if err := k.load(ctx, f, nil); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	return f, httpapi.Matches(common(f.Record).Version, match)

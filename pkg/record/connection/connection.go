@@ -304,9 +304,7 @@ func (s *Service) change(ctx context.Context, account tenant.Account, connection
 			return err
 		}
 		c.Touch(s.now())
-		err = it.Encode(c)
-		tx.Replace(it)
-		return err
+		return tx.Rewrite(it, c)
 	})
 	if errors.Is(err, store.ErrConflict) {
 		err = errs.Wrap(err, errs.ProviderUnavailable, "The connection is being changed by others. Try again.")
