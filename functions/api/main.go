@@ -10,6 +10,6 @@ import (
 
 func main() {
 	f := needs.Function()
-	handler, _ := serve.Named(f.Name).Open(awsarea.Open(f))
+	handler, _ := serve.FunctionNamed(f.Name).Open(awsarea.Open(f))
 	httpapi.StartLambda(handler, needs.Read(f).PublicURL)
 }

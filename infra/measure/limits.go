@@ -171,12 +171,12 @@ func limits(m mix) (all []limit, err error) {
 	for name, took := range m.took {
 		concurrency += max(took, m.runs[name]*leastRun.Seconds())
 	}
-	authorizer := topology.Named("authorizer")
+	authorizer := topology.FunctionNamed("authorizer")
 	const runs, writes = "runs at a time, ten a second each", "write units"
 	all = []limit{
 		{"The throttle of the gateway's stage", customer.CallsPerSecond, 1, "calls", true,
 			"Raise `customer.CallsPerSecond`, and with it what is reserved for the authorizer"},
-		{"The concurrency reserved for the authorizer", float64(authorizer.Reserved),
+		{"The concurrency reserved for the authorizer", float64(authorizer.ReservedConcurrency),
 			max(m.took["authorizer"], leastRun.Seconds()), runs, true,
 			"Raise `Reserved` in `pkg/cloud/topology/functions.go`: a tenth of the calls a second"},
 		{"Lambda: concurrency of the region", regionConcurrency, concurrency, runs, false,

@@ -93,7 +93,7 @@ func (u *usage) functionRuns() (n int) {
 // gigabyteSeconds returns the memory and time of runs that Lambda charges for.
 func (u *usage) gigabyteSeconds() (sum float64) {
 	for name, r := range u.runs {
-		sum += float64(topology.Named(name).Memory) / 1024 * r.took.Seconds()
+		sum += float64(topology.FunctionNamed(name).Memory) / 1024 * r.took.Seconds()
 	}
 	return sum
 }

@@ -130,7 +130,11 @@ func TestCodesThatMeanTheSameEverywhere(t *testing.T) {
 func TestCodesOfOneService(t *testing.T) {
 	own := &provider.Error{Kind: provider.Rejected, Code: "own", Message: "m"}
 	var code, message string
-	err := wireAgainst(t, wire.AWSCall{Refused: func(c, m string) *provider.Error { code, message = c, m; return own }},
+	err := wireAgainst(t, wire.AWSCall{Classify: func(c, m string) *provider.Error {
+		code, message = c,
+			m
+		return own
+	}},
 		func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("X-Amzn-Errortype", "InvalidTaskIdException")
 			w.WriteHeader(400)

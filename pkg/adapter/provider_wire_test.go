@@ -148,7 +148,7 @@ func TestAProviderReadsItsOwnRefusals(t *testing.T) {
 			nil
 	}}, wire.Dialect{
 		Provider: "acme", Authorize: func(http.Header, string) {},
-		Refused: func(_ wire.Call, status int, body []byte) *provider.Error {
+		Classify: func(_ wire.Call, status int, body []byte) *provider.Error {
 			if string(body) == "/full" && status == http.StatusUnprocessableEntity {
 				return &provider.Error{Kind: provider.Quota, Code: "full", Message: "Full."}
 			}

@@ -94,7 +94,7 @@ func TestTextsKeepTheRulesOfTheCraft(t *testing.T) {
 			for _, of := range []string{"news", "seller"} {
 				text := samples.Write(samples.Order{Language: language, Topic: samples.LinesOf(language).Subject,
 					Seed: seed, Scenes: 4, Seconds: 20, Hashtags: 2, Slides: 10,
-					Short: []provider.ShortWanted{{Platform: "x", Characters: 60}},
+					Short: []provider.ShortVersion{{Platform: "x", Characters: 60}},
 					About: provider.About{Kind: "video", Type: of}})
 				opening, _, _ := strings.Cut(text.Caption, "\n")
 				if len(text.Hooks) != 3 || len(text.HookKinds) != 3 || text.Hooks[text.Hook-1] != opening ||

@@ -80,8 +80,8 @@ const VouchHeader = "X-Account-Caller"
 // TicketHeader has the ticket of a call that the server for agents makes for a tool.
 const TicketHeader = "X-Agent-Ticket"
 
-// Vouched is the browser of a person.
-type Vouched struct {
+// Browser is the browser of a person.
+type Browser struct {
 	IP        string    `json:"ip"`
 	UserAgent string    `json:"ua"`
 	At        time.Time `json:"at"` // of the request
@@ -95,7 +95,7 @@ const (
 
 // SealVouch returns the value of Header for calls of a person. Only programs with the secret of the system can make it,
 // so that an access token alone is not enough to forge an address.
-func SealVouch(ctx context.Context, secret seal.Secret, personID string, c Vouched) (string, error) {
+func SealVouch(ctx context.Context, secret seal.Secret, personID string, c Browser) (string, error) {
 	box, err := boxOf(ctx, secret)
 	if err != nil {
 		return "", err
@@ -109,7 +109,7 @@ func SealVouch(ctx context.Context, secret seal.Secret, personID string, c Vouch
 
 // OpenVouch returns the Caller of a value that Seal has made for the person within the last five minutes. Its error is
 // seal.ErrOpen for any other value.
-func OpenVouch(ctx context.Context, secret seal.Secret, personID, value string, now time.Time) (c Vouched, err error) {
+func OpenVouch(ctx context.Context, secret seal.Secret, personID, value string, now time.Time) (c Browser, err error) {
 	raw, err := base64.RawURLEncoding.DecodeString(value)
 	if err != nil {
 		return c, seal.ErrOpen
@@ -126,7 +126,7 @@ func OpenVouch(ctx context.Context, secret seal.Secret, personID, value string, 
 		return c, fmt.Errorf("vouch: decode: %w", err)
 	}
 	if age := now.Sub(c.At); age < -lifetime || age > lifetime {
-		return Vouched{}, seal.ErrOpen
+		return Browser{}, seal.ErrOpen
 	}
 	return c, nil
 }

@@ -10,7 +10,7 @@ import (
 
 func TestOnlyTheSecretOfTheSystemVouches(t *testing.T) {
 	now := time.Date(2026, 5, 1, 8, 0, 0, 0, time.UTC)
-	secret, want := seal.Fixed([]byte("secret")), Vouched{IP: "203.0.113.7", UserAgent: "Firefox", At: now}
+	secret, want := seal.FixedSecret([]byte("secret")), Browser{IP: "203.0.113.7", UserAgent: "Firefox", At: now}
 	value, err := SealVouch(t.Context(), secret, "usr_1", want)
 	if err != nil {
 		t.Fatal(err)
@@ -18,16 +18,18 @@ func TestOnlyTheSecretOfTheSystemVouches(t *testing.T) {
 	if got, err := OpenVouch(t.Context(), secret, "usr_1", value, now.Add(lifetime)); err != nil || got != want {
 		t.Errorf("%+v, %v", got, err)
 	}
-	for name, open := range map[string]func() (Vouched, error){
-		"another person": func() (Vouched, error) { return OpenVouch(t.Context(), secret, "usr_2", value, now) },
-		"another secret": func() (Vouched, error) { return OpenVouch(t.Context(), seal.Fixed([]byte("x")), "usr_1", value, now) },
-		"no secret":      func() (Vouched, error) { return OpenVouch(t.Context(), nil, "usr_1", value, now) },
-		"too late":       func() (Vouched, error) { return OpenVouch(t.Context(), secret, "usr_1", value, now.Add(lifetime+1)) },
-		"damaged":        func() (Vouched, error) { return OpenVouch(t.Context(), secret, "usr_1", "A"+value, now) },
-		"an address":     func() (Vouched, error) { return OpenVouch(t.Context(), secret, "usr_1", "203.0.113.7", now) },
-		"nothing":        func() (Vouched, error) { return OpenVouch(t.Context(), secret, "usr_1", "", now) },
+	for name, open := range map[string]func() (Browser, error){
+		"another person": func() (Browser, error) { return OpenVouch(t.Context(), secret, "usr_2", value, now) },
+		"another secret": func() (Browser, error) {
+			return OpenVouch(t.Context(), seal.FixedSecret([]byte("x")), "usr_1", value, now)
+		},
+		"no secret":  func() (Browser, error) { return OpenVouch(t.Context(), nil, "usr_1", value, now) },
+		"too late":   func() (Browser, error) { return OpenVouch(t.Context(), secret, "usr_1", value, now.Add(lifetime+1)) },
+		"damaged":    func() (Browser, error) { return OpenVouch(t.Context(), secret, "usr_1", "A"+value, now) },
+		"an address": func() (Browser, error) { return OpenVouch(t.Context(), secret, "usr_1", "203.0.113.7", now) },
+		"nothing":    func() (Browser, error) { return OpenVouch(t.Context(), secret, "usr_1", "", now) },
 	} {
-		if got, err := open(); !errors.Is(err, seal.ErrOpen) || got != (Vouched{}) {
+		if got, err := open(); !errors.Is(err, seal.ErrOpen) || got != (Browser{}) {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}

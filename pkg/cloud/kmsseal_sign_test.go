@@ -45,7 +45,7 @@ func TestKMSSigns(t *testing.T) {
 	}
 	s := kmsseal.Signer{API: fake, Key: "arn:key"}
 	payload := []byte("{}")
-	signature, key, err := seal.Detached(t.Context(), s, payload)
+	signature, key, err := seal.SignDetached(t.Context(), s, payload)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func TestKMSSigns(t *testing.T) {
 		t.Errorf("%v, %+v", err, key)
 	}
 	fake.err = errors.New("down")
-	if _, _, err := seal.Detached(t.Context(), s, payload); !errors.Is(err, fake.err) {
+	if _, _, err := seal.SignDetached(t.Context(), s, payload); !errors.Is(err, fake.err) {
 		t.Errorf("%v", err)
 	}
 	fake.public = []byte("none")

@@ -20,7 +20,7 @@ func panics(f func()) (text string) {
 }
 
 func TestRead(t *testing.T) {
-	deliver := topology.Named("deliver")
+	deliver := topology.FunctionNamed("deliver")
 	for _, name := range needs.Required(deliver) {
 		t.Setenv(name, "the "+name)
 	}
@@ -34,7 +34,7 @@ func TestRead(t *testing.T) {
 	if text := panics(func() { needs.Read(deliver) }); !strings.Contains(text, "MEDIA_BUCKET") {
 		t.Errorf("without a bucket: %s", text)
 	}
-	if n := needs.Read(topology.Named("due")); n.Bucket != "" {
+	if n := needs.Read(topology.FunctionNamed("due")); n.Bucket != "" {
 		t.Errorf("a function without files has the bucket %s", n.Bucket)
 	}
 }

@@ -24,7 +24,7 @@ func TestADetachedSignature(t *testing.T) {
 		t.Fatal(err)
 	}
 	payload := []byte(`{"a":1}`)
-	signature, key, err := seal.Detached(t.Context(), s, payload)
+	signature, key, err := seal.SignDetached(t.Context(), s, payload)
 	if err != nil || strings.Count(signature, ".") != 2 || !strings.Contains(signature, "..") {
 		t.Fatalf("%s, %v", signature, err)
 	}
@@ -55,7 +55,7 @@ func TestADetachedSignature(t *testing.T) {
 		t.Errorf("the key is %s, want %s, %v", key.KID, want, err)
 	}
 	// Everybody has the same key.
-	again, _, err := seal.Detached(t.Context(), s, payload)
+	again, _, err := seal.SignDetached(t.Context(), s, payload)
 	if other, _ := seal.TestSigner(); err != nil || other == nil ||
 		!bytes.Equal([]byte(again)[:20], []byte(signature)[:20]) {
 		t.Errorf("%s is not as %s, %v", again, signature, err)
@@ -86,7 +86,7 @@ func TestSignersThatFail(t *testing.T) {
 	down := errors.New("down")
 	for name, f := range map[string]faulty{"no key": {s, down, nil, nil}, "no signature": {s, nil, down, nil},
 		"no DER": {s, nil, nil, []byte{1, 2}}, "zeros": {s, nil, nil, []byte{0x30, 6, 2, 1, 0, 2, 1, 0}}} {
-		if signature, _, err := seal.Detached(t.Context(), f, nil); err == nil || signature != "" {
+		if signature, _, err := seal.SignDetached(t.Context(), f, nil); err == nil || signature != "" {
 			t.Errorf("%s: %q, %v", name, signature, err)
 		}
 	}

@@ -92,7 +92,7 @@ func TestClaimsInSixteenLanguages(t *testing.T) {
 		r := guard.Rules{Language: language, Now: now, Facts: facts[language]}
 		for _, c := range cases {
 			found := guard.Check(caption(c[1]), r)
-			if len(found) != 1 || found[0].Code != guard.Unsupported || found[0].What != c[0] {
+			if len(found) != 1 || found[0].Code != guard.Unsupported || found[0].Kind != c[0] {
 				t.Errorf("%s: %s: %v, want the %s", language, c[1], found, c[0])
 			}
 		}

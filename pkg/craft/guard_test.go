@@ -43,18 +43,18 @@ func TestClaimsInOtherForms(t *testing.T) {
 		"129 000 €": "price", "twenty thousand customers": "quantity",
 	} {
 		found := guard.Check(caption(text), rules)
-		if len(found) == 0 || found[0].Code != guard.Unsupported || found[0].What != want {
+		if len(found) == 0 || found[0].Code != guard.Unsupported || found[0].Kind != want {
 			t.Errorf("%s: %v, want the %s", text, found, want)
 		}
 	}
 }
 
 func TestPricesOfUnpricedInputsAreNone(t *testing.T) {
-	r := guard.Rules{Language: "en", Unpriced: []string{"A shoe for 129 €, 260 g"}}
+	r := guard.Rules{Language: "en", UnpricedInputs: []string{"A shoe for 129 €, 260 g"}}
 	if found := guard.Check(caption("It weighs 260 g."), r); len(found) > 0 {
 		t.Errorf("%v", found)
 	}
-	if found := guard.Check(caption("It costs 129 €."), r); len(found) != 1 || found[0].What != "price" {
+	if found := guard.Check(caption("It costs 129 €."), r); len(found) != 1 || found[0].Kind != "price" {
 		t.Errorf("%v", found)
 	}
 }
@@ -154,7 +154,7 @@ func FuzzCheck(f *testing.F) {
 		// What the inputs state, the answer may state.
 		r := guard.Rules{Language: "und", Facts: []string{text}}
 		for _, found := range guard.Check(caption(text), r) {
-			if found.Code == guard.Unsupported && found.What != "quantity" && found.What != "percentage" && found.What != "price" {
+			if found.Code == guard.Unsupported && found.Kind != "quantity" && found.Kind != "percentage" && found.Kind != "price" {
 				t.Errorf("%q: %v", text, found)
 			}
 		}
@@ -164,7 +164,7 @@ func FuzzCheck(f *testing.F) {
 func TestReasonsAreShort(t *testing.T) {
 	var all []guard.Finding
 	for n := range 20 {
-		all = append(all, guard.Finding{Code: guard.Unsupported, Path: "/caption", What: "price",
+		all = append(all, guard.Finding{Code: guard.Unsupported, Path: "/caption", Kind: "price",
 			Text: fmt.Sprint(n, strings.Repeat("x", 300))})
 	}
 	if reasons := guard.Reasons(append(all[:2:2], all...)); len(reasons) > 800 || strings.Count(reasons, ";") != 4 {

@@ -64,7 +64,7 @@ var languages = []struct{ tag, subject string }{
 }
 
 // named returns platforms that take a kind.
-func named(kind platform.Kind, language string, names ...string) (all []prompt.Named) {
+func named(kind platform.Kind, language string, names ...string) (all []prompt.PlatformName) {
 	for _, name := range names {
 		r, _ := registry.Find(name)
 		if target, ok := prompt.TargetOf(r.Capabilities, kind); ok {
@@ -142,7 +142,7 @@ func golden(t *testing.T, name, got string) {
 func others() map[string]string {
 	review := prompt.Judge(prompt.Review{Writing: writing(kinds[0], channels[3], "de", "x", 0),
 		Text: provider.Text{Title: "Nets", Caption: "We cut them."}})
-	topics := prompt.Planning{Language: "de", Channel: "x", Slots: []prompt.TopicWanted{{Slot: 1, Type: "post"}}}.Prompt()
+	topics := prompt.Planning{Language: "de", Channel: "x", Slots: []prompt.OpenSlot{{Slot: 1, Type: "post"}}}.Prompt()
 	proposals := prompt.Proposing{Language: "de", Schema: "{}", Most: 5, Title: 80, Rationale: 500, Effect: 300}.Prompt()
 	adapting := prompt.Adapting{Language: "de", Channel: "x", Title: "Nets", Caption: "We cut them."}
 	for _, p := range named(platform.KindVideo, "de", "instagram", "telegram", "youtube", "x") {
@@ -387,7 +387,7 @@ func TestATextThatObeysThePromptIsNeverTooLong(t *testing.T) {
 				l := prompt.Strictest([]prompt.Target{target}, language)
 				post := strings.Repeat(letter, l.Caption)
 				for i := range l.Hashtags {
-					if !target.Apart {
+					if !target.SeparateHashtags {
 						before := map[bool]string{true: "\n\n#", false: " #"}[i == 0]
 						post += before + strings.Repeat(letter, prompt.WordOfTag)
 					}
@@ -426,7 +426,7 @@ func TestUnitsAndHabitsAreNamed(t *testing.T) {
 
 // The caption is for the roomy platforms. Those with less room than is usual there have short versions.
 func TestShortPlatformsDoNotStarveTheOthers(t *testing.T) {
-	names := func(all []prompt.Named) (s string) {
+	names := func(all []prompt.PlatformName) (s string) {
 		for _, p := range all {
 			s += p.Name + " "
 		}

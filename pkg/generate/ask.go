@@ -20,9 +20,9 @@ type Writing interface {
 	// Write writes the text of part n. It runs from the top at each step of the part: the questions that were answered
 	// before are answered from memory, and at most one is asked. The error of ask then ends the step, and Write returns
 	// it together with the best text that there is until now. The item keeps that text if the work is canceled.
-	Write(ctx context.Context, n int, made []Made, ask Asker) (Made, error)
+	Write(ctx context.Context, n int, made []PartResult, ask Asker) (PartResult, error)
 	// LeavesOut reports whether part n, a copy, is not needed for what was written.
-	LeavesOut(n int, made []Made) bool
+	LeavesOut(n int, made []PartResult) bool
 }
 
 // Asker asks models the questions of a text, and remembers their answers.
@@ -30,7 +30,7 @@ type Asker interface {
 	// Ask returns the answer to the question of a name. Names are stored. The answer is empty if the part has no such
 	// question, or if the text can do without the answer and there is none. A question of the part that is left out is
 	// charged as if it was asked.
-	Ask(ctx context.Context, name string, q Question) (Made, error)
+	Ask(ctx context.Context, name string, q Question) (PartResult, error)
 	// Read reads what the text draws on, and stores it with the resource by the change that read returns. A question
 	// that is repeated later is so the same. It ends the step. If others wrote what is read, a function may die of it.
 	Read(ctx context.Context, others bool, read func(context.Context, *store.DB, time.Time) (func(Work), error)) error
@@ -42,9 +42,9 @@ type Question struct {
 	Request func(context.Context, *store.DB) (provider.Request, error)
 	// Check returns nil if an answer can be used, or why it cannot. It may read other resources. Without Check every
 	// answer can be used.
-	Check func(context.Context, *store.DB, time.Time, Made) (*Refusal, error)
+	Check func(context.Context, *store.DB, time.Time, PartResult) (*Refusal, error)
 	// Publishes returns the text of an answer that readers see. It is moderated. Without Publishes they see none.
-	Publishes func(Made) string
+	Publishes func(PartResult) string
 	// Optional reports that the text can do without an answer.
 	Optional bool
 }
@@ -56,8 +56,9 @@ type Refusal struct {
 	Problems []string // in words for the model
 	// Message says to the caller what to do about it.
 	Message string
-	// Held reports that the work uses the answer if it is refused again: a person decides about it then, for example.
-	Held bool
+	// HeldForApproval reports that the work uses the answer if it is refused again: a person decides about it then, for
+	// example.
+	HeldForApproval bool
 }
 
 // errAsked ends a step that has asked a question: its outcome is committed before the next question.
@@ -73,12 +74,12 @@ func (h handler) write(ctx context.Context, t *turn) (o task.Outcome, err error)
 	if !ok {
 		return o, task.Permanent(fmt.Errorf("generate: %s has a text, and does not write", t.ID))
 	}
-	made, err := writing.Write(ctx, t.n, t.made(), &asker{Worker: h.Worker, turn: t, work: work, outcome: &o})
+	made, err := writing.Write(ctx, t.n, t.results(), &asker{Worker: h.Worker, turn: t, work: work, outcome: &o})
 	if err != nil && !errors.Is(err, errAsked) {
 		return o, err
 	}
 	part := &t.Parts[t.n]
-	if part.Made = made; err == nil {
+	if part.Result = made; err == nil {
 		part.end()
 	}
 	return o, nil
@@ -90,11 +91,11 @@ type asker struct {
 	turn    *turn
 	work    Work
 	outcome *task.Outcome
-	// asked reports whether the step has made its call.
-	asked bool
+	// hasAsked reports whether the step has made its call.
+	hasAsked bool
 }
 
-func (a *asker) Ask(ctx context.Context, name string, q Question) (made Made, err error) {
+func (a *asker) Ask(ctx context.Context, name string, q Question) (made PartResult, err error) {
 	calls := a.turn.Parts[a.turn.n].Calls
 	i := slices.IndexFunc(calls, func(c call) bool { return c.Name == name })
 	if i < 0 {
@@ -104,10 +105,10 @@ func (a *asker) Ask(ctx context.Context, name string, q Question) (made Made, er
 	switch {
 	case c.ended():
 		return c.answer(), nil
-	case a.asked:
+	case a.hasAsked:
 		return made, errAsked
 	}
-	a.asked = true
+	a.hasAsked = true
 	a.turn.moveTo(a.turn.n, i)
 	switch {
 	case c.is(held):
@@ -148,10 +149,10 @@ func (a *asker) Read(ctx context.Context, others bool,
 // unreadable has the model mend an answer that cannot be read, and reports whether it does: once for each question.
 func (c *call) unreadable(err error) bool {
 	var u *provider.Unreadable
-	if !errors.As(err, &u) || c.Mended {
+	if !errors.As(err, &u) || c.MendTried {
 		return false
 	}
-	c.Mended = true
+	c.MendTried = true
 	c.repair("unreadable", u.Answer, u.Reason.Error())
 	return true
 }
@@ -173,7 +174,7 @@ func (t *turn) flagged(err error) bool {
 // spares reports whether the text can do without the answer to a question whose error will not pass.
 func (q Question) spares(err error) bool {
 	var u *provider.Unreadable
-	var final *failed
+	var final *stepError
 	return err != nil && q.Optional && (refused(err) || errors.As(err, &u) || errors.As(err, &final))
 }
 
@@ -186,7 +187,7 @@ func (c *call) repair(why, answer string, problems ...string) {
 
 // accept stores a result that can be used. It reports false if the result is refused, and its model asked again.
 func (w *Worker) accept(ctx context.Context, t *turn, q Question, result provider.Result) (ok bool, err error) {
-	made := Made{Text: result.Text, Object: result.Object}
+	made := PartResult{Text: result.Text, Object: result.Object}
 	if q.Check == nil || result.Text == nil && result.Object == nil {
 		return true, w.storeFiles(ctx, t, q, result)
 	}
@@ -195,10 +196,10 @@ func (w *Worker) accept(ctx context.Context, t *turn, q Question, result provide
 	switch {
 	case err != nil:
 		return false, err
-	case refusal == nil, c.Refused && refusal.Held:
+	case refusal == nil, c.Refused && refusal.HeldForApproval:
 		return true, w.storeFiles(ctx, t, q, result)
 	case c.Refused:
-		return false, task.Permanent(&failed{Failure{Code: refusal.Code, Message: refusal.Message +
+		return false, task.Permanent(&stepError{Failure{Code: refusal.Code, Message: refusal.Message +
 			" Nothing was charged.", Retryable: true}, errors.New("generate: the text is refused again")})
 	}
 	answer := result.Object

@@ -58,7 +58,7 @@ func talk(t *testing.T, m *model) (words []string, end error) {
 	}
 	f := task.Func(func(ctx context.Context, r *task.Run) (err error) {
 		words, err = ask.Talk[[]string]{Models: m, Name: "words", Questions: 4, Failures: 3,
-			Put: func(_ context.Context, known []string) (ask.Question, error) {
+			NextQuestion: func(_ context.Context, known []string) (ask.Question, error) {
 				return ask.Question{Model: catalog.Default(provider.KindText).ID, Language: fmt.Sprint(known)}, nil
 			},
 			Take: func(known *[]string, answer json.RawMessage) (bool, error) {

@@ -15,16 +15,17 @@ import (
 
 // Write implements generate.Writing: a text, and two better ones. Questions that the part lacks have no answers. With
 // the title "good" the text needs no better one.
-func (w *thingWork) Write(ctx context.Context, n int, made []generate.Made,
-	ask generate.Asker) (best generate.Made, err error) {
+func (w *thingWork) Write(ctx context.Context, n int, made []generate.PartResult,
+	ask generate.Asker) (best generate.PartResult, err error) {
 	for i, name := range []string{generate.First, "second", "third"} {
 		m, err := ask.Ask(ctx, name, generate.Question{
 			Optional: i > 0,
 			Request:  func(context.Context, *store.DB) (provider.Request, error) { return w.Request(n, made) },
-			Check: func(ctx context.Context, db *store.DB, now time.Time, m generate.Made) (*generate.Refusal, error) {
+			Check: func(ctx context.Context, db *store.DB, now time.Time, m generate.PartResult) (*generate.Refusal,
+				error) {
 				return w.Check(ctx, db, now, *m.Text)
 			},
-			Publishes: func(m generate.Made) string { return w.Publishes(n, m) },
+			Publishes: func(m generate.PartResult) string { return w.Publishes(n, m) },
 		})
 		if err != nil {
 			return best, err
@@ -39,7 +40,7 @@ func (w *thingWork) Write(ctx context.Context, n int, made []generate.Made,
 	return best, nil
 }
 
-func (w *thingWork) LeavesOut(int, []generate.Made) bool { return false }
+func (w *thingWork) LeavesOut(int, []generate.PartResult) bool { return false }
 
 // asks accepts a text of three questions and a picture. The titles of the answers are the numbers of the questions.
 func asks(w *world, titles ...string) {
@@ -47,7 +48,7 @@ func asks(w *world, titles ...string) {
 		return provider.Text{Title: titles[w.fake.count(provider.KindText)-1]}, w.fake.told("submit")
 	}
 	o := work("thing_1")
-	o.Keeps = true
+	o.KeepsParts = true
 	o.Parts[0].Further = []generate.Call{{Name: "second", Provider: "fake", Credits: 2},
 		{Name: "third", Provider: "fake", Credits: 4}}
 	w.acceptWork(o)

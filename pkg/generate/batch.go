@@ -21,8 +21,8 @@ type batch struct {
 	Orders []Order     `json:"orders"`
 }
 
-// started is what a Start task has done.
-type started struct {
+// startResult is what a Start task has done.
+type startResult struct {
 	Orders int `json:"orders"`
 	// Hold is the reservation for the resources that have not been started.
 	Hold ledger.Hold `json:"hold,omitzero"`
@@ -108,14 +108,14 @@ func (w *Worker) startBatch(_ context.Context, s *task.Run) error {
 	if err := s.Decode(&b); err != nil {
 		return err
 	}
-	before := started{Hold: b.Hold}
-	if err := s.Kept("started", &before); err != nil {
+	before := startResult{Hold: b.Hold}
+	if err := s.Recall("started", &before); err != nil {
 		return err
 	}
 	after := min(before.Orders+startAtOnce, len(b.Orders))
 	s.Also(func(ctx context.Context, tx *store.Tx) error {
 		rest, err := w.start(ctx, tx, before.Hold, b.Orders[before.Orders:after])
-		return errors.Join(err, s.Keep("started", started{after, rest}))
+		return errors.Join(err, s.Keep("started", startResult{after, rest}))
 	})
 	if after < len(b.Orders) {
 		return s.Sleep(0)

@@ -19,14 +19,14 @@ const (
 // longestRetryAfter bounds the wait that a provider may request.
 const longestRetryAfter = 10 * time.Minute
 
-// failed is the error of a step that makes the work fail.
-type failed struct {
+// stepError is the error of a step that makes the work fail.
+type stepError struct {
 	Failure
 	cause error
 }
 
-func (f *failed) Error() string { return string(f.Code) + ": " + f.cause.Error() }
-func (f *failed) Unwrap() error { return f.cause }
+func (f *stepError) Error() string { return string(f.Code) + ": " + f.cause.Error() }
+func (f *stepError) Unwrap() error { return f.cause }
 
 var unavailable = Failure{
 	Code: provider.FailedProviderUnavailable,
@@ -55,7 +55,7 @@ func unknownModel(cause error) bool {
 
 // failureOf returns the failure of the work for the error that ends its task.
 func failureOf(cause error) Failure {
-	var f *failed
+	var f *stepError
 	switch {
 	case errors.As(cause, &f):
 		return f.Failure
@@ -70,7 +70,7 @@ func failureOf(cause error) Failure {
 // classify turns the error of a step into one that decides how to continue: by another attempt after a wait,
 // or by failing the work.
 func classify(t *turn, cause error) error {
-	final := func(f Failure) error { return task.Permanent(&failed{f, cause}) }
+	final := func(f Failure) error { return task.Permanent(&stepError{f, cause}) }
 	if t.Parts[t.n].Kind.Finishes() {
 		return classifyComposition(cause)
 	}
@@ -97,11 +97,11 @@ func classify(t *turn, cause error) error {
 		return final(Failure{Code: provider.FailureCode(e.Code), Message: e.Message + advice,
 			Retryable: e.Kind == provider.Rejected})
 	case provider.UnknownOutcome:
-		if t.call().lose(); t.call().Lost >= maxLost {
+		if t.call().lose(); t.call().LostAnswers >= maxLost {
 			return final(unavailable)
 		}
 	case provider.Quota:
-		if retry.Most = maxQuota; e.RetryAfter == 0 {
+		if retry.MaxFailures = maxQuota; e.RetryAfter == 0 {
 			retry.After = task.Jitter(time.Minute)
 		}
 	}

@@ -24,7 +24,7 @@ const Composed = "compose"
 type Composing interface {
 	Work
 	// Composition returns the composition of part n, of the results of the parts before it.
-	Composition(n int, made []Made) (Composition, error)
+	Composition(n int, made []PartResult) (Composition, error)
 	// Gave reports whether an error of a composition is caused by input of the caller. Work that fails for that reason
 	// is charged as far as it was completed.
 	Gave(e *provider.Error) bool
@@ -90,7 +90,7 @@ func (w *Worker) compose(ctx context.Context, t *turn) (o task.Outcome, err erro
 	if t.Interrupted {
 		metric.Count("InterruptedCompositions", "task", string(t.Kind))
 	}
-	what, err := composing.Composition(t.n, t.made())
+	what, err := composing.Composition(t.n, t.results())
 	if err != nil {
 		return o, err
 	}
@@ -99,7 +99,7 @@ func (w *Worker) compose(ctx context.Context, t *turn) (o task.Outcome, err erro
 	}
 	held, end := t.WhileHeld(ctx)
 	defer end(nil)
-	var made Made
+	var made PartResult
 	save := func(as media.File, body io.Reader, thumbnail []byte) error {
 		f, err := w.Objects.Save(held, placeOf(t.Owner, t.Subject, t.Attempt), t.firstFile(t.n)+len(made.Files), body,
 			nil)
@@ -127,7 +127,7 @@ func (w *Worker) compose(ctx context.Context, t *turn) (o task.Outcome, err erro
 		return o, errs.New(errs.UnsupportedMedia, "The composition has no file.")
 	}
 	made.Branded = Branded(what)
-	part.Made = made
+	part.Result = made
 	return o, t.call().move(done)
 }
 
@@ -150,7 +150,7 @@ func (w *Worker) look(ctx context.Context, t *turn) (o task.Outcome, err error) 
 		return o, err
 	}
 	if t.n == t.first() {
-		o.Join = w.shows(t, work, true)
+		o.Join = w.showProgress(t, work, true)
 	}
 	if looking, ok := work.(Looking); ok {
 		part.Look, err = looking.Look(ctx, w.DB)
@@ -212,15 +212,15 @@ func classifyComposition(cause error) error {
 		if isCallerError(cause) {
 			message = e.Message // the cost is appended later
 		}
-		return task.Permanent(&failed{Failure{Code: provider.FailureCode(e.Code), Message: message,
+		return task.Permanent(&stepError{Failure{Code: provider.FailureCode(e.Code), Message: message,
 			Retryable: e.Kind == provider.Rejected}, cause})
 	}
-	anew := &failed{Failure{
+	anew := &stepError{Failure{
 		Code: provider.FailedComposition, Message: provider.FailureOf(provider.FailedComposition).Message +
 			" Nothing was charged. Try again.", Retryable: true,
 	}, cause}
 	if errors.Is(cause, task.ErrDeaths) {
 		return task.Permanent(anew)
 	}
-	return &task.RetryError{Err: anew, Most: maxCompositions}
+	return &task.RetryError{Err: anew, MaxFailures: maxCompositions}
 }

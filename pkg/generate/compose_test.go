@@ -259,8 +259,8 @@ func TestWhatTheCallerGaveIsCharged(t *testing.T) {
 			c.message) || len(w.objects.saved) != 0 {
 			t.Errorf("%s: it cost %d, %+v, and left %v", part, v.Cost, v.Failure, w.objects.saved)
 		}
-		if b := w.balance(); b.Lost != c.lost {
-			t.Errorf("%s: %d are lost", part, b.Lost)
+		if b := w.balance(); b.LostCredits != c.lost {
+			t.Errorf("%s: %d are lost", part, b.LostCredits)
 		}
 		w.settled(c.cost)
 	}

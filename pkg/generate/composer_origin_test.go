@@ -79,7 +79,7 @@ func TestFinishedFilesSayTheirOrigin(t *testing.T) {
 	generated, photo := s.put(t, "generated", sample.Picture(540, 675, 1)), s.put(t, "photo", sample.Picture(540, 675, 3))
 	marked := s.put(t, "marked", ours)
 	model := generate.Origin{Credit: generate.Credit{Line: "Acme", Prompt: "post.1"},
-		Models: []provenance.Model{*flux}, Made: map[string]*provenance.Model{"generated": flux}}
+		Models: []provenance.Model{*flux}, GeneratedFiles: map[string]*provenance.Model{"generated": flux}}
 	own := generate.Origin{Credit: generate.Credit{Line: "Acme"}}
 	claimed := generate.Origin{Credit: generate.Credit{Line: "Acme", Generated: true}}
 	for name, c1 := range map[string]struct {
@@ -125,7 +125,7 @@ func TestTheManifestOfAPartIsKept(t *testing.T) {
 	c.Credentials = credentials(t)
 	made, err := finished(t, c, generate.Picture{Use: generate.Post, File: s.put(t, "generated",
 		sample.Picture(540, 675, 1))}, generate.Origin{Models: []provenance.Model{*flux},
-		Made: map[string]*provenance.Model{"generated": flux}})
+		GeneratedFiles: map[string]*provenance.Model{"generated": flux}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,12 +156,12 @@ func TestAWholeFileIsSignedAndStaysAVersionOfWhatItWas(t *testing.T) {
 	c, s := newComposer(t)
 	signs := credentials(t)
 	c.Credentials = signs
-	of := func(content []byte) generate.Whole {
+	of := func(content []byte) generate.UnchangedFiles {
 		f := *s.put(t, "generated", content)
 		f.Type, f.MIMEType = media.Image, "image/jpeg"
-		return generate.Whole{f}
+		return generate.UnchangedFiles{f}
 	}
-	origin := generate.Origin{Models: []provenance.Model{*flux}, Made: map[string]*provenance.Model{"generated": flux}}
+	origin := generate.Origin{Models: []provenance.Model{*flux}, GeneratedFiles: map[string]*provenance.Model{"generated": flux}}
 	first, err := finished(t, c, of(sample.Picture(540, 675, 1)), origin)
 	if err != nil || len(first) != 1 {
 		t.Fatalf("%d files, %v", len(first), err)
@@ -203,7 +203,7 @@ func TestWithoutACertificateFilesSayTheirOriginAllTheSame(t *testing.T) {
 	c, s := newComposer(t)
 	c.Credentials = broken{}
 	what := generate.Picture{Use: generate.Post, File: s.put(t, "generated", sample.Picture(540, 675, 1))}
-	o := generate.Origin{Made: map[string]*provenance.Model{"generated": flux}}
+	o := generate.Origin{GeneratedFiles: map[string]*provenance.Model{"generated": flux}}
 	files, err := finished(t, c, what, o)
 	if err != nil {
 		t.Fatal(err)

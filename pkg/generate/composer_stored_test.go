@@ -243,7 +243,7 @@ func (f kept) checkThumbnail(t *testing.T, width, height int) {
 func TestAVideoThatStaysAsItIsHasAThumbnail(t *testing.T) {
 	c, s := newComposer(t)
 	clip := s.clip(t)
-	files, err := run(t, c, generate.Whole{*clip, *s.put(t, "picture", sample.Picture(540, 960, 1))})
+	files, err := run(t, c, generate.UnchangedFiles{*clip, *s.put(t, "picture", sample.Picture(540, 960, 1))})
 	if err != nil || len(files) != 2 {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
@@ -252,18 +252,19 @@ func TestAVideoThatStaysAsItIsHasAThumbnail(t *testing.T) {
 	}
 	// WebP of 800 x 1000 pixels in one color, without loss. It stays WebP.
 	flat := []byte("RIFF\x18\x00\x00\x00WEBPVP8L\x0c\x00\x00\x00\x2f\x1f\xc3\xf9\x00\x28\x60\x41\x0a\xd4\xff\x00")
-	if files, err = run(t, c, generate.Whole{*s.put(t, "flat", flat)}); err != nil || len(files) != 1 {
+	if files, err = run(t, c, generate.UnchangedFiles{*s.put(t, "flat", flat)}); err != nil || len(files) != 1 {
 		t.Fatalf("%d files of WebP, %v", len(files), err)
 	}
 	files[0].checkThumbnail(t, 4, 5)
-	if files, err = run(t, c, generate.Whole{*s.put(t, "small", sample.Picture(400, 400, 1))}); err != nil ||
+	if files, err = run(t, c, generate.UnchangedFiles{*s.put(t, "small", sample.Picture(400, 400, 1))}); err != nil ||
 		files[0].thumbnail != nil {
 		t.Errorf("a small picture has a thumbnail of %d bytes, %v", len(files[0].thumbnail), err)
 	}
 	broken := s.put(t, "broken", bytes.Clone(s.files[clip.Key]))
 	at := bytes.Index(s.files["broken"], []byte("mdat"))
 	clear(s.files["broken"][at+4 : at+4+min(4096, len(s.files["broken"])-at-4)])
-	if files, err = run(t, c, generate.Whole{*broken}); err != nil || len(files) != 1 || files[0].thumbnail != nil {
+	if files, err = run(t, c, generate.UnchangedFiles{*broken}); err != nil || len(files) != 1 || files[0].thumbnail !=
+		nil {
 		t.Errorf("a video whose frame cannot be read: %d files, %v", len(files), err)
 	}
 }

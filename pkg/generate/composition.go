@@ -150,11 +150,11 @@ type MusicClip struct {
 	Notice   string // as of a video
 }
 
-// Whole is files of models that stay as they are. They are signed, and named as what they are.
-type Whole []media.File
+// UnchangedFiles is files of models that stay as they are. They are signed, and named as what they are.
+type UnchangedFiles []media.File
 
 // Files implements Composition: each of them is one.
-func (w Whole) Files(f func(*media.File)) {
+func (w UnchangedFiles) Files(f func(*media.File)) {
 	for i := range w {
 		f(&w[i])
 	}

@@ -80,7 +80,7 @@ func TestALongerResultThatIsNotCoveredIsWithheld(t *testing.T) {
 		if string(v.Failure.Code) != string(c.code) || len(w.objects.saved) != 0 {
 			t.Errorf("%s: %+v, and there are the files %v", name, v.Failure, w.objects.saved)
 		}
-		if b := w.balance(); b.Credits != c.left+30 || b.Lost != 50 {
+		if b := w.balance(); b.Credits != c.left+30 || b.LostCredits != 50 {
 			t.Errorf("%s: %+v", name, b)
 		}
 		if it, err := w.db.Get(t.Context(), payer.Counters(account)[0]); err != nil || it.Count() != 0 {
@@ -103,8 +103,8 @@ func TestCancelChargesWhatCannotBeStopped(t *testing.T) {
 	}
 	w.cancel("thing_1")
 	w.drain()
-	if v := w.ended("thing_1", "canceled"); v.Cost != 10 || w.balance().Lost != 0 {
-		t.Errorf("%+v, and %d are lost", v, w.balance().Lost)
+	if v := w.ended("thing_1", "canceled"); v.Cost != 10 || w.balance().LostCredits != 0 {
+		t.Errorf("%+v, and %d are lost", v, w.balance().LostCredits)
 	}
 	w.settled(10)
 }
@@ -145,7 +145,7 @@ func TestAQuoteBoundsTheChargeOfALongerResult(t *testing.T) {
 	w := newWorld(t)
 	w.objects.typ, w.objects.seconds = media.Video, 50
 	order := avatar("thing_1")
-	order.Quoted = &ledger.Quoted{QuoteID: "qte_1", Credits: 20}
+	order.Quote = &ledger.QuoteShare{QuoteID: "qte_1", Credits: 20}
 	w.acceptWork(order)
 	if b := w.balance(); b.Credits != 980 {
 		t.Errorf("it reserves %d", 1000-b.Credits)
@@ -154,7 +154,7 @@ func TestAQuoteBoundsTheChargeOfALongerResult(t *testing.T) {
 	if v := w.ended("thing_1", "generated"); v.Cost != 20 {
 		t.Errorf("it cost %d", v.Cost)
 	}
-	if b := w.balance(); b.Credits != 980 || b.Lost != 470 {
+	if b := w.balance(); b.Credits != 980 || b.LostCredits != 470 {
 		t.Errorf("the balance is %+v", b)
 	}
 }

@@ -86,7 +86,7 @@ func (r *run) longest() time.Duration {
 func (w *Worker) end(t *turn) task.Outcome {
 	return task.Outcome{Done: true, Join: w.join(t.Step, t.Attempt, func(tx *store.Tx, work Work) error {
 		leave(tx, t.Owner, t.Risk)
-		ledger.Lose(tx, w.Now(), t.Owner.Account, t.paid(false))
+		ledger.Lose(tx, w.Now(), t.Owner.Account, t.paidAtMost(false))
 		if err := ledger.Release(tx, w.Now(), t.Owner.Account, work.Ticket().Hold, 0); err != nil {
 			return err
 		}
@@ -127,7 +127,7 @@ func (c *Canceler) cancel(ctx context.Context, tx *store.Tx, key store.Key) erro
 	if err != nil {
 		return err
 	}
-	attempt := work.Waits()
+	attempt := work.WaitsForAttempt()
 	switch {
 	case attempt == 0:
 		return nil

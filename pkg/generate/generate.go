@@ -37,7 +37,7 @@ type Part struct {
 	Further []Call `json:"further,omitempty"`
 	// Reuse is the result of an earlier attempt that is used again instead of a new one, or nil. Orders of a batch have
 	// none.
-	Reuse *Made `json:"-"`
+	Reuse *PartResult `json:"-"`
 	// Copy is a file of another resource that the part is a copy of, or nil.
 	Copy *media.File `json:"copy,omitempty"`
 }
@@ -69,8 +69,8 @@ func (p Part) Price() (credits int64) {
 	return credits
 }
 
-// Made is the result of a part.
-type Made struct {
+// PartResult is the result of a part.
+type PartResult struct {
 	Text *provider.Text `json:"text,omitempty"`
 	// Object is the result of a text with a form, in place of Text.
 	Object json.RawMessage `json:"object,omitempty"`
@@ -100,8 +100,8 @@ type Failure struct {
 	Retryable bool
 	// Cost is the charge for the completed parts, if the work fails because of the caller's input. Made has their
 	// results if the order Keeps them.
-	Cost int64
-	Made []Made
+	Cost    int64
+	Results []PartResult
 }
 
 // Ticket is the part of a resource's document that describes its accepted work, so that the work can be canceled after
@@ -123,9 +123,9 @@ type Loader interface {
 // Work is a resource for which media are generated. Its methods change the resource that was read. The handler writes
 // it.
 type Work interface {
-	// Waits returns the attempt whose end the resource waits for. It is 0 if the resource waits for none, because it
-	// has ended, was canceled, or was never accepted.
-	Waits() (attempt int)
+	// WaitsForAttempt returns the attempt whose end the resource waits for. It is 0 if the resource waits for none,
+	// because it has ended, was canceled, or was never accepted.
+	WaitsForAttempt() (attempt int)
 	// Ticket returns the work's ticket, to be read and changed.
 	Ticket() *Ticket
 	// About returns the part of the resource that the entries of its money show.
@@ -133,7 +133,7 @@ type Work interface {
 	// Request returns the request of part n (from 0) to its provider, as far as the resource decides it. The handler
 	// adds model, options and client token. The argument made has the results of the parts before it. Request is not
 	// called for texts and for parts of the kind compose.
-	Request(n int, made []Made) (provider.Request, error)
+	Request(n int, made []PartResult) (provider.Request, error)
 	// Start notes that the first part has begun.
 	Start(now time.Time)
 	// Progress notes the progress of the work in percent, and reports whether the resource shows the difference, so
@@ -141,12 +141,12 @@ type Work interface {
 	Progress(now time.Time, percent int) bool
 	// Succeed combines the parts, and adds the resource's events and other changes to the transaction. The argument
 	// cost is the charge.
-	Succeed(tx *store.Tx, now time.Time, made []Made, cost int64) error
+	Succeed(tx *store.Tx, now time.Time, made []PartResult, cost int64) error
 	// Fail ends the work without success, and adds to the transaction like Succeed.
 	Fail(tx *store.Tx, now time.Time, f Failure) error
 	// Cancel ends the work early, and adds to the transaction like Succeed. The argument charged is the cost of the
 	// completed parts, and made has their results if the order Keeps them.
-	Cancel(tx *store.Tx, now time.Time, charged int64, made []Made) error
+	Cancel(tx *store.Tx, now time.Time, charged int64, made []PartResult) error
 	// Item returns the item to write: the one that was read, with the changes.
 	Item() (store.Item, error)
 }

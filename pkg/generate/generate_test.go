@@ -325,7 +325,7 @@ func TestCancel(t *testing.T) {
 		if v, _ := w.read("thing_1"); v.State != "canceled" || v.Cost != costs[steps] {
 			t.Errorf("after %d steps: %+v", steps, v)
 		}
-		if got := w.balance().Lost; got != lost[steps] {
+		if got := w.balance().LostCredits; got != lost[steps] {
 			t.Errorf("after %d steps: %d credits are lost, want %d", steps, got, lost[steps])
 		}
 		// The picture that was not there yet is stopped at its provider.
@@ -348,7 +348,7 @@ func TestCancelWhileItIsSubmitted(t *testing.T) {
 		t.Errorf("%d pictures were submitted, %d run on", w.fake.count(provider.KindImage), w.fake.running())
 	}
 	w.settled(3) // the text
-	if got := w.balance().Lost; got != 7 {
+	if got := w.balance().LostCredits; got != 7 {
 		t.Errorf("%d credits are lost", got)
 	}
 }
@@ -503,7 +503,7 @@ func TestAnEmptiedQueueLosesNothing(t *testing.T) {
 	}
 	const every = 5 * time.Minute
 	reconciler := task.NewReconciler(w.db, w.clock.Now, task.OverdueTasks(task.NewSender(queues), w.clock.Now)...)
-	sweep := func(atOnce bool) task.Found {
+	sweep := func(atOnce bool) task.ReconcileResult {
 		t.Helper()
 		done, err := reconciler.Run(t.Context(), atOnce)
 		if err != nil {
@@ -511,11 +511,12 @@ func TestAnEmptiedQueueLosesNothing(t *testing.T) {
 		}
 		return done
 	}
-	if done := sweep(false); done != (task.Found{}) {
+	if done := sweep(false); done != (task.ReconcileResult{}) {
 		t.Errorf("what is not late: %+v", done)
 	}
 	w.clock.Add(2*time.Minute + time.Second)
-	if done := sweep(false); done != (task.Found{Overdue: 2, Resent: 2, Oldest: 2*time.Minute + time.Second}) ||
+	if done := sweep(false); done != (task.ReconcileResult{Overdue: 2, Resent: 2,
+		Oldest: 2*time.Minute + time.Second}) ||
 		len(s.messages) != 2 || s.messages[0].Group != account+"#live" {
 		t.Errorf("%+v, %+v", done, s.messages)
 	}
@@ -535,7 +536,7 @@ func TestAnEmptiedQueueLosesNothing(t *testing.T) {
 			t.Errorf("%+v", v)
 		}
 	}
-	if done := sweep(true); done != (task.Found{}) {
+	if done := sweep(true); done != (task.ReconcileResult{}) {
 		t.Errorf("after the end: %+v", done)
 	}
 }

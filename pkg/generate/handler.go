@@ -110,9 +110,9 @@ func (h handler) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 // result has cost more than was reserved, the difference is charged, too, or the work fails. A quote bounds the charge:
 // the difference is lost.
 func (h handler) finish(ctx context.Context, t *turn) (o task.Outcome, err error) {
-	made, extra := t.made(), t.extra()
-	if extra > 0 && !t.Quoted {
-		if err := h.covered(ctx, t, extra); err != nil {
+	made, extra := t.results(), t.extra()
+	if extra > 0 && !t.HasQuote {
+		if err := h.checkReserve(ctx, t, extra); err != nil {
 			return o, err
 		}
 	}
@@ -120,7 +120,7 @@ func (h handler) finish(ctx context.Context, t *turn) (o task.Outcome, err error
 	o.Join = h.join(t.Step, t.Attempt, func(tx *store.Tx, work Work) error {
 		hold := work.Ticket().Hold
 		ledger.Charge(tx, h.Now(), t.Owner.Account, hold)
-		if t.Quoted {
+		if t.HasQuote {
 			ledger.Lose(tx, h.Now(), t.Owner.Account, extra)
 			extra = 0
 		}
@@ -143,8 +143,9 @@ func (h handler) finish(ctx context.Context, t *turn) (o task.Outcome, err error
 	return o, nil
 }
 
-// covered returns the failure of work whose result has cost more than the balance or the limit of the API key covers.
-func (h handler) covered(ctx context.Context, t *turn, extra int64) error {
+// checkReserve returns the failure of work whose result has cost more than the balance or the limit of the API key
+// covers.
+func (h handler) checkReserve(ctx context.Context, t *turn, extra int64) error {
 	work, err := h.work(ctx, t.Step, t.Attempt)
 	if err != nil || work == nil {
 		return err // without a resource the commit finds the task canceled
@@ -156,7 +157,7 @@ func (h handler) covered(ctx context.Context, t *turn, extra int64) error {
 	}
 	if err := payer.Covers(ledger.BalanceOf(items[len(items)-1]), items, extra); err != nil {
 		e := errs.As(err)
-		return task.Permanent(&failed{Failure{
+		return task.Permanent(&stepError{Failure{
 			Code: provider.FailureCode(e.Code),
 			Message: fmt.Sprintf("The result is longer or larger than was reserved for, and was removed. It costs %d "+
 				"credits more. %s Nothing was charged.", extra, e.Message),
@@ -174,7 +175,7 @@ func (h handler) Fail(ctx context.Context, s *task.Step, cause error) (o task.Ou
 	if errors.Is(cause, task.ErrDeadline) {
 		h.stop(ctx, t)
 	}
-	kept := t.Keeps && isCallerError(cause)
+	kept := t.KeepsParts && isCallerError(cause)
 	if !kept && t.hasResults() {
 		// Another delivery may have gone on with the step, and need the files.
 		if err := s.Lease(ctx, nil); err != nil {
@@ -184,7 +185,7 @@ func (h handler) Fail(ctx context.Context, s *task.Step, cause error) (o task.Ou
 	}
 	f := failureOf(cause)
 	f.Stage = t.stage(f.Code)
-	lost := t.paid(false)
+	lost := t.paidAtMost(false)
 	if t.n < len(t.Parts) {
 		switch c := t.call(); {
 		case unanswered(cause):
@@ -197,7 +198,7 @@ func (h handler) Fail(ctx context.Context, s *task.Step, cause error) (o task.Ou
 		leave(tx, s.Owner, t.Risk)
 		f, hold := f, work.Ticket().Hold
 		if isCallerError(cause) {
-			f.Cost, f.Made = t.cancelCost(work.Ticket()), t.kept()
+			f.Cost, f.Results = t.cancelCost(work.Ticket()), t.keptResults()
 			f.Message += fmt.Sprintf(" The parts that were completed have cost %d credits.", f.Cost)
 		}
 		if err := ledger.Release(tx, h.Now(), s.Owner.Account, hold, f.Cost); err != nil {
@@ -216,7 +217,7 @@ func (h handler) Cancel(ctx context.Context, s *task.Step) error {
 		return err
 	}
 	h.stop(ctx, t)
-	if !t.Keeps {
+	if !t.KeepsParts {
 		h.removeResults(ctx, t)
 	}
 	return nil
@@ -237,7 +238,7 @@ func (w *Worker) open(it store.Item, attempt int) (Work, error) {
 		return nil, fmt.Errorf("generate: no area knows items of kind %q", it.Kind)
 	}
 	work, err := loader.Open(it)
-	if err != nil || work.Waits() != attempt {
+	if err != nil || work.WaitsForAttempt() != attempt {
 		return nil, err
 	}
 	return work, nil
@@ -267,8 +268,8 @@ func (w *Worker) join(s *task.Step, attempt int, change func(*store.Tx, Work) er
 	}
 }
 
-// shows returns the Outcome.Join that updates the progress in the resource, or nil if nothing has changed.
-func (w *Worker) shows(t *turn, work Work, first bool) func(context.Context, *store.Tx) error {
+// showProgress returns the Outcome.Join that updates the progress in the resource, or nil if nothing has changed.
+func (w *Worker) showProgress(t *turn, work Work, first bool) func(context.Context, *store.Tx) error {
 	percent := t.percent()
 	if !first && (work == nil || !work.Progress(w.Now(), percent)) {
 		return nil

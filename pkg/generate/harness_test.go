@@ -44,7 +44,7 @@ type thing struct {
 	State   string
 	Attempt int
 	Percent int
-	Made    []generate.Made
+	Made    []generate.PartResult
 	Cost    int64
 	Failure generate.Failure
 	Ticket  generate.Ticket
@@ -62,7 +62,7 @@ type thingWork struct {
 	thing
 }
 
-func (w *thingWork) Waits() int {
+func (w *thingWork) WaitsForAttempt() int {
 	if w.State == "queued" || w.State == "generating" {
 		return w.Attempt
 	}
@@ -70,10 +70,10 @@ func (w *thingWork) Waits() int {
 }
 func (w *thingWork) Ticket() *generate.Ticket { return &w.thing.Ticket }
 func (w *thingWork) About() ledger.About      { return ledger.About{} }
-func (w *thingWork) Request(n int, made []generate.Made) (provider.Request, error) {
+func (w *thingWork) Request(n int, made []generate.PartResult) (provider.Request, error) {
 	return provider.Request{Prompt: fmt.Sprintf("part %d after %d", n, len(made)), AspectRatio: "1:1"}, nil
 }
-func (w *thingWork) Composition(n int, made []generate.Made) (generate.Composition, error) {
+func (w *thingWork) Composition(n int, made []generate.PartResult) (generate.Composition, error) {
 	return generate.Picture{Use: generate.Post, Text: fmt.Sprintf("part %d", n), File: &made[n-1].Files[0]}, nil
 }
 func (w *thingWork) Gave(e *provider.Error) bool { return e.Part == "/music" }
@@ -83,7 +83,7 @@ func (w *thingWork) Progress(_ time.Time, percent int) bool {
 	w.Percent = max(w.Percent, percent)
 	return changed
 }
-func (w *thingWork) Succeed(tx *store.Tx, _ time.Time, made []generate.Made, cost int64) error {
+func (w *thingWork) Succeed(tx *store.Tx, _ time.Time, made []generate.PartResult, cost int64) error {
 	w.State, w.Made, w.Cost = "generated", made, cost
 	return w.notify(tx)
 }
@@ -91,7 +91,7 @@ func (w *thingWork) Fail(tx *store.Tx, _ time.Time, f generate.Failure) error {
 	w.State, w.Failure, w.Cost = "failed", f, f.Cost
 	return w.notify(tx)
 }
-func (w *thingWork) Cancel(_ *store.Tx, _ time.Time, _ int64, made []generate.Made) error {
+func (w *thingWork) Cancel(_ *store.Tx, _ time.Time, _ int64, made []generate.PartResult) error {
 	w.State, w.Made = "canceled", made
 	return nil
 }

@@ -21,7 +21,7 @@ func (w *Worker) moderate(ctx context.Context, t *turn, q Question) (err error) 
 	c, flagged := t.call(), false
 	if text := q.Publishes(c.answer()); text != "" {
 		if flagged, err = w.Moderator.Moderate(ctx, text); err != nil {
-			return unmoderated(err)
+			return moderationError(err)
 		}
 	}
 	switch {
@@ -36,9 +36,9 @@ func (w *Worker) moderate(ctx context.Context, t *turn, q Question) (err error) 
 	return c.move(done)
 }
 
-// unmoderated returns the error of a moderation without a result. No error of the moderator is about the text, so each
-// may pass.
-func unmoderated(cause error) error {
+// moderationError returns the error of a moderation without a result. No error of the moderator is about the text, so
+// each may pass.
+func moderationError(cause error) error {
 	e := &provider.Error{Kind: provider.Transient, Code: string(provider.FailedProviderUnavailable),
 		Message: "The text could not be moderated.", Cause: cause}
 	var of *provider.Error

@@ -22,7 +22,7 @@ func (m *moderator) Moderate(_ context.Context, text string) (bool, error) {
 }
 
 // Publishes implements generate.Moderated.
-func (w *thingWork) Publishes(_ int, made generate.Made) string {
+func (w *thingWork) Publishes(_ int, made generate.PartResult) string {
 	if made.Text == nil {
 		return ""
 	}

@@ -21,17 +21,17 @@ type Order struct {
 	About ledger.About `json:"-"`
 	// Parts are the parts to generate, in order. There is at least one.
 	Parts []Part `json:"parts"`
-	// Makes names the requested result, such as content_item.post.
-	Makes string `json:"makes,omitempty"`
-	// Quoted is the part of a quote that bounds the price, or nil.
-	Quoted *ledger.Quoted `json:"quoted,omitempty"`
+	// ResultName names the requested result, such as content_item.post.
+	ResultName string `json:"makes,omitempty"`
+	// Quote is the part of a quote that bounds the price, or nil.
+	Quote *ledger.QuoteShare `json:"quoted,omitempty"`
 	// Risk is the part of the price that counts as in flight.
 	Risk int64 `json:"risk,omitempty"`
 	// Delay is the time that is added to the usual duration, to rehearse waiting.
 	Delay time.Duration `json:"delay,omitempty"`
-	// Keeps reports whether the resource shows the completed parts of work that was canceled, or that has failed
+	// KeepsParts reports whether the resource shows the completed parts of work that was canceled, or that has failed
 	// because of the caller's input. Their files stay until the resource is deleted.
-	Keeps bool `json:"keeps,omitempty"`
+	KeepsParts bool `json:"keeps,omitempty"`
 }
 
 // longest returns the longest time that the work may take.
@@ -72,8 +72,8 @@ func (o Order) price() (credits int64) {
 	for _, p := range o.Parts {
 		credits += p.Price()
 	}
-	if o.Quoted != nil {
-		credits = min(credits, o.Quoted.Credits)
+	if o.Quote != nil {
+		credits = min(credits, o.Quote.Credits)
 	}
 	return credits
 }
@@ -113,7 +113,7 @@ func TaskKey(subject string, attempt int) store.Key {
 // completed parts, returns their cost and results, and releases the rest of the work's credits. The provider is stopped
 // in the background. The caller writes the resource itself, on the condition that it is unchanged. If the work has just
 // ended or moved on, Cancel or the commit returns store.ErrConflict.
-func Cancel(tx *store.Tx, now time.Time, o tenant.Owner, t *Ticket, read store.Item) (charged int64, made []Made,
+func Cancel(tx *store.Tx, now time.Time, o tenant.Owner, t *Ticket, read store.Item) (charged int64, made []PartResult,
 	err error) {
 	if t.Batch != "" {
 		leave(tx, o, 0)
@@ -128,8 +128,8 @@ func Cancel(tx *store.Tx, now time.Time, o tenant.Owner, t *Ticket, read store.I
 	}
 	leave(tx, o, r.Risk)
 	charged = r.cancelCost(t)
-	ledger.Lose(tx, now, o.Account, r.paid(s.Task.Lease != nil)-charged)
-	return charged, r.kept(), ledger.Release(tx, now, o.Account, t.Hold, charged)
+	ledger.Lose(tx, now, o.Account, r.paidAtMost(s.Task.Lease != nil)-charged)
+	return charged, r.keptResults(), ledger.Release(tx, now, o.Account, t.Hold, charged)
 }
 
 // CancelCost returns the charge if the work of a resource, whose task was read, were canceled now.

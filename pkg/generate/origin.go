@@ -13,9 +13,9 @@ type Origin struct {
 	// Test reports whether a test key has asked for them: they are drafts, with a test certificate.
 	Test bool
 	Credit
-	// Made are the generated files by their keys, with the model that has made each, if it is known. All other files
-	// are the caller's.
-	Made map[string]*provenance.Model
+	// GeneratedFiles are the generated files by their keys, with the model that has made each, if it is known. All
+	// other files are the caller's.
+	GeneratedFiles map[string]*provenance.Model
 	// Models are all that took part, writers of texts included.
 	Models []provenance.Model
 }
@@ -32,34 +32,34 @@ type Credit struct {
 
 // Crediting is Work whose media name more of their origin than their models.
 type Crediting interface {
-	Credit(made []Made) Credit
+	Credit(made []PartResult) Credit
 }
 
 // origin returns the origin of the media that part n is composed of.
 func (t *turn) origin(work Work) Origin {
-	o := Origin{Test: t.Mode == tenant.Test, Made: map[string]*provenance.Model{}}
+	o := Origin{Test: t.Mode == tenant.Test, GeneratedFiles: map[string]*provenance.Model{}}
 	if crediting, ok := work.(Crediting); ok {
-		o.Credit = crediting.Credit(t.made())
+		o.Credit = crediting.Credit(t.results())
 	}
 	known := map[string]bool{}
 	for _, p := range t.Parts[:t.n] {
 		for _, c := range p.Calls {
-			if m := c.named(); m != nil && c.is(done) {
+			if m := c.model(); m != nil && c.is(done) {
 				if !known[m.ID] {
 					o.Models = append(o.Models, *m)
 				}
 				known[m.ID] = true
 			}
 		}
-		for _, f := range p.Made.Files {
-			o.Made[f.Key] = p.Calls[0].named()
+		for _, f := range p.Result.Files {
+			o.GeneratedFiles[f.Key] = p.Calls[0].model()
 		}
 	}
 	return o
 }
 
-// named returns the model of a call, or nil if it has none.
-func (c *call) named() *provenance.Model {
+// model returns the model of a call, or nil if it has none.
+func (c *call) model() *provenance.Model {
 	m, ok := catalog.Find(cmp.Or(c.StandIn, c.Model))
 	if !ok {
 		return nil
@@ -70,7 +70,7 @@ func (c *call) named() *provenance.Model {
 // statement returns what a file that the call's model has made says of its origin.
 func (c *call) statement() provenance.Statement {
 	s := provenance.Statement{Source: provenance.Generated}
-	if m := c.named(); m != nil {
+	if m := c.model(); m != nil {
 		s.Systems = m.Name
 	}
 	return s

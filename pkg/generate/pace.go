@@ -46,8 +46,8 @@ func (w *Worker) pace(ctx context.Context, t *turn) (time.Duration, error) {
 	return wait, nil
 }
 
-// postponed returns the outcome of a step that submits the current call after a wait.
-func postponed(t *turn, wait time.Duration) task.Outcome {
+// postpone returns the outcome of a step that submits the current call after a wait.
+func postpone(t *turn, wait time.Duration) task.Outcome {
 	return task.Outcome{Wait: wait, Deadline: t.Deadline.Add(wait)}
 }
 

@@ -38,8 +38,10 @@ type Entry struct {
 	Distance int `json:"-"`
 }
 
-// registered is the partition of the entries of a hash. Entries with the same hash are of copies.
-func registered(o tenant.Owner, sha256 string) string { return "finished#" + o.String() + "#" + sha256 }
+// registerPartition is the partition of the entries of a hash. Entries with the same hash are of copies.
+func registerPartition(o tenant.Owner, sha256 string) string {
+	return "finished#" + o.String() + "#" + sha256
+}
 
 // alike is the partition of the entries with a band of a likeness.
 func alike(o tenant.Owner, n int, band uint16) string {
@@ -60,7 +62,7 @@ func Register(tx *store.Tx, o tenant.Owner, all []Entry) error {
 			tx.Create(store.Item{Key: store.Key{PK: partition, SK: e.File}, Kind: kind, Owner: o, Doc: doc,
 				Parent: store.Key{PK: entriesOf(e.Subject), SK: partition + "#" + e.File}}, nil)
 		}
-		add(RegisterKind, registered(o, e.SHA256))
+		add(RegisterKind, registerPartition(o, e.SHA256))
 		if hash, ok := likenessOf(e.Likeness); ok {
 			for i, band := range hash.Bands() {
 				add(LikenessKind, alike(o, i, band))
@@ -81,7 +83,7 @@ func (t *turn) entries(now time.Time) (all []Entry) {
 	for _, m := range t.origin(nil).Models {
 		models = append(models, m.Name)
 	}
-	for _, f := range t.Parts[len(t.Parts)-1].Made.Files {
+	for _, f := range t.Parts[len(t.Parts)-1].Result.Files {
 		if f.Type != media.Captions {
 			all = append(all, Entry{Subject: t.Subject, File: f.ID, SHA256: f.SHA256, Likeness: f.Likeness,
 				Models: models, GeneratedAt: resource.Instant(now)})
@@ -96,7 +98,7 @@ const mostAlike = 200
 // Find returns the entry of a finished file of an owner by the hash of the file, or else the one with the nearest
 // likeness, if there is one. Profiles see their own.
 func Find(ctx context.Context, db *store.DB, o tenant.Owner, sha256, likeness string) (*Entry, error) {
-	found, err := entriesIn(ctx, db, o, registered(o, sha256), 1)
+	found, err := entriesIn(ctx, db, o, registerPartition(o, sha256), 1)
 	if err != nil || len(found) > 0 {
 		return first(found), err
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // again accepts a composition of earlier results. Parts without one are made.
-func (w *world) again(c *twoFiles, reuse ...*generate.Made) {
+func (w *world) again(c *twoFiles, reuse ...*generate.PartResult) {
 	w.t.Helper()
 	w.worker.Composer = c
 	o := work("thing_1")
@@ -23,13 +23,13 @@ func (w *world) again(c *twoFiles, reuse ...*generate.Made) {
 		}
 	}
 	o.Parts = append(o.Parts, generate.Part{Kind: provider.KindCompose, Provider: generate.Composed})
-	o.Keeps = true
+	o.KeepsParts = true
 	w.acceptWork(o)
 }
 
 var (
-	earlierText    = &generate.Made{Text: &provider.Text{Title: "Earlier"}}
-	earlierPicture = &generate.Made{Files: []media.File{{ID: "thing_1_0_1", Key: "earlier"}}}
+	earlierText    = &generate.PartResult{Text: &provider.Text{Title: "Earlier"}}
+	earlierPicture = &generate.PartResult{Files: []media.File{{ID: "thing_1_0_1", Key: "earlier"}}}
 )
 
 // queues takes all steps, and returns their queues.
@@ -112,7 +112,7 @@ func TestCompletedPartsAreKept(t *testing.T) {
 		v := w.ended("thing_1", state)
 		made := v.Made
 		if state == "failed" {
-			made = v.Failure.Made
+			made = v.Failure.Results
 		}
 		if len(made) != 3 || made[0].Text == nil || len(made[1].Files) != 1 || len(made[2].Files) > 0 ||
 			len(w.objects.saved) != 1 {

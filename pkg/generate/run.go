@@ -23,10 +23,10 @@ type run struct {
 	Factory string `json:"factory,omitempty"`
 	// Risk is the part of the price that counts as in flight.
 	Risk int64 `json:"risk,omitempty"`
-	// Keeps reports whether the resource shows the completed parts of work that did not succeed.
-	Keeps bool `json:"keeps,omitempty"`
-	// Quoted reports that a quote bounds the price.
-	Quoted bool `json:"quoted,omitempty"`
+	// KeepsParts reports whether the resource shows the completed parts of work that did not succeed.
+	KeepsParts bool `json:"keeps,omitempty"`
+	// HasQuote reports that a quote bounds the price.
+	HasQuote bool `json:"quoted,omitempty"`
 	// Parts are the parts to generate, with their progress.
 	Parts []part `json:"parts"`
 }
@@ -40,8 +40,8 @@ type part struct {
 	Calls []call `json:"calls"`
 	// Look is what a composition depends on besides its parts.
 	Look
-	// Made is the result. A text that is being written has its best one until now.
-	Made Made `json:"made,omitzero"`
+	// Result is the result. A text that is being written has its best one until now.
+	Result PartResult `json:"made,omitzero"`
 }
 
 // call is a call with its progress.
@@ -56,22 +56,22 @@ type call struct {
 	StandIn string `json:"stand_in,omitempty"`
 	// Extra is the cost of the call beyond its price.
 	Extra int64 `json:"extra,omitempty"`
-	// Lost counts the submissions whose answer was lost, so that a generation without a known handle may run.
-	Lost int `json:"lost,omitempty"`
+	// LostAnswers counts the submissions whose answer was lost, so that a generation without a known handle may run.
+	LostAnswers int `json:"lost,omitempty"`
 	// Repair has the answer that a model is to mend. Mended and Refused report whether it was asked to mend one that
 	// could not be read, and one that the work has refused.
-	Repair  *provider.Repair `json:"repair,omitempty"`
-	Mended  bool             `json:"mended,omitempty"`
-	Refused bool             `json:"refused,omitempty"`
+	Repair    *provider.Repair `json:"repair,omitempty"`
+	MendTried bool             `json:"mended,omitempty"`
+	Refused   bool             `json:"refused,omitempty"`
 	// Slot is the time of the submission, if the limit of its provider or model has put it off.
 	Slot     time.Time `json:"slot,omitzero"`
 	Progress int       `json:"progress,omitempty"`
 	// Answer is the answer to a question, until the text is written.
-	Answer *Made `json:"answer,omitempty"`
+	Answer *PartResult `json:"answer,omitempty"`
 }
 
 // answer returns the answer to a question. It is empty if there is none.
-func (c *call) answer() (made Made) {
+func (c *call) answer() (made PartResult) {
 	if c.Answer != nil {
 		made = *c.Answer
 	}
@@ -113,15 +113,15 @@ func expire(tx *store.Tx, now time.Time, o Order) error {
 
 // begin adds the task of an order to the transaction.
 func begin(tx *store.Tx, now time.Time, o Order) error {
-	r := run{Attempt: o.Attempt, Factory: o.About.FactoryID, Risk: o.Risk, Keeps: o.Keeps,
-		Quoted: o.Quoted != nil}
+	r := run{Attempt: o.Attempt, Factory: o.About.FactoryID, Risk: o.Risk, KeepsParts: o.KeepsParts,
+		HasQuote: o.Quote != nil}
 	for _, p := range o.Parts {
 		one := part{Kind: p.Kind, Copy: p.Copy}
 		for _, c := range p.Calls() {
 			one.Calls = append(one.Calls, call{Call: c})
 		}
 		if p.Reuse != nil {
-			one.Calls[0].State, one.Made = reused, *p.Reuse
+			one.Calls[0].State, one.Result = reused, *p.Reuse
 		}
 		r.Parts = append(r.Parts, one)
 	}
@@ -137,7 +137,7 @@ func begin(tx *store.Tx, now time.Time, o Order) error {
 			ID: task.ID(Generate, o.Subject, o.Attempt), Kind: Generate, Subject: o.Subject, Owner: o.Owner,
 			Queue: cmp.Or(r.queue(), topology.GenerateText),
 		},
-		Deadline: now.Add(o.longest()), Label: o.Makes,
+		Deadline: now.Add(o.longest()), Label: o.ResultName,
 	}, r)
 }
 
@@ -186,11 +186,11 @@ func (r *run) queue() topology.Queue {
 	return ""
 }
 
-// made returns the results of the parts that are done.
-func (r *run) made() []Made {
-	var made []Made
+// results returns the results of the parts that are done.
+func (r *run) results() []PartResult {
+	var made []PartResult
 	for _, p := range r.Parts[:r.current()] {
-		made = append(made, p.Made)
+		made = append(made, p.Result)
 	}
 	return made
 }
@@ -232,8 +232,8 @@ func (r *run) calls(do func(p *part, c *call)) {
 	}
 }
 
-// completed returns the price of the calls that the provider has finished, or is paid for in any case.
-func (r *run) completed() (credits int64) {
+// completedPrice returns the price of the calls that the provider has finished, or is paid for in any case.
+func (r *run) completedPrice() (credits int64) {
 	r.calls(func(_ *part, c *call) {
 		if c.ended() || c.is(ready, held) || c.is(submitted) && c.Bills {
 			credits += c.Credits
@@ -243,17 +243,17 @@ func (r *run) completed() (credits int64) {
 }
 
 // cancelCost returns the charge if the run were canceled now.
-func (r *run) cancelCost(t *Ticket) int64 { return min(r.completed(), t.Hold.Credits) }
+func (r *run) cancelCost(t *Ticket) int64 { return min(r.completedPrice(), t.Hold.Credits) }
 
-// kept returns the results of the parts, if the resource keeps them. A part that is not done has an empty one, or the
-// best text until now.
-func (r *run) kept() []Made {
-	if !r.Keeps {
+// keptResults returns the results of the parts, if the resource keeps them. A part that is not done has an empty one,
+// or the best text until now.
+func (r *run) keptResults() []PartResult {
+	if !r.KeepsParts {
 		return nil
 	}
-	all := make([]Made, len(r.Parts))
+	all := make([]PartResult, len(r.Parts))
 	for n, p := range r.Parts {
-		all[n] = p.Made
+		all[n] = p.Result
 	}
 	return all
 }
@@ -264,15 +264,15 @@ func (r *run) extra() (credits int64) {
 	return credits
 }
 
-// paid returns the most that providers may have been paid for the run. The argument submitting reports that a
+// paidAtMost returns the most that providers may have been paid for the run. The argument submitting reports that a
 // submission may be on its way.
-func (r *run) paid(submitting bool) (credits int64) {
+func (r *run) paidAtMost(submitting bool) (credits int64) {
 	current := submitting
 	r.calls(func(p *part, c *call) {
 		if p.Kind.Finishes() {
 			return
 		}
-		credits += int64(c.Lost) * c.Credits
+		credits += int64(c.LostAnswers) * c.Credits
 		if c.ended() || c.is(submitted, ready, held) || current {
 			credits += c.Credits + c.Extra
 		}
@@ -286,14 +286,14 @@ func (r *run) paid(submitting bool) (credits int64) {
 func (r *run) firstFile(n int) int {
 	first := 1
 	for _, p := range r.Parts[:n] {
-		first += len(p.Made.Files)
+		first += len(p.Result.Files)
 	}
 	return first
 }
 
 // lose notes that the answer to a submission of the call was lost.
 func (c *call) lose() {
-	c.Lost++
+	c.LostAnswers++
 	metric.Count("LostSubmissions", "provider", c.Provider)
 }
 

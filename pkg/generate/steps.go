@@ -38,14 +38,14 @@ func (w *Worker) make(ctx context.Context, t *turn) (o task.Outcome, err error) 
 		return o, err
 	}
 	if t.Parts[t.n].Copy != nil {
-		if writing, ok := work.(Writing); ok && writing.LeavesOut(t.n, t.made()) {
+		if writing, ok := work.(Writing); ok && writing.LeavesOut(t.n, t.results()) {
 			return o, t.call().move(skipped)
 		}
-		o.Join = w.shows(t, work, t.n == t.first())
+		o.Join = w.showProgress(t, work, t.n == t.first())
 		return o, w.copyFile(ctx, t)
 	}
 	q := Question{Request: func(context.Context, *store.DB) (provider.Request, error) {
-		return work.Request(t.n, t.made())
+		return work.Request(t.n, t.results())
 	}}
 	return o, w.submit(ctx, t, work, q, &o)
 }
@@ -59,7 +59,7 @@ func (w *Worker) submit(ctx context.Context, t *turn, work Work, q Question, o *
 		return err
 	}
 	if wait, err := w.pace(ctx, t); err != nil || wait > 0 {
-		*o = postponed(t, wait)
+		*o = postpone(t, wait)
 		return err
 	}
 	req, err := w.request(ctx, t, q)
@@ -110,7 +110,7 @@ func (w *Worker) submit(ctx context.Context, t *turn, work Work, q Question, o *
 		return err
 	}
 	c.Handle, c.Bills, c.StandIn = sub.Handle, all.Unstoppable, sub.StandIn
-	o.Join = w.shows(t, work, t.n == t.first() && t.i == 0)
+	o.Join = w.showProgress(t, work, t.n == t.first() && t.i == 0)
 	if sub.Handle != "" {
 		o.Undo = func(ctx context.Context, now *task.Task) { w.cancelUnknown(ctx, p, t, sub.Handle, now) }
 	}
@@ -132,7 +132,7 @@ func (w *Worker) request(ctx context.Context, t *turn, q Question) (provider.Req
 	}
 	if c.Repair != nil {
 		req.Repair = c.Repair
-		req.ClientToken += fmt.Sprintf("-%t-%t", c.Mended, c.Refused)
+		req.ClientToken += fmt.Sprintf("-%t-%t", c.MendTried, c.Refused)
 	}
 	if c.Model == "" {
 		return req, nil
@@ -213,7 +213,7 @@ func (w *Worker) poll(ctx context.Context, t *turn) (o task.Outcome, err error) 
 	if err != nil {
 		return o, err
 	}
-	o.Join = w.shows(t, work, false)
+	o.Join = w.showProgress(t, work, false)
 	return o, nil
 }
 
@@ -235,7 +235,7 @@ func (w *Worker) fetch(ctx context.Context, t *turn, q Question) error {
 // storeFiles stores the result of a call, with its files. If they were stored before, they are replaced.
 func (w *Worker) storeFiles(ctx context.Context, t *turn, q Question, result provider.Result) error {
 	part, c := &t.Parts[t.n], t.call()
-	made := Made{Text: result.Text, Object: result.Object, Marks: result.Marks}
+	made := PartResult{Text: result.Text, Object: result.Object, Marks: result.Marks}
 	place := placeOf(t.Owner, t.Subject, t.Attempt)
 	first, said := t.firstFile(t.n), c.statement()
 	for i, f := range result.Media {
@@ -243,7 +243,7 @@ func (w *Worker) storeFiles(ctx context.Context, t *turn, q Question, result pro
 		if err != nil {
 			return err
 		}
-		if err := accepted(part.Kind, saved); err != nil {
+		if err := checkFile(part.Kind, saved); err != nil {
 			return err
 		}
 		made.Files = append(made.Files, saved)
@@ -261,7 +261,7 @@ func (w *Worker) storeFiles(ctx context.Context, t *turn, q Question, result pro
 	if err := c.measure(made, result.Characters); err != nil {
 		return err
 	}
-	part.Made = made
+	part.Result = made
 	return c.move(done)
 }
 
@@ -281,13 +281,13 @@ func (w *Worker) copyFile(ctx context.Context, t *turn) error {
 	if err != nil {
 		return err
 	}
-	part.Made = Made{Files: []media.File{f}}
+	part.Result = PartResult{Files: []media.File{f}}
 	return t.call().move(done)
 }
 
 // measure notes the cost of a call beyond its price, from its result. The sizes of pictures do not matter: the adapters
 // choose them.
-func (c *call) measure(made Made, characters int) error {
+func (c *call) measure(made PartResult, characters int) error {
 	m, ok := catalog.FindIn(c.Model, c.PricedIn)
 	if !ok || c.Credits == 0 || m.Kind == provider.KindText {
 		return nil // texts are bounded beforehand
@@ -314,8 +314,8 @@ func (w *Worker) saveFile(ctx context.Context, place media.Place, n int, f provi
 	return w.Objects.Save(ctx, place, n, body, s)
 }
 
-// accepted refuses a file that was read without error, but is not of the requested type.
-func accepted(kind provider.Kind, f media.File) error {
+// checkFile refuses a file that was read without error, but is not of the requested type.
+func checkFile(kind provider.Kind, f media.File) error {
 	want := kinds[kind].file
 	visible, lasting := want == media.Image || want == media.Video, want == media.Video || want == media.Audio
 	if f.Type != want || visible && (f.Width < 1 || f.Height < 1) || lasting && f.DurationSeconds <= 0 {
@@ -353,6 +353,6 @@ func (w *Worker) removeResults(ctx context.Context, t *turn) {
 // hasResults reports whether a part of the attempt may have stored files.
 func (t *turn) hasResults() bool {
 	return slices.ContainsFunc(t.Parts, func(p part) bool {
-		return kinds[p.Kind].file != "" && (p.Calls[0].is(ready) || len(p.Made.Files) > 0)
+		return kinds[p.Kind].file != "" && (p.Calls[0].is(ready) || len(p.Result.Files) > 0)
 	})
 }

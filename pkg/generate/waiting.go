@@ -38,7 +38,7 @@ func RoomKeys(o tenant.Owner, now time.Time) []store.Key {
 // Room returns the number of further pieces of work that may wait for an owner, by the items of RoomKeys.
 func Room(o tenant.Owner, items []store.Item) int {
 	funds, waiting := ledger.FundsOf(items), items[len(items)-1]
-	if risk := ledger.RiskOf(waiting); risk > 0 && risk >= funds.MayRisk() || funds.Lost > funds.LostLimit &&
+	if risk := ledger.RiskOf(waiting); risk > 0 && risk >= funds.MayRisk() || funds.LostCredits > funds.LostLimit &&
 		o.Mode == tenant.Live {
 		return 0
 	}
@@ -49,7 +49,7 @@ func Room(o tenant.Owner, items []store.Item) int {
 // it would cost more than may be lost.
 func enter(tx *store.Tx, now time.Time, o Order, n, credits int64, b ledger.Balance) error {
 	most, may := mostWaiting(o.Owner), b.MayRisk()
-	if credits > may && b.Lost > 0 {
+	if credits > may && b.LostCredits > 0 {
 		return ledger.ErrRisk(now, credits, b)
 	}
 	room := ledger.Anything

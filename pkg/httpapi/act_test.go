@@ -99,7 +99,7 @@ func newActing(t *testing.T, find bool) *acting {
 	w.worker = servicetest.Kernel(w.things.db, w.clock.Now,
 		map[task.Kind]task.Handler{httpapi.ClaimKind: task.Func(httpapi.Claims{Router: other}.End)})
 	for _, r := range []*httpapi.Router{w.router, other} {
-		r.SealWith(seal.Fixed([]byte("the system's secret")))
+		r.SealWith(seal.FixedSecret([]byte("the system's secret")))
 		httpapi.Act(r, httpapi.Op{ID: "orderThing", Method: http.MethodPost, Path: "/v1/things/order",
 			Scope: auth.FactoriesWrite, Function: "things", Status: http.StatusCreated}, w.action(find))
 	}

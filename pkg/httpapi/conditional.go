@@ -140,12 +140,12 @@ func Matches(version int64, headers []IfMatch) error {
 
 // MergePatch applies the body of the call, a JSON merge patch (RFC 7396), to the changeable members of a resource.
 func MergePatch[T any](ctx context.Context, current T) (T, error) {
-	return Merge(current, callFrom(ctx).sent)
+	return Merge(current, callFrom(ctx).parsedBody)
 }
 
 // MergeRecord is MergePatch for a record that need not have all members of the body.
 func MergeRecord[T any](ctx context.Context, current T) (T, error) {
-	sent, _ := callFrom(ctx).sent.(map[string]any) // the schema permits nothing else
+	sent, _ := callFrom(ctx).parsedBody.(map[string]any) // the schema permits nothing else
 	known := MembersOf(reflect.TypeFor[T]())
 	has := map[string]any{}
 	for name, value := range sent {
@@ -203,7 +203,7 @@ func Merge[T any](current T, patch any) (T, error) {
 // Patched returns the members in the body of the call, a JSON merge patch, even if they change nothing: true for a
 // member that it sets, false for one that it removes.
 func Patched(ctx context.Context) map[string]bool {
-	sent, _ := callFrom(ctx).sent.(map[string]any) // the schema permits nothing else
+	sent, _ := callFrom(ctx).parsedBody.(map[string]any) // the schema permits nothing else
 	members := map[string]bool{}
 	for name, value := range sent {
 		members[name] = value != nil
@@ -219,7 +219,7 @@ func Placed(ctx context.Context, err error) error {
 	if !errors.As(err, &e) {
 		return err
 	}
-	sent, moved := callFrom(ctx).sent, *e
+	sent, moved := callFrom(ctx).parsedBody, *e
 	moved.Param, moved.Details = placeIn(sent, e.Param), slices.Clone(e.Details)
 	for i, d := range moved.Details {
 		if param := placeIn(sent, d.Param); param != d.Param {

@@ -45,9 +45,9 @@ func TestCursorsAreSignedByTheSystemsSecret(t *testing.T) {
 		t.Errorf("signed by a secret that is gone: %d %s", a.status, a.raw)
 	}
 	// Cursors that a caller can make without the secret.
-	f.router.SealWith(seal.Fixed(nil))
+	f.router.SealWith(seal.FixedSecret(nil))
 	forged := *f.call("GET", "/v1/things?limit=1", "").NextCursor
-	f.router.SealWith(seal.Fixed([]byte("second")))
+	f.router.SealWith(seal.FixedSecret([]byte("second")))
 	if a := f.page(forged); a.status != 400 || a.code() != "invalid_cursor" {
 		t.Errorf("forged: %d %s", a.status, a.raw)
 	}
@@ -56,7 +56,7 @@ func TestCursorsAreSignedByTheSystemsSecret(t *testing.T) {
 // FuzzCursor sends invalid cursors: texts, and bytes in the form of a cursor.
 func FuzzCursor(f *testing.F) {
 	w := newFixture(f)
-	w.router.SealWith(seal.Fixed([]byte("secret")))
+	w.router.SealWith(seal.FixedSecret([]byte("secret")))
 	cursor := w.threeThings()
 	encode := base64.RawURLEncoding.EncodeToString
 	plain, err := base64.RawURLEncoding.DecodeString(cursor)

@@ -125,7 +125,7 @@ func (c *call) fail(err error) *ErrorResponse {
 	c.code = e.Code
 	r := response(e, c.Gateway)
 	if r.status < http.StatusInternalServerError {
-		c.refused = e
+		c.refusal = e
 	}
 	if r.status >= http.StatusInternalServerError {
 		slog.Error("request failed", "request_id", c.RequestID, "operation_id", c.operation, "code", e.Code,
@@ -134,9 +134,9 @@ func (c *call) fail(err error) *ErrorResponse {
 	return r
 }
 
-// Told renders an error as a part of an answer that succeeds, such as the result of one item of several. What is no
-// fault of the caller is logged.
-func Told(ctx context.Context, err error) ErrorBody {
+// PartError renders an error as a part of an answer that succeeds, such as the result of one item of several. What is
+// no fault of the caller is logged.
+func PartError(ctx context.Context, err error) ErrorBody {
 	c, e := callFrom(ctx), errs.As(err)
 	r := response(e, c.Gateway)
 	if r.status >= http.StatusInternalServerError {
@@ -296,7 +296,7 @@ func errorResponseName(status int, codes []errs.Code) string {
 // errorSchema returns the schema of an error response with one of the codes.
 func (r *Router) errorSchema(name string, codes []errs.Code) *huma.Schema {
 	schemas := r.api.OpenAPI().Components.Schemas.Map()
-	if r.refused == nil {
+	if r.anyError == nil {
 		r.describeErrors()
 	}
 	var variants []Variant
@@ -304,7 +304,7 @@ func (r *Router) errorSchema(name string, codes []errs.Code) *huma.Schema {
 		variants = append(variants, r.failure(code))
 	}
 	failure := Union(schemas, "ErrorBody", "code", variants)
-	s := *r.refused
+	s := *r.anyError
 	failure.Description = s.Properties["error"].Description
 	s.Properties = maps.Clone(s.Properties)
 	s.Properties["error"] = failure
@@ -334,7 +334,7 @@ func (r *Router) failure(code errs.Code) Variant {
 func (r *Router) describeErrors() {
 	schemas := r.api.OpenAPI().Components.Schemas.Map()
 	r.Schema(reflect.TypeFor[ErrorResponse]())
-	r.refused = schemas[errorResponse]
+	r.anyError = schemas[errorResponse]
 	members := schemas["ErrorBody"].Properties
 	members["code"].Enum = Enum(errs.Codes).Enum
 	delete(members, "context") // it depends on the code

@@ -291,7 +291,7 @@ func (r *Router) report(c *call, p *auth.Principal, status int) {
 	slog.Info("call", append([]any{"request_id", c.RequestID, "account_id", p.Account, "mode", p.Mode,
 		"key_id", p.KeyID(), "operation_id", c.operation, "status", status, "code", c.code,
 		"ms", now.Sub(c.ReceivedAt).Milliseconds(), "function_ms", now.Sub(c.began).Milliseconds(),
-	}, reason(c.refused)...)...)
+	}, reason(c.refusal)...)...)
 }
 
 // recorder records the status of the answer.
@@ -364,18 +364,18 @@ type Recorder interface {
 type call struct {
 	Gateway
 	// secret authenticates cursors.
-	secret    seal.Secret
-	began     time.Time
-	operation string // operationId
-	method    string
-	path      string
-	query     string // in a canonical form; may be empty
-	body      []byte
-	sent      any // the body, parsed
+	secret     seal.Secret
+	began      time.Time
+	operation  string // operationId
+	method     string
+	path       string
+	query      string // in a canonical form; may be empty
+	body       []byte
+	parsedBody any // the body, parsed
 	// id is the last id in the path.
 	id string
-	// misnamed is the error of a path with a malformed id. It is reported after the other errors of the request.
-	misnamed error
+	// idError is the error of a path with a malformed id. It is reported after the other errors of the request.
+	idError error
 	// ifNoneMatch names the versions that the caller has. It is empty for calls that change something.
 	ifNoneMatch string
 	// sheet reports whether the caller accepts comma-separated values.
@@ -383,8 +383,8 @@ type call struct {
 	// idempotencyKey is empty if the caller sent none.
 	idempotencyKey string
 	code           errs.Code
-	// refused is the error of a call that was refused, or nil.
-	refused *errs.Error
+	// refusal is the error of a call that was refused, or nil.
+	refusal *errs.Error
 }
 
 type callKey struct{}
@@ -425,7 +425,7 @@ func (c *call) parse(takesBody, optional bool) (err error) {
 	case !takesBody:
 		return rejectBody(c.body)
 	case len(c.body) > 0:
-		c.sent, err = jsontree.Parse(c.body)
+		c.parsedBody, err = jsontree.Parse(c.body)
 		return err
 	case optional:
 		return nil
@@ -512,8 +512,8 @@ func Act[I, P, R, T any](r *Router, op Op, a Action[I, P, R, T]) {
 	if r.actions == nil {
 		r.actions = map[string]ender{}
 	}
-	r.actions[op.ID] = func(ctx context.Context, h held, find bool) (func(context.Context, *store.Tx,
-		held) error, error) {
+	r.actions[op.ID] = func(ctx context.Context, h openClaim, find bool) (func(context.Context, *store.Tx,
+		openClaim) error, error) {
 		return a.resolve(ctx, r, op, h, find)
 	}
 }
@@ -523,7 +523,7 @@ func (a Action[I, P, R, T]) serve(ctx context.Context, r *Router, op Op, in *I) 
 	key := cmp.Or(callFrom(ctx).idempotencyKey, rand.Text())
 	began := r.now()
 	var p P
-	var h held
+	var h openClaim
 	first, err := r.once(ctx, key, func(tx *store.Tx, token string) (err error) {
 		if p, err = a.Prepare(ctx, tx, in); err != nil {
 			return err
@@ -584,7 +584,7 @@ func (a Action[I, P, R, T]) do(ctx context.Context, p P, began time.Time, now fu
 }
 
 // end adds the end of a claim: the writes that follow from the effect, and the record of the answer.
-func (a Action[I, P, R, T]) end(ctx context.Context, r *Router, op Op, tx *store.Tx, h held, p P, result R,
+func (a Action[I, P, R, T]) end(ctx context.Context, r *Router, op Op, tx *store.Tx, h openClaim, p P, result R,
 	failure error) (out *answer, err error) {
 	if failure == nil {
 		data, err := a.Settle(ctx, tx, p, result)
@@ -637,10 +637,10 @@ func (c *call) failure(err error) (*answer, error) {
 }
 
 // resolve finds how a claim of a dead call ends, and returns a function that ends it.
-func (a Action[I, P, R, T]) resolve(ctx context.Context, r *Router, op Op, h held,
-	find bool) (func(context.Context, *store.Tx, held) error, error) {
+func (a Action[I, P, R, T]) resolve(ctx context.Context, r *Router, op Op, h openClaim,
+	find bool) (func(context.Context, *store.Tx, openClaim) error, error) {
 	var p P
-	if err := json.Unmarshal(h.prepared, &p); err != nil {
+	if err := json.Unmarshal(h.effectParameters, &p); err != nil {
 		return nil, err
 	}
 	var result R
@@ -650,14 +650,14 @@ func (a Action[I, P, R, T]) resolve(ctx context.Context, r *Router, op Op, h hel
 			return nil, failure
 		}
 	}
-	return func(ctx context.Context, tx *store.Tx, h held) error {
+	return func(ctx context.Context, tx *store.Tx, h openClaim) error {
 		_, err := a.end(ctx, r, op, tx, h, p, result, failure)
 		return err
 	}, nil
 }
 
 // withCall restores the context of the call that made a claim.
-func (h held) withCall(ctx context.Context) context.Context {
+func (h openClaim) withCall(ctx context.Context) context.Context {
 	c := &call{Gateway: Gateway{RequestID: h.record.Claim.RequestID}, operation: h.record.Claim.Operation}
 	p := &auth.Principal{Owner: h.item.Owner}
 	return auth.NewContext(context.WithValue(ctx, callKey{}, c), p)

@@ -127,7 +127,7 @@ func (r *Router) commit(ctx context.Context, run func(*store.Tx) (*answer, error
 			return err
 		}
 		it := r.recordOf(auth.FromContext(ctx), c.idempotencyKey)
-		if err := remember(tx, &it, remembered{Token: token, Fingerprint: callFingerprint(c)}, keys, a); err != nil {
+		if err := remember(tx, &it, storedAnswer{Token: token, Fingerprint: callFingerprint(c)}, keys, a); err != nil {
 			return err
 		}
 		tx.Claim(it, r.now().Unix(), errRepeated, errInProgress)
@@ -140,9 +140,9 @@ func (r *Router) commit(ctx context.Context, run func(*store.Tx) (*answer, error
 	return a, nil
 }
 
-// remembered is the record of an answer. The record of Write is only ever created: a run that comes too late finds it,
-// and cannot overwrite anything.
-type remembered struct {
+// storedAnswer is the record of an answer. The record of Write is only ever created: a run that comes too late finds
+// it, and cannot overwrite anything.
+type storedAnswer struct {
 	// Token is the token of the run that made the answer. By it the run recognizes its own record if the answer to the
 	// commit was lost.
 	Token       string `json:"token"`
@@ -159,9 +159,9 @@ type remembered struct {
 	Deprecation string `json:"deprecation,omitempty"`
 	Sunset      string `json:"sunset,omitempty"`
 	Link        string `json:"link,omitempty"`
-	// Sealed is the body. A body that is too large is in as many items as Parts says.
-	Sealed []byte `json:"sealed,omitempty"`
-	Parts  int    `json:"parts,omitempty"`
+	// SealedBody is the body. A body that is too large is in as many items as Parts says.
+	SealedBody []byte `json:"sealed,omitempty"`
+	Parts      int    `json:"parts,omitempty"`
 	// Secret is set if the answer had a secret.
 	Secret *confidence `json:"secret,omitempty"`
 }
@@ -172,7 +172,7 @@ func (r *Router) recordOf(p *auth.Principal, key string) store.Item {
 }
 
 // remember writes an answer into its record.
-func remember(tx *store.Tx, it *store.Item, record remembered, keys [][]byte, a *answer) error {
+func remember(tx *store.Tx, it *store.Item, record storedAnswer, keys [][]byte, a *answer) error {
 	record.Claim, record.Status, record.Code, record.ETag, record.Secret = nil, a.Status, a.code, a.ETag, a.secret
 	record.Location, record.RetryAfter = a.Location, a.RetryAfter
 	record.Deprecation, record.Sunset, record.Link = a.Deprecation, a.Sunset, a.Link
@@ -184,12 +184,12 @@ func remember(tx *store.Tx, it *store.Item, record remembered, keys [][]byte, a 
 		if err := keepWhole(tx, *it, record.Token, a.secret.Until, sealed); err != nil {
 			return err
 		}
-		if sealed, err = sealBody(keys, a.secret.concealed); err != nil {
+		if sealed, err = sealBody(keys, a.secret.bodyWithoutSecret); err != nil {
 			return err
 		}
 	}
 	if len(sealed) <= store.PartSize {
-		record.Sealed = sealed
+		record.SealedBody = sealed
 	} else {
 		part := *it
 		part.Key = store.IDKey(partsOf(it.Key, record.Token))
@@ -209,7 +209,7 @@ func (r *Router) recall(ctx context.Context, key, token string) (*answer, error)
 	if err != nil {
 		return nil, err
 	}
-	var first remembered
+	var first storedAnswer
 	if err := it.Decode(&first); err != nil {
 		return nil, err
 	}
@@ -228,7 +228,7 @@ func (r *Router) recall(ctx context.Context, key, token string) (*answer, error)
 		return nil, &e
 	}
 	if first.Parts > 0 {
-		if first.Sealed, err = r.db.Parts(ctx, partsOf(at, first.Token), first.Parts); err != nil {
+		if first.SealedBody, err = r.db.Parts(ctx, partsOf(at, first.Token), first.Parts); err != nil {
 			return nil, err
 		}
 	}
@@ -246,7 +246,7 @@ func (r *Router) recall(ctx context.Context, key, token string) (*answer, error)
 	if err != nil {
 		return nil, err
 	}
-	a.Body, err = unsealBody(keys, first.Sealed)
+	a.Body, err = unsealBody(keys, first.SealedBody)
 	return a, err
 }
 
@@ -298,7 +298,7 @@ func callFingerprint(c *call) string {
 	}
 	fmt.Fprintf(h, "%s %s\n", c.method, path)
 	body := c.body
-	if c.sent != nil {
+	if c.parsedBody != nil {
 		if canonical, err := jcs.Transform(c.body); err == nil {
 			body = canonical
 		}
@@ -323,24 +323,24 @@ type claim struct {
 	Until     time.Time `json:"until"`
 	Operation string    `json:"operation"`
 	RequestID string    `json:"request_id"`
-	// Sealed is the encrypted data for ending the claim if the call dies; see claimed.
-	Sealed []byte `json:"sealed"`
+	// SealedEffect is the encrypted data for ending the claim if the call dies; see claimed.
+	SealedEffect []byte `json:"sealed"`
 }
 
-// claimed is the encrypted part of a claim.
-type claimed struct {
+// claimSecret is the encrypted part of a claim.
+type claimSecret struct {
 	// Key is the key by which the answer is encrypted.
 	Key []byte `json:"key"`
-	// Prepared has the parameters of the effect.
-	Prepared json.RawMessage `json:"prepared"`
+	// EffectParameters has the parameters of the effect.
+	EffectParameters json.RawMessage `json:"prepared"`
 }
 
-// held is a claim that the caller may end.
-type held struct {
-	item     store.Item
-	record   remembered
-	key      []byte // of the answer
-	prepared json.RawMessage
+// openClaim is a claim that the caller may end.
+type openClaim struct {
+	item             store.Item
+	record           storedAnswer
+	key              []byte // of the answer
+	effectParameters json.RawMessage
 }
 
 // claimRef identifies a claim in a task.
@@ -352,34 +352,34 @@ type claimRef struct {
 
 // claim adds the claim of a key, and the task that ends it if the call dies, to the transaction.
 func (r *Router) claim(ctx context.Context, tx *store.Tx, op Op, queue topology.Queue, key, token string,
-	until time.Time, prepared any) (held, error) {
+	until time.Time, prepared any) (openClaim, error) {
 	c, p := callFrom(ctx), auth.FromContext(ctx)
-	h := held{item: r.recordOf(p, key)}
+	h := openClaim{item: r.recordOf(p, key)}
 	var err error
-	if h.prepared, err = json.Marshal(prepared); err != nil {
-		return held{}, err
+	if h.effectParameters, err = json.Marshal(prepared); err != nil {
+		return openClaim{}, err
 	}
 	answerKeys, err := r.answerKeys(ctx, key)
 	if err != nil {
-		return held{}, err
+		return openClaim{}, err
 	}
 	h.key = answerKeys[0]
-	plain, err := json.Marshal(claimed{h.key, h.prepared})
+	plain, err := json.Marshal(claimSecret{h.key, h.effectParameters})
 	if err != nil {
-		return held{}, err
+		return openClaim{}, err
 	}
 	claimKeys, err := r.claimKeys(ctx)
 	if err != nil {
-		return held{}, err
+		return openClaim{}, err
 	}
 	sealed, err := sealBody(claimKeys, plain)
 	if err != nil {
-		return held{}, err
+		return openClaim{}, err
 	}
-	h.record = remembered{Token: token, Fingerprint: callFingerprint(c),
+	h.record = storedAnswer{Token: token, Fingerprint: callFingerprint(c),
 		Claim: &claim{until, op.ID, c.RequestID, sealed}}
 	if err := h.item.Encode(h.record); err != nil {
-		return held{}, err
+		return openClaim{}, err
 	}
 	end := task.Task{
 		Message: task.Message{ID: task.ID(ClaimKind, token, 1), Kind: ClaimKind, Queue: queue, Subject: token,
@@ -387,7 +387,7 @@ func (r *Router) claim(ctx context.Context, tx *store.Tx, op Op, queue topology.
 		DueAt: until.Add(claimGrace),
 	}
 	if err := task.Create(tx, r.now(), end, claimRef{h.item.PK, token}); err != nil {
-		return held{}, err
+		return openClaim{}, err
 	}
 	tx.Claim(h.item, r.now().Unix(), errRepeated, errInProgress)
 	tx.Until(until)
@@ -396,7 +396,7 @@ func (r *Router) claim(ctx context.Context, tx *store.Tx, op Op, queue topology.
 }
 
 // ender finds how a claim ends, and returns a function that adds the end to a transaction.
-type ender func(ctx context.Context, h held, find bool) (func(context.Context, *store.Tx, held) error, error)
+type ender func(ctx context.Context, h openClaim, find bool) (func(context.Context, *store.Tx, openClaim) error, error)
 
 // Claims handles the tasks that end the claims of dead calls. Their operations must be registered with the router.
 type Claims struct{ Router *Router }
@@ -432,12 +432,12 @@ func (c Claims) End(ctx context.Context, s *task.Run) error {
 }
 
 // readClaim reads a claim. It returns nil if the claim has ended.
-func (r *Router) readClaim(ctx context.Context, ref claimRef) (*held, error) {
+func (r *Router) readClaim(ctx context.Context, ref claimRef) (*openClaim, error) {
 	it, err := r.db.Lookup(ctx, store.IDKey(ref.Record))
 	if err != nil || it.PK == "" {
 		return nil, err
 	}
-	h := &held{item: it}
+	h := &openClaim{item: it}
 	if err := it.Decode(&h.record); err != nil {
 		return nil, err
 	}
@@ -448,15 +448,15 @@ func (r *Router) readClaim(ctx context.Context, ref claimRef) (*held, error) {
 	if err != nil {
 		return nil, err
 	}
-	plain, err := unsealBody(keys, h.record.Claim.Sealed)
+	plain, err := unsealBody(keys, h.record.Claim.SealedEffect)
 	if err != nil {
 		return nil, err
 	}
-	var c claimed
+	var c claimSecret
 	if err := json.Unmarshal(plain, &c); err != nil {
 		return nil, err
 	}
-	h.key, h.prepared = c.Key, c.Prepared
+	h.key, h.effectParameters = c.Key, c.EffectParameters
 	return h, nil
 }
 
@@ -517,7 +517,7 @@ type confidence struct {
 	Until  time.Time    `json:"until"`
 	Grants []auth.Scope `json:"grants,omitempty"`
 
-	concealed []byte
+	bodyWithoutSecret []byte
 }
 
 // conceal returns the stored data of an answer, or nil if it has no secret.
@@ -531,7 +531,7 @@ func conceal(ctx context.Context, op Op, data any, now time.Time) (*confidence, 
 	if err != nil {
 		return nil, err
 	}
-	return &confidence{Until: made.Add(keepSecrets), Grants: v.Grants(), concealed: a.Body}, nil
+	return &confidence{Until: made.Add(keepSecrets), Grants: v.Grants(), bodyWithoutSecret: a.Body}, nil
 }
 
 func wholeKey(record store.Key, token string) store.Key {
@@ -550,7 +550,7 @@ func keepWhole(tx *store.Tx, it store.Item, token string, until time.Time, seale
 
 // reveal replaces the body without the secret by the sealed body as it was sent, as long as it is stored. The caller
 // must have the scopes that the secret grants.
-func (r *Router) reveal(ctx context.Context, at store.Key, first *remembered) error {
+func (r *Router) reveal(ctx context.Context, at store.Key, first *storedAnswer) error {
 	if first.Secret == nil {
 		return nil
 	}
@@ -564,5 +564,5 @@ func (r *Router) reveal(ctx context.Context, at store.Key, first *remembered) er
 	if err != nil || it.PK == "" {
 		return err
 	}
-	return it.Decode(&first.Sealed)
+	return it.Decode(&first.SealedBody)
 }

@@ -193,7 +193,7 @@ func Filtered(ctx context.Context, kind, prefix string, input any) (q store.Quer
 		switch v := in.FieldByIndex(f.Index).Interface().(type) {
 		case PageInput:
 			page = v
-		case resource.Tagged:
+		case resource.MetadataFilter:
 			v.Into(&q)
 		case Period:
 			if q.From, q.To, err = v.Bounds(prefix); err != nil {
@@ -375,8 +375,8 @@ func fingerprint(ctx context.Context, q store.Query) string {
 	if len(q.Ranges)+len(q.Contains) > 0 { // cursors of lists without them stay valid
 		parts = append(parts, q.Ranges, q.Contains)
 	}
-	if len(q.Judged) > 0 {
-		parts = append(parts, q.Judged)
+	if len(q.CallerFilters) > 0 {
+		parts = append(parts, q.CallerFilters)
 	}
 	for i, bounds := range append([]map[string]store.Bound{q.Bounds}, q.Either...) {
 		for _, name := range slices.Sorted(maps.Keys(bounds)) {

@@ -52,10 +52,10 @@ type Op struct {
 	Sheet string
 	// Errors are the codes that it returns in addition to those of every operation.
 	Errors []errs.Code
-	// Ends names the operation to use instead of a deprecated one. Nil: it is not deprecated.
-	Ends *Succession
-	// Fixed are members of the resource that a body cannot have, with the alternative to each.
-	Fixed map[string]string
+	// Successor names the operation to use instead of a deprecated one. Nil: it is not deprecated.
+	Successor *Succession
+	// FixedMembers are members of the resource that a body cannot have, with the alternative to each.
+	FixedMembers map[string]string
 }
 
 // Ops returns a function that declares operations of the same Lambda function and tag.
@@ -122,11 +122,11 @@ type Router struct {
 	actions map[string]ender
 	// api, if it is set, describes all operations, and serves none.
 	api huma.API
-	// refused is the schema of an error response with any code, in the document.
-	refused *huma.Schema
+	// anyError is the schema of an error response with any code, in the document.
+	anyError *huma.Schema
 	// texts describe the members of types in the document, and described has the types that are described.
-	texts     *Texts
-	described map[reflect.Type]bool
+	texts          *Texts
+	describedTypes map[reflect.Type]bool
 }
 
 // NewRouter makes a router that commits to db and reports each call to audit.
@@ -137,7 +137,8 @@ func NewRouter(db *store.DB, audit Recorder, now func() time.Time) *Router {
 // NewDocument makes a router that serves nothing, but adds the operations registered with it to the document of config.
 // The members of their types are described by texts.
 func NewDocument(config huma.Config, texts *Texts) *Router {
-	return &Router{api: humafix.NewAPI(http.NewServeMux(), config), texts: texts, described: map[reflect.Type]bool{}}
+	return &Router{api: humafix.NewAPI(http.NewServeMux(), config), texts: texts,
+		describedTypes: map[reflect.Type]bool{}}
 }
 
 // Routes returns the registered operations.
@@ -159,8 +160,8 @@ func (r *Router) Schema(t reflect.Type) *huma.Schema {
 func (r *Router) describe() {
 	schemas := r.api.OpenAPI().Components.Schemas
 	for name, s := range schemas.Map() {
-		if t := schemas.TypeFromRef(schemaPath + name); t != nil && !r.described[t] {
-			r.described[t] = true
+		if t := schemas.TypeFromRef(schemaPath + name); t != nil && !r.describedTypes[t] {
+			r.describedTypes[t] = true
 			r.texts.Members(s, t)
 		}
 	}
@@ -310,7 +311,7 @@ func render(ctx context.Context, op Op, data any) (a *answer, err error) {
 	if a, err = encode(op.status(), etag, Envelope[any]{Data: data, RequestID: callFrom(ctx).RequestID}); err != nil {
 		return nil, err
 	}
-	if op.Ends == nil {
+	if op.Successor == nil {
 		a.Deprecation, a.Sunset, a.Link = endOf(data)
 	}
 	if p, ok := data.(Pending); ok && a.Status == http.StatusAccepted {
@@ -386,7 +387,7 @@ func register[I any](r *Router, op Op, success reflect.Type, handle func(context
 		if err := op.permits(auth.FromContext(ctx), r.now()); err != nil {
 			return nil, c.fail(err)
 		}
-		a, err := (*answer)(nil), c.misnamed
+		a, err := (*answer)(nil), c.idError
 		if err == nil {
 			a, err = handle(ctx, in)
 		}
@@ -410,20 +411,20 @@ func register[I any](r *Router, op Op, success reflect.Type, handle func(context
 		r.served[op.Path] = methods{}
 		r.mux.Handle(op.Path, r.served[op.Path])
 	}
-	operation := humafix.Handler(o, schema.Known{Answer: dataOf(success), Fixed: op.Fixed}, serve)
+	operation := humafix.Handler(o, schema.ResourceInfo{Answer: dataOf(success), FixedMembers: op.FixedMembers}, serve)
 	r.served[op.Path][op.Method] = func(w http.ResponseWriter, req *http.Request) {
-		op.Ends.addTo(w.Header())
+		op.Successor.addTo(w.Header())
 		c := callFrom(req.Context())
 		if err := c.parse(takesBody, optional); err != nil {
 			c.write(w, err)
 			return
 		}
-		c.misnamed = checkPath(req, ids)
+		c.idError = checkPath(req, ids)
 		if len(ids) > 0 {
 			c.id = req.PathValue(ids[len(ids)-1].name)
 		}
 		if takesBody && len(c.body) > 0 {
-			req = req.WithContext(humafix.WithBody(req.Context(), c.sent))
+			req = req.WithContext(humafix.WithBody(req.Context(), c.parsedBody))
 		}
 		operation.ServeHTTP(w, req)
 	}
@@ -455,8 +456,8 @@ func (r *Router) document(o *huma.Operation, op Op, success reflect.Type, codes 
 		needs = "Needs the scopes " + listed(op.scopes()) + "."
 	}
 	o.Description = strings.TrimSpace(o.Description + "\n\n" + needs)
-	if op.Ends != nil {
-		op.Ends.describe(o)
+	if op.Successor != nil {
+		op.Successor.describe(o)
 	}
 	schema := r.Schema(success)
 	o.Responses = map[string]*huma.Response{strconv.Itoa(op.status()): {
@@ -548,7 +549,7 @@ func (r *Router) finish(op Op, success reflect.Type) {
 	if data, ok := success.FieldByName("Data"); ok && data.Type.Implements(reflect.TypeFor[Ending]()) {
 		names = append(names, "Deprecation", "Sunset", "Link")
 	}
-	if op.Ends != nil {
+	if op.Successor != nil {
 		names = append(names, "Deprecation", "Sunset", "Link")
 	}
 	if op.Method != http.MethodGet {

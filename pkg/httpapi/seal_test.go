@@ -117,7 +117,7 @@ func TestAnAnswerThatCannotBeKeptHasNoEffect(t *testing.T) {
 // carried out once more.
 func TestAnswersAreSealedByTheSystemsSecret(t *testing.T) {
 	f := newFixture(t)
-	f.router.SealWith(seal.Fixed([]byte("a secret")))
+	f.router.SealWith(seal.FixedSecret([]byte("a secret")))
 	first := f.create("a")
 	if again := f.create("a"); again.raw != first.raw || again.header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("%d %s", again.status, again.raw)

@@ -19,12 +19,14 @@ const module = "github.com/content-automation/api/"
 // description of a member is the first paragraph of the comment of its field, unless its type describes itself.
 // Reflection has no comments: pkg/service/api/gen writes them to members.tsv, which is embedded here.
 type Texts struct {
-	texts map[string]string
-	asked map[string]bool
+	texts     map[string]string
+	usedTexts map[string]bool
 }
 
 // NewTexts returns descriptions by name.
-func NewTexts(texts map[string]string) *Texts { return &Texts{texts: texts, asked: map[string]bool{}} }
+func NewTexts(texts map[string]string) *Texts {
+	return &Texts{texts: texts, usedTexts: map[string]bool{}}
+}
 
 //go:embed members.tsv
 var membersFile string
@@ -42,7 +44,7 @@ var EmbeddedTexts = sync.OnceValue(func() *Texts {
 // Lines returns the descriptions that were asked for, in the form of the generated file.
 func (d *Texts) Lines() string {
 	var b strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(d.asked)) {
+	for _, name := range slices.Sorted(maps.Keys(d.usedTexts)) {
 		b.WriteString(name + "\t" + d.texts[name] + "\n")
 	}
 	return b.String()
@@ -80,8 +82,8 @@ func typeName(t reflect.Type) string {
 // of returns the description of a name, or "".
 func (d *Texts) of(name string) string {
 	text := d.texts[name]
-	if d.asked != nil && text != "" {
-		d.asked[name] = true
+	if d.usedTexts != nil && text != "" {
+		d.usedTexts[name] = true
 	}
 	return text
 }

@@ -89,7 +89,7 @@ var holders = map[string]func(packets []string) []byte{
 }
 
 // read reads a file and marks it, as an upload does.
-func readAll(t *testing.T, content []byte) (found provenance.Found) {
+func readAll(t *testing.T, content []byte) (found provenance.Findings) {
 	found, err := provenance.Read(t.Context(), bytes.NewReader(content), int64(len(content)))
 	if err == nil {
 		_, err = provenance.Marked(t.Context(), content, provenance.Statement{Source: provenance.Generated})

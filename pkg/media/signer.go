@@ -296,8 +296,8 @@ func (s *Signer) Upload(ctx context.Context, key string, f File, until time.Time
 // ErrTooLarge is returned for a file that is larger than it may be.
 var ErrTooLarge = errors.New("spool: the file is too large")
 
-// Spooled is a received file.
-type Spooled struct {
+// SpooledFile is a received file.
+type SpooledFile struct {
 	*os.File
 	Size int64
 	Sum  []byte // SHA-256
@@ -305,12 +305,12 @@ type Spooled struct {
 
 // Spool receives a file of at most the given number of bytes. Errors of the reader are returned wrapped. The caller
 // closes the file, which removes it.
-func Spool(ctx context.Context, body io.Reader, most int64) (_ *Spooled, err error) {
+func Spool(ctx context.Context, body io.Reader, most int64) (_ *SpooledFile, err error) {
 	f, err := os.CreateTemp("", "media-*")
 	if err != nil {
 		return nil, fmt.Errorf("spool: %w", err)
 	}
-	s := &Spooled{File: f}
+	s := &SpooledFile{File: f}
 	defer func() {
 		if err != nil {
 			_ = s.Close()
@@ -329,7 +329,7 @@ func Spool(ctx context.Context, body io.Reader, most int64) (_ *Spooled, err err
 }
 
 // Changed computes the hash anew, after the file was changed. Its size must be the same.
-func (f *Spooled) Changed(ctx context.Context) error {
+func (f *SpooledFile) Changed(ctx context.Context) error {
 	hash := sha256.New()
 	if _, err := io.Copy(hash, &cancelable{ctx, io.NewSectionReader(f.File, 0, f.Size)}); err != nil {
 		return fmt.Errorf("spool: read the file: %w", err)
@@ -339,7 +339,7 @@ func (f *Spooled) Changed(ctx context.Context) error {
 }
 
 // Close closes and removes the file.
-func (f *Spooled) Close() error {
+func (f *SpooledFile) Close() error {
 	return errors.Join(f.File.Close(), os.Remove(f.Name()))
 }
 

@@ -163,9 +163,9 @@ func (w *world) connected(account tenant.Account, domain string) connection.Conn
 	return must[connection.Connection](w)(w.connections.VerifyDomain(ctx, account, c.ID, domain))
 }
 
-func (w *world) admit(who signin.Identity) admission.Admitted {
+func (w *world) admit(who signin.Identity) admission.Person {
 	w.T.Helper()
-	return must[admission.Admitted](w)(w.admission.Admit(w.T.Context(), who))
+	return must[admission.Person](w)(w.admission.Admit(w.T.Context(), who))
 }
 
 // refused checks that nobody is admitted and that nothing changes.

@@ -15,7 +15,7 @@ func TestWhatMayBeInFlight(t *testing.T) {
 		{5000, 4999, 1}, {5000, 5000, 0}, {5000, 6000, 0},
 		{160, 154, 6}, {0, 0, 0}, {0, 1, 0}, {ledger.MaxCredits, 0, 10 * ledger.MaxCredits},
 	} {
-		got := ledger.Balance{Lost: c.lost, LostLimit: c.limit}.MayRisk()
+		got := ledger.Balance{LostCredits: c.lost, LostLimit: c.limit}.MayRisk()
 		if got != c.want {
 			t.Errorf("%d lost of %d: %d may be in flight, want %d", c.lost, c.limit, got, c.want)
 		}
@@ -37,12 +37,12 @@ func TestLossesSinceTheBalanceWasRead(t *testing.T) {
 		return w.try(func(tx *store.Tx) error { ledger.Fence(tx, w.Clock.Now(), acc, b); return nil })
 	}
 	lose(7)
-	if err := fence(ledger.Balance{Lost: 7}); err != nil {
+	if err := fence(ledger.Balance{LostCredits: 7}); err != nil {
 		t.Errorf("nothing was lost since: %v", err)
 	}
 	lose(1)
-	conflict(t, "a loss of 1 since", fence(ledger.Balance{Lost: 7}))
-	if err := fence(ledger.Balance{Lost: 8}); err != nil {
+	conflict(t, "a loss of 1 since", fence(ledger.Balance{LostCredits: 7}))
+	if err := fence(ledger.Balance{LostCredits: 8}); err != nil {
 		t.Errorf("read again: %v", err)
 	}
 }

@@ -196,7 +196,7 @@ func TestAnAccountThatLosesTooMuchIsRefused(t *testing.T) {
 		t.Errorf("at the limit: %v", err)
 	}
 	lose(1)
-	if b := funds(); b.Lost != 31 || b.LostLimit != 30 {
+	if b := funds(); b.LostCredits != 31 || b.LostLimit != 30 {
 		t.Errorf("%+v", b)
 	}
 	tx := &store.Tx{}

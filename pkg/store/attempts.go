@@ -42,8 +42,8 @@ type attempts struct {
 	// until is the time up to which the last attempt may be sent. The zero time means any time.
 	until time.Time
 	now   func() time.Time
-	// met is the reason for which the last attempt failed, if it may succeed later, or nil.
-	met error
+	// lastError is the reason for which the last attempt failed, if it may succeed later, or nil.
+	lastError error
 	// unknown reports that an attempt was sent whose outcome is unknown.
 	unknown bool
 }
@@ -76,15 +76,15 @@ func (a *attempts) note(ctx context.Context, err error) {
 	switch {
 	case err == nil:
 	case isThrottled(err):
-		a.met = errOverloaded
+		a.lastError = errOverloaded
 	case isContention(err):
-		a.met = errBusy
+		a.lastError = errBusy
 	case ctx.Err() != nil:
 		a.unknown = true
 	case isUnsent(err):
-		a.met = errUnreachable
+		a.lastError = errUnreachable
 	case isUnanswered(err):
-		a.met, a.unknown = errUnreachable, true
+		a.lastError, a.unknown = errUnreachable, true
 	}
 }
 
@@ -98,8 +98,8 @@ func (a *attempts) failure(ctx context.Context, err error, format string, args .
 	switch transient := ended || isContention(err) || isUnsent(err) || isUnanswered(err); {
 	case transient && a.write && a.unknown:
 		return fmt.Errorf("%s: %w: %w", what, errUnknown, err)
-	case transient && a.met != nil:
-		return fmt.Errorf("%s: %w: %w", what, a.met, err)
+	case transient && a.lastError != nil:
+		return fmt.Errorf("%s: %w: %w", what, a.lastError, err)
 	}
 	return fmt.Errorf("%s: %w", what, err)
 }

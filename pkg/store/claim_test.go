@@ -125,7 +125,7 @@ func TestNothingIsTriedAfterItsTime(t *testing.T) {
 func TestParts(t *testing.T) {
 	db, faults, clock := faulty(t)
 	like := thing(t, "blob", "")
-	like.Listed = store.Key{}
+	like.ListKey = store.Key{}
 	like.ExpireAt = clock.Now().Add(time.Hour)
 	data := bytes.Repeat([]byte("0123456789abcdef"), (2*store.PartSize+16)/16)
 	n := 0

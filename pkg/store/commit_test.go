@@ -279,7 +279,7 @@ func TestCountedHoldsOnlyForTheValueThatWasRead(t *testing.T) {
 	db := storetest.Open(t, time.Now)
 	key := store.IDKey("count")
 	counted := func(n int64) error {
-		return try(t.Context(), db, func(tx *store.Tx) { tx.Counted(key, n) })
+		return try(t.Context(), db, func(tx *store.Tx) { tx.CounterIs(key, n) })
 	}
 	is(t, "0 before the first count", counted(0), nil)
 	is(t, "1 before the first count", counted(1), store.ErrConflict)

@@ -20,7 +20,7 @@ func hasState(account, state string) expression.ConditionBuilder {
 }
 
 func moves(state string) expression.UpdateBuilder {
-	return store.Written(expression.Set(store.Attribute("state"), expression.Value(state)).Add(store.Number("moves"),
+	return store.BumpVersion(expression.Set(store.Attribute("state"), expression.Value(state)).Add(store.Number("moves"),
 		expression.Value(1)))
 }
 
@@ -48,7 +48,7 @@ func TestNumbersAreAdded(t *testing.T) {
 	}
 	first := add(map[string]int64{"made": 2, "of/a zone": 1})
 	if first.Version != 1 || first.Kind != "thing" || first.Owner != owner ||
-		first.Listed != (store.Key{PK: store.OwnerPartition(owner, "thing"), SK: "sums"}) ||
+		first.ListKey != (store.Key{PK: store.OwnerPartition(owner, "thing"), SK: "sums"}) ||
 		!reflect.DeepEqual(first.Numbers, map[string]int64{"made": 2, "of/a zone": 1}) {
 		t.Errorf("%+v", first)
 	}

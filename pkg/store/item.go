@@ -70,17 +70,17 @@ type Item struct {
 	tenant.Owner
 	Version int64 // counts the writes; 0 before the first
 	Doc     json.RawMessage
-	// Listed, Parent and Due are the item's keys in ByOwner, ByParent and ByDue. With an empty partition the item is
+	// ListKey, Parent and Due are the item's keys in ByOwner, ByParent and ByDue. With an empty partition the item is
 	// not in that index.
-	Listed, Parent, Due Key
+	ListKey, Parent, Due Key
 	// Filters are the values that a list may be filtered by.
 	Filters map[string]string
 	// Attributes are texts that change without the document, such as the time at which a key was last used. Numbers are
 	// counters. A write of the item writes both.
 	Attributes map[string]string
 	Numbers    map[string]int64
-	// described are filters that follow from the document: Encode and NewItem set them. They win over Filters.
-	described map[string]string
+	// documentFilters are filters that follow from the document: Encode and NewItem set them. They win over Filters.
+	documentFilters map[string]string
 	// Traced makes the transaction that creates the item note its origin.
 	Traced bool
 	// ExpireAt is the time at which the item expires. The zero time means never.
@@ -97,18 +97,18 @@ func NewItem(kind string, o tenant.Owner, id string, doc any) (Item, error) {
 		return Item{}, fmt.Errorf("store: encode %s %s: %w", kind, id, err)
 	}
 	return Item{
-		Key: IDKey(id), Kind: kind, Owner: o, Doc: b, described: describe(doc),
-		Listed: Key{OwnerPartition(o, kind), id},
+		Key: IDKey(id), Kind: kind, Owner: o, Doc: b, documentFilters: describe(doc),
+		ListKey: Key{OwnerPartition(o, kind), id},
 	}, nil
 }
 
-// Described is a document with values that lists may be filtered by. An empty value is none. Members with the tag
+// Filterable is a document with values that lists may be filtered by. An empty value is none. Members with the tag
 // filter, which are texts or pointers to texts, need no method: their values are filters under the name in the tag.
-type Described interface{ Describe() map[string]string }
+type Filterable interface{ Describe() map[string]string }
 
 func describe(doc any) map[string]string {
 	var all map[string]string
-	if d, ok := doc.(Described); ok {
+	if d, ok := doc.(Filterable); ok {
 		all = d.Describe()
 	}
 	v := reflect.Indirect(reflect.ValueOf(doc))
@@ -161,7 +161,7 @@ func (it *Item) Encode(v any) error {
 	if err != nil {
 		return fmt.Errorf("store: encode %s %s: %w", it.Kind, it.PK, err)
 	}
-	it.Doc, it.described = b, describe(v)
+	it.Doc, it.documentFilters = b, describe(v)
 	return nil
 }
 
@@ -188,7 +188,7 @@ func (it *Item) plain() attributes {
 	// An index takes no item without its key, and no key may be empty.
 	for name, value := range map[string]string{
 		attrAccount: string(it.Account), attrMode: string(it.Mode),
-		ByOwner.pk: it.Listed.PK, ByOwner.sk: it.Listed.SK,
+		ByOwner.pk: it.ListKey.PK, ByOwner.sk: it.ListKey.SK,
 		ByParent.pk: it.Parent.PK, ByParent.sk: it.Parent.SK,
 		ByDue.pk: it.Due.PK, ByDue.sk: it.Due.SK,
 	} {
@@ -199,7 +199,7 @@ func (it *Item) plain() attributes {
 	for name, value := range it.Filters {
 		a[filterPrefix+name] = str(value)
 	}
-	for name, value := range it.described {
+	for name, value := range it.documentFilters {
 		if a[filterPrefix+name] = str(value); value == "" {
 			delete(a, filterPrefix+name)
 		}
@@ -239,7 +239,7 @@ func unmarshal(a attributes) (Item, error) {
 		Owner:      tenant.Of(tenant.Account(text(a[attrAccount])), tenant.Mode(text(a[attrMode]))),
 		Version:    version,
 		Doc:        doc,
-		Listed:     Key{text(a[ByOwner.pk]), text(a[ByOwner.sk])},
+		ListKey:    Key{text(a[ByOwner.pk]), text(a[ByOwner.sk])},
 		Parent:     Key{text(a[ByParent.pk]), text(a[ByParent.sk])},
 		Due:        Key{text(a[ByDue.pk]), text(a[ByDue.sk])},
 		Filters:    map[string]string{},

@@ -67,7 +67,7 @@ func TestListsAreReadPageByPage(t *testing.T) {
 	fill(t, db, 7, nil)
 	for _, id := range ids(7) {
 		it := thing(t, id, "part")
-		it.Key, it.Listed = store.Key{PK: "parts", SK: id}, store.Key{}
+		it.Key, it.ListKey = store.Key{PK: "parts", SK: id}, store.Key{}
 		commit(t, db, func(tx *store.Tx) { tx.Create(it, nil) })
 	}
 	newest := reversed(ids(7))

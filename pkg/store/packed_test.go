@@ -102,14 +102,14 @@ func TestACompressedDocumentIsReadEverywhere(t *testing.T) {
 	has("a record of the stream", streamed, err)
 
 	updated, err := db.Update(t.Context(), it.Key,
-		store.Written(expression.Set(store.Attribute("state"), expression.Value("held"))), store.Exists)
+		store.BumpVersion(expression.Set(store.Attribute("state"), expression.Value("held"))), store.Exists)
 	has("an update", updated, err)
-	_, err = db.Update(t.Context(), it.Key, store.Written(expression.UpdateBuilder{}),
+	_, err = db.Update(t.Context(), it.Key, store.BumpVersion(expression.UpdateBuilder{}),
 		store.Attribute("state").Equal(expression.Value("free")))
 	current, _ := store.ConflictOf(err)
 	has("the item of a conflict", current, nil)
 
-	replaced, err := db.Update(t.Context(), it.Key, store.SetDocument(store.Written(expression.UpdateBuilder{}),
+	replaced, err := db.Update(t.Context(), it.Key, store.SetDocument(store.BumpVersion(expression.UpdateBuilder{}),
 		[]byte(`{"name":"short"}`)), store.Exists)
 	if err != nil || string(replaced.Doc) != `{"name":"short"}` {
 		t.Errorf("another document: %s, %v", replaced.Doc, err)

@@ -131,7 +131,7 @@ func (db *DB) getAll(ctx context.Context, keys []Key) ([]Item, error) {
 			}
 		}
 		if asked = out.UnprocessedKeys[db.name].Keys; len(asked) > 0 {
-			tries.met = errOverloaded
+			tries.lastError = errOverloaded
 		}
 	}
 	return items, nil
@@ -157,9 +157,9 @@ type Query struct {
 	Bounds map[string]Bound
 	// Either keeps the items that lie within all bounds of one of these. An empty list has no effect.
 	Either []map[string]Bound
-	// Judged are filters that the caller judges itself. They are a part of the list, and have no effect here.
-	Judged map[string][]string
-	Limit  int
+	// CallerFilters are filters that the caller judges itself. They are a part of the list, and have no effect here.
+	CallerFilters map[string][]string
+	Limit         int
 	// After continues the list behind the item with this cursor, from Page.Next.
 	After *Cursor
 	// OldestFirst reverses the order, which is newest first.
@@ -317,7 +317,7 @@ func (it *Item) bytes() int {
 func (it *Item) key(x Index) Key {
 	switch x {
 	case ByOwner:
-		return it.Listed
+		return it.ListKey
 	case ByParent:
 		return it.Parent
 	case ByDue:
@@ -600,7 +600,7 @@ func (db *DB) Scan(ctx context.Context, after *Cursor) (page Page, err error) {
 
 // Remove removes an item whatever its version, and whether it exists or not.
 func (tx *Tx) Remove(key Key) {
-	tx.ops = append(tx.ops, op{failed: ErrConflict, write: types.TransactWriteItem{Delete: &types.Delete{
+	tx.ops = append(tx.ops, op{conditionError: ErrConflict, write: types.TransactWriteItem{Delete: &types.Delete{
 		Key: key.attributes()}}})
 }
 

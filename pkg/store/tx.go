@@ -39,11 +39,11 @@ type Tx struct {
 
 type op struct {
 	write types.TransactWriteItem
-	// failed is the error of the commit if the condition of this write fails.
-	failed error
-	// held is the error of the commit if another transaction is still writing the item at the last attempt. Nil:
+	// conditionError is the error of the commit if the condition of this write fails.
+	conditionError error
+	// heldError is the error of the commit if another transaction is still writing the item at the last attempt. Nil:
 	// errBusy.
-	held error
+	heldError error
 	// judge replaces failed: it returns the error for the current item. Nil: failed is used.
 	judge func(Item) error
 }
@@ -94,7 +94,7 @@ func (tx *Tx) Rewrite(it Item, doc any) error {
 // Delete removes an item whose stored version must still be the one that was read.
 func (tx *Tx) Delete(it Item) {
 	x := versionIs(it.Version)
-	tx.ops = append(tx.ops, op{failed: ErrConflict, write: types.TransactWriteItem{Delete: &types.Delete{
+	tx.ops = append(tx.ops, op{conditionError: ErrConflict, write: types.TransactWriteItem{Delete: &types.Delete{
 		Key: it.Key.attributes(), ConditionExpression: &x.cond,
 		ExpressionAttributeNames: x.names, ExpressionAttributeValues: x.values,
 	}}})
@@ -106,10 +106,11 @@ func (tx *Tx) Unchanged(it Item) {
 }
 
 func (tx *Tx) check(key Key, x condition, failed error) {
-	tx.ops = append(tx.ops, op{failed: failed, write: types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
-		Key: key.attributes(), ConditionExpression: &x.cond,
-		ExpressionAttributeNames: x.names, ExpressionAttributeValues: x.values,
-	}}})
+	tx.ops = append(tx.ops,
+		op{conditionError: failed, write: types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
+			Key: key.attributes(), ConditionExpression: &x.cond,
+			ExpressionAttributeNames: x.names, ExpressionAttributeValues: x.values,
+		}}})
 }
 
 // countNumber is the name of the number that Tx.Count changes.
@@ -159,8 +160,8 @@ func (tx *Tx) count(key Key, delta, most int64, failed error, u expression.Updat
 	tx.Update(key, u, within, func(Item) error { return failed })
 }
 
-// Counted makes the commit return ErrConflict unless the counter still has the value that was read.
-func (tx *Tx) Counted(key Key, value int64) {
+// CounterIs makes the commit return ErrConflict unless the counter still has the value that was read.
+func (tx *Tx) CounterIs(key Key, value int64) {
 	x := condition{cond: "#n = :n", names: map[string]string{"#n": numberPrefix + countNumber},
 		values: attributes{":n": num(value)}}
 	if value == 0 {
@@ -183,7 +184,7 @@ func (tx *Tx) put(it Item, x condition, failed error) {
 	if failed == nil {
 		failed = ErrConflict
 	}
-	tx.ops = append(tx.ops, op{failed: failed, write: types.TransactWriteItem{Put: &types.Put{
+	tx.ops = append(tx.ops, op{conditionError: failed, write: types.TransactWriteItem{Put: &types.Put{
 		Item: it.marshal(), ConditionExpression: &x.cond,
 		ExpressionAttributeNames: x.names, ExpressionAttributeValues: x.values,
 	}}})
@@ -262,7 +263,7 @@ func (db *DB) transact(ctx context.Context, tx *Tx, what string,
 		var why *types.TransactionCanceledException
 		if !errors.As(err, &why) {
 			if isContention(err) {
-				busy = tx.contended(err)
+				busy = tx.contentionError(err)
 				continue
 			}
 			return tries.failure(ctx, err, "store: %s", what)
@@ -307,7 +308,7 @@ func failedCondition(ops []op, reasons []types.CancellationReason) error {
 				}
 				return judge(it)
 			}
-			return ops[i].failed
+			return ops[i].conditionError
 		case "", "None", "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded":
 		default:
 			other = append(other, strconv.Itoa(i)+": "+code+" "+aws.ToString(r.Message))
@@ -341,12 +342,12 @@ func (db *DB) putOne(ctx context.Context, put *types.Put, tx *Tx) error {
 			if check.Item != nil && reflect.DeepEqual(check.Item, put.Item) {
 				return nil
 			}
-			return tx.ops[0].failed
+			return tx.ops[0].conditionError
 		}
 		if !isContention(err) {
 			return tries.failure(ctx, err, "store: put")
 		}
-		busy = tx.contended(err)
+		busy = tx.contentionError(err)
 	}
 	return tries.exhausted(busy, nil)
 }
@@ -373,7 +374,7 @@ func (tx *Tx) Claim(record Item, now int64, taken, held error) {
 	tx.CreateExpiring(record, now, taken)
 	last := len(tx.ops) - 1
 	claim := tx.ops[last]
-	claim.held = held
+	claim.heldError = held
 	tx.ops = slices.Insert(tx.ops[:last], 0, claim)
 }
 
@@ -392,7 +393,7 @@ func (tx *Tx) heldBy(reasons []types.CancellationReason) error {
 		if aws.ToString(r.Code) != "TransactionConflict" {
 			continue
 		}
-		if held := tx.ops[i].held; held != nil {
+		if held := tx.ops[i].heldError; held != nil {
 			return held
 		}
 		busy = errBusy
@@ -400,14 +401,14 @@ func (tx *Tx) heldBy(reasons []types.CancellationReason) error {
 	return busy
 }
 
-// contended is heldBy for an error of the whole call.
-func (tx *Tx) contended(err error) error {
+// contentionError is heldBy for an error of the whole call.
+func (tx *Tx) contentionError(err error) error {
 	if isThrottled(err) {
 		return errOverloaded
 	}
 	// Either another transaction has the item of the put, or this transaction, whose answer was lost, is still in
 	// progress.
-	if held := tx.ops[0].held; held != nil {
+	if held := tx.ops[0].heldError; held != nil {
 		return held
 	}
 	return errBusy
@@ -429,9 +430,9 @@ func Attribute(name string) expression.NameBuilder { return expression.Name(text
 // Number returns the name of one of Item.Numbers in expressions.
 func Number(name string) expression.NameBuilder { return expression.Name(numberPrefix + name) }
 
-// Written adds an increment of the version to an update, so that a write based on an earlier read fails with a
+// BumpVersion adds an increment of the version to an update, so that a write based on an earlier read fails with a
 // conflict.
-func Written(u expression.UpdateBuilder) expression.UpdateBuilder {
+func BumpVersion(u expression.UpdateBuilder) expression.UpdateBuilder {
 	return u.Add(expression.Name(attrVersion), expression.Value(1))
 }
 
@@ -470,8 +471,8 @@ func (tx *Tx) Add(it Item) {
 		u = Expires(u, it.ExpireAt)
 	}
 	for name, value := range map[string]string{
-		attrKind: it.Kind, attrAccount: string(it.Account), attrMode: string(it.Mode), ByOwner.pk: it.Listed.PK,
-		ByOwner.sk: it.Listed.SK, filterPrefix + ProfileFilter: string(it.Profile),
+		attrKind: it.Kind, attrAccount: string(it.Account), attrMode: string(it.Mode), ByOwner.pk: it.ListKey.PK,
+		ByOwner.sk: it.ListKey.SK, filterPrefix + ProfileFilter: string(it.Profile),
 	} {
 		if value != "" {
 			u = u.Set(expression.Name(name), expression.Value(value))
@@ -494,7 +495,7 @@ func (db *DB) Update(ctx context.Context, key Key, u expression.UpdateBuilder,
 	tries := db.writing(time.Time{})
 	for attempt := range maxConflicts {
 		if err := db.pause(ctx, attempt); err != nil {
-			return Item{}, tries.exhausted(tries.met, err)
+			return Item{}, tries.exhausted(tries.lastError, err)
 		}
 		out, err := db.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 			TableName: &db.name, Key: key.attributes(), UpdateExpression: x.Update(),
@@ -514,7 +515,7 @@ func (db *DB) Update(ctx context.Context, key Key, u expression.UpdateBuilder,
 		}
 		tries.note(ctx, err)
 	}
-	return Item{}, tries.exhausted(tries.met, nil)
+	return Item{}, tries.exhausted(tries.lastError, nil)
 }
 
 // ConflictError is an ErrConflict with the current item, which is the zero Item if there is none.
@@ -632,7 +633,7 @@ func (db *DB) Rehearse(ctx context.Context, tx *Tx) (refused []error, err error)
 		return nil, err
 	}
 	never := &Tx{until: tx.until}
-	never.Update(IDKey("never#"+rand.Text()), Written(expression.UpdateBuilder{}), Exists, Conflict)
+	never.Update(IDKey("never#"+rand.Text()), BumpVersion(expression.UpdateBuilder{}), Exists, Conflict)
 	never.ops = append(never.ops, tx.ops...)
 	written := true
 	err = db.transact(ctx, never, "rehearse", func(reasons []types.CancellationReason) (final bool, err error) {
@@ -643,7 +644,7 @@ func (db *DB) Rehearse(ctx context.Context, tx *Tx) (refused []error, err error)
 		case contended(reasons[1:]):
 			return false, nil
 		}
-		refused, err = refusedBy(tx.ops, reasons[1:])
+		refused, err = refusals(tx.ops, reasons[1:])
 		return true, err
 	})
 	if err == nil && written {
@@ -663,8 +664,8 @@ func contended(reasons []types.CancellationReason) bool {
 	return false
 }
 
-// refusedBy returns the error of each write whose condition failed.
-func refusedBy(ops []op, reasons []types.CancellationReason) (refused []error, _ error) {
+// refusals returns the error of each write whose condition failed.
+func refusals(ops []op, reasons []types.CancellationReason) (refused []error, _ error) {
 	for i := range ops {
 		switch err := failedCondition(ops[i:i+1], reasons[i:i+1]); {
 		case errors.Is(err, ErrConflict):

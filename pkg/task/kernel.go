@@ -28,11 +28,11 @@ type Config struct {
 	Chance func() float64
 	// Observe is called with each ended task that has a label. It may be nil. The kernel only logs its error, because
 	// the work is done.
-	Observe func(context.Context, Ended) error
+	Observe func(context.Context, EndedTask) error
 }
 
-// Ended describes a task that has ended.
-type Ended struct {
+// EndedTask describes a task that has ended.
+type EndedTask struct {
 	Owner tenant.Owner
 	// Label names the result of the task.
 	Label string
@@ -45,15 +45,15 @@ type Ended struct {
 // Kernel takes the steps of tasks.
 type Kernel struct {
 	Config
-	mu   sync.Mutex
-	held map[*Step]bool // steps that hold a lease
+	mu     sync.Mutex
+	leases map[*Step]bool // steps that hold a lease
 	// guards bounds the steps that read files of callers at the same time: see Step.Guard.
 	guards *semaphore.Weighted
 }
 
 // NewKernel makes a kernel.
 func NewKernel(c Config) *Kernel {
-	return &Kernel{Config: c, held: map[*Step]bool{}, guards: semaphore.NewWeighted(allGuards)}
+	return &Kernel{Config: c, leases: map[*Step]bool{}, guards: semaphore.NewWeighted(allGuards)}
 }
 
 // maxReads bounds how often Do reads a task again because it was changed between reading and writing.
@@ -219,7 +219,7 @@ func (k *Kernel) report(ctx context.Context, s *Step, number int, began time.Tim
 	if s.Label == "" || k.Observe == nil {
 		return
 	}
-	if err := k.Observe(ctx, Ended{Owner: s.Owner, Label: s.Label, At: now, Took: took, Done: done}); err != nil {
+	if err := k.Observe(ctx, EndedTask{Owner: s.Owner, Label: s.Label, At: now, Took: took, Done: done}); err != nil {
 		slog.Error("generation not counted", "task", s.ID, "error", err) // the work of the task is done
 	}
 }

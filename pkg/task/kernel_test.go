@@ -292,7 +292,7 @@ func TestStepsThatFail(t *testing.T) {
 	}{
 		"an error":         {errNo, 8, time.Minute},
 		"a permanent one":  {task.Permanent(errNo), 1, 0},
-		"one with a limit": {&task.RetryError{Err: errNo, Most: 3, After: 10 * time.Minute}, 3, 10 * time.Minute},
+		"one with a limit": {&task.RetryError{Err: errNo, MaxFailures: 3, After: 10 * time.Minute}, 3, 10 * time.Minute},
 	} {
 		var causes []error
 		w := newWorld(t, &handler{
@@ -397,20 +397,20 @@ func TestWhatIsOverdueIsSentAgain(t *testing.T) {
 	text := &sent{}
 	r := task.NewReconciler(w.db, w.clock.Now,
 		task.OverdueTasks(task.NewSender(map[topology.Queue]*sent{topology.GenerateText: text}), w.clock.Now)...)
-	run := func(atOnce bool, want task.Found) {
+	run := func(atOnce bool, want task.ReconcileResult) {
 		t.Helper()
 		if found, err := r.Run(t.Context(), atOnce); err != nil || found != want {
 			t.Errorf("%+v, %v, want %+v", found, err, want)
 		}
 	}
-	run(false, task.Found{})
-	run(true, task.Found{Overdue: 1, Resent: 1})
+	run(false, task.ReconcileResult{})
+	run(true, task.ReconcileResult{Overdue: 1, Resent: 1})
 	w.clock.Add(2*time.Minute + time.Second)
-	run(false, task.Found{Overdue: 1, Resent: 1, Oldest: 2*time.Minute + time.Second})
+	run(false, task.ReconcileResult{Overdue: 1, Resent: 1, Oldest: 2*time.Minute + time.Second})
 	w.clock.Add(time.Minute)
-	run(false, task.Found{Overdue: 1, Oldest: 3*time.Minute + time.Second}) // reminded once
+	run(false, task.ReconcileResult{Overdue: 1, Oldest: 3*time.Minute + time.Second}) // reminded once
 	w.clock.Add(time.Minute)
-	run(false, task.Found{Overdue: 1, Resent: 1, Oldest: 4*time.Minute + time.Second}) // twice as late
+	run(false, task.ReconcileResult{Overdue: 1, Resent: 1, Oldest: 4*time.Minute + time.Second}) // twice as late
 	var m task.Message
 	if err := json.Unmarshal([]byte(text.messages[2].Body), &m); err != nil || m.ID != "task#1" || m.Step != 1 ||
 		m.Owner != owner || text.messages[2].Group != "acc_1#live" {
@@ -446,8 +446,8 @@ func TestACheckpointMovesOnOnly(t *testing.T) {
 		want error
 		is   string
 	}{{first, "b", nil, "b"}, {first, "a", nil, "b"}, {other, "c", store.ErrConflict, "b"}, {first, "d", nil, "d"}} {
-		if err := step.of.Advance(t.Context(), step.to); !errors.Is(err, step.want) || read().Done != step.is {
-			t.Errorf("%d: %v, at %q", i, err, read().Done)
+		if err := step.of.Advance(t.Context(), step.to); !errors.Is(err, step.want) || read().DoneUntil != step.is {
+			t.Errorf("%d: %v, at %q", i, err, read().DoneUntil)
 		}
 	}
 }

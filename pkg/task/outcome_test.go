@@ -23,8 +23,8 @@ func TestAnOutcomeThatIsDueWhenItsJoinSays(t *testing.T) {
 				at = w.clock.Now().Add(time.Duration(joined) * time.Minute)
 				return nil
 			},
-			Due:   func() (time.Time, bool) { return at, more },
-			After: func(context.Context) { after++ },
+			Due:      func() (time.Time, bool) { return at, more },
+			OnCommit: func(context.Context) { after++ },
 		}, nil
 	}})
 	if next := w.do(1, 1); next == nil || next.Step != 2 || next.Delay != time.Minute || after != 1 {

@@ -53,8 +53,8 @@ func NewReconciler(db *store.DB, now func() time.Time, sets ...Overdue) *Reconci
 	return &Reconciler{db, now, sets}
 }
 
-// Found is the result of a reconciliation.
-type Found struct {
+// ReconcileResult is the result of a reconciliation.
+type ReconcileResult struct {
 	// Overdue counts the members that were late. Resent counts those whose messages were sent again, or for the first
 	// time if they were parked. A run that continues an earlier one counts only its own members.
 	Overdue int `json:"overdue"`
@@ -67,7 +67,7 @@ type Found struct {
 	Unfinished bool `json:"unfinished"`
 }
 
-func (f *Found) add(o Found) {
+func (f *ReconcileResult) add(o ReconcileResult) {
 	f.Overdue += o.Overdue
 	f.Resent += o.Resent
 	f.Aside += o.Aside
@@ -90,7 +90,7 @@ const (
 // without atOnce.
 //
 // Scheduled work comes first: the other sets begin when the sets with Ahead have ended, or have had half of the time.
-func (r *Reconciler) Run(ctx context.Context, atOnce bool) (all Found, err error) {
+func (r *Reconciler) Run(ctx context.Context, atOnce bool) (all ReconcileResult, err error) {
 	begin, cancel := before(ctx, searchMargin)
 	defer cancel()
 	work, cancel := before(ctx, writeMargin)
@@ -99,10 +99,10 @@ func (r *Reconciler) Run(ctx context.Context, atOnce bool) (all Found, err error
 	defer follow()
 
 	var scheduled, running sync.WaitGroup
-	found, failed := make([][]Found, len(r.sets)), make([][]error, len(r.sets))
+	found, failed := make([][]ReconcileResult, len(r.sets)), make([][]error, len(r.sets))
 	start := func(i int, group *sync.WaitGroup) {
 		set := &r.sets[i]
-		found[i], failed[i] = make([]Found, set.Shards), make([]error, set.Shards)
+		found[i], failed[i] = make([]ReconcileResult, set.Shards), make([]error, set.Shards)
 		turns := make(chan struct{}, atATime)
 		for shard := range set.Shards {
 			group.Go(func() {
@@ -111,7 +111,7 @@ func (r *Reconciler) Run(ctx context.Context, atOnce bool) (all Found, err error
 				if err := p.run(ctx); err != nil {
 					failed[i][shard] = fmt.Errorf("task: reconcile %s: %w", p.partition, err)
 				}
-				found[i][shard] = p.found
+				found[i][shard] = p.result
 			})
 		}
 	}
@@ -231,12 +231,12 @@ type pass struct {
 	// turns holds a value for each shard of the set that reads or sends.
 	turns chan struct{}
 
-	at    time.Time
-	was   progress
-	next  *store.Cursor // behind the members that are done
-	marks ShardParts    // of this pass
-	lost  bool          // reports that a member had lost its message
-	found Found
+	at         time.Time
+	was        progress
+	next       *store.Cursor // behind the members that are done
+	marks      ShardParts    // of this pass
+	memberLost bool          // reports that a member had lost its message
+	result     ReconcileResult
 	// unsent has the first errors of messages that could not be sent, which the next run retries. The field others
 	// counts the rest.
 	unsent []error
@@ -282,7 +282,7 @@ func (p *pass) run(ctx context.Context) error {
 // ended returns the error of a pass. Running out of time is no error.
 func (p *pass) ended(err error) error {
 	if errors.Is(err, errTime) || err != nil && p.begin.Err() != nil {
-		p.found.Unfinished = true
+		p.result.Unfinished = true
 		return nil
 	}
 	return err
@@ -290,7 +290,7 @@ func (p *pass) ended(err error) error {
 
 // keep writes the checkpoint if it makes a difference to the next run.
 func (p *pass) keep(ctx context.Context, item store.Item) error {
-	if !p.lost && p.next == p.was.Next {
+	if !p.memberLost && p.next == p.was.Next {
 		return nil
 	}
 	var from, until string
@@ -349,7 +349,7 @@ func (p *pass) oldest() error {
 		return err
 	}
 	if due, err := dueAt(first.Items[0].Due); err == nil {
-		p.found.Oldest = max(p.found.Oldest, p.at.Sub(due))
+		p.result.Oldest = max(p.result.Oldest, p.at.Sub(due))
 	}
 	return nil
 }
@@ -389,8 +389,8 @@ func (p *pass) hasLost(listed store.Item) bool {
 	late := p.at.Sub(due)
 	now := p.atOnce && late >= 0
 	if now || late >= p.set.Grace {
-		p.found.Overdue++
-		p.found.Oldest = max(p.found.Oldest, late)
+		p.result.Overdue++
+		p.result.Oldest = max(p.result.Oldest, late)
 	}
 	from := due.Add(-p.set.Ahead)
 	return now || p.set.reminders(p.at.Sub(from)) > p.set.reminders(p.was.Searched.At(listed.Due.SK).Sub(from))
@@ -406,7 +406,7 @@ func (p *pass) resend(seen, lost []store.Item) error {
 			return err
 		}
 		defer end()
-		p.lost = true
+		p.memberLost = true
 		items, err := p.whole(lost)
 		if err != nil {
 			return err
@@ -414,7 +414,7 @@ func (p *pass) resend(seen, lost []store.Item) error {
 		for i, err := range p.set.Resend(p.work, items) {
 			switch {
 			case err == nil:
-				p.found.Resent++
+				p.result.Resent++
 			case errors.Is(err, store.ErrUnreadable):
 				p.aside(items[i], err)
 			case !errors.Is(err, ErrNeedless):
@@ -474,7 +474,7 @@ func (p *pass) whole(listed []store.Item) ([]store.Item, error) {
 // aside reports an item that cannot be decoded. The item stays in the set, for an operator to look into, and is tried
 // again with its next reminder.
 func (p *pass) aside(it store.Item, err error) {
-	p.found.Aside++
+	p.result.Aside++
 	metric.PutAside("shard", p.partition, "partition", it.PK, "id", it.SK, "due", it.Due.SK, "error", err)
 }
 
@@ -557,8 +557,8 @@ func (l ShardParts) bounded() ShardParts {
 type Checkpoint struct {
 	db   *store.DB
 	item store.Item
-	// Done is the position up to which nothing is left to do. It is empty before the first run.
-	Done string `json:"done"`
+	// DoneUntil is the position up to which nothing is left to do. It is empty before the first run.
+	DoneUntil string `json:"done"`
 }
 
 // ReadCheckpoint reads the checkpoint of a search.
@@ -574,10 +574,10 @@ func ReadCheckpoint(ctx context.Context, db *store.DB, name string) (*Checkpoint
 // Advance moves the checkpoint forward, never back. It returns store.ErrConflict if another run has moved it since it
 // was read.
 func (c *Checkpoint) Advance(ctx context.Context, done string) error {
-	if done <= c.Done {
+	if done <= c.DoneUntil {
 		return nil
 	}
-	c.Done = done
+	c.DoneUntil = done
 	return keepCheckpoint(ctx, c.db, &c.item, c)
 }
 

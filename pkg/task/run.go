@@ -92,7 +92,7 @@ func Waits(err error) bool {
 // Once then returns ErrLost, as a permanent error, and never calls do again. It does so after an error of do, too,
 // unless the error has a method NoEffect that returns true: then Once forgets the mark, and returns the error.
 func Once[T any](ctx context.Context, r *Run, name string, do func(context.Context) (T, error)) (result T, err error) {
-	if known, err := r.recall(name, &result); known || err != nil {
+	if known, err := r.resultOf(name, &result); known || err != nil {
 		return result, err
 	}
 	r.memory[name] = &memo{}
@@ -116,7 +116,7 @@ func Once[T any](ctx context.Context, r *Run, name string, do func(context.Conte
 // reads what it changes, and is called again if that has changed since.
 func Commit[T any](ctx context.Context, r *Run, name string,
 	change func(context.Context, *store.Tx) (T, error)) (result T, err error) {
-	if known, err := r.recall(name, &result); known || err != nil {
+	if known, err := r.resultOf(name, &result); known || err != nil {
 		return result, err
 	}
 	r.mu.Lock()
@@ -146,7 +146,7 @@ func Look[T any](ctx context.Context, r *Run, name string, n int,
 	find func(context.Context) (result T, found bool, err error)) (result T, err error) {
 	m := r.memory[name]
 	if m == nil || m.Result != nil || m.Looks >= n || r.cause != nil {
-		_, err = r.recall(name, &result)
+		_, err = r.resultOf(name, &result)
 		return result, err
 	}
 	if r.doubt == name {
@@ -170,8 +170,9 @@ func Look[T any](ctx context.Context, r *Run, name string, n int,
 	return result, r.Sleep(max(firstLook<<m.Looks, retry.After))
 }
 
-// recall reads the result of a call if it was made. The error is permanent: ErrLost, or the cause of the failing task.
-func (r *Run) recall(name string, result any) (known bool, err error) {
+// resultOf reads the result of a call if it was made. The error is permanent: ErrLost, or the cause of the failing
+// task.
+func (r *Run) resultOf(name string, result any) (known bool, err error) {
 	switch m := r.memory[name]; {
 	case m == nil && r.cause == nil:
 		return false, nil
@@ -217,13 +218,13 @@ func (r *Run) Keep(name string, value any) error {
 	return nil
 }
 
-// Kept reads into value what Keep has remembered under the name. It leaves value alone if there is nothing.
-func (r *Run) Kept(name string, value any) error {
+// Recall reads into value what Keep has remembered under the name. It leaves value alone if there is nothing.
+func (r *Run) Recall(name string, value any) error {
 	if r.memory[name] == nil {
 		return nil
 	}
 	reflect.ValueOf(value).Elem().SetZero() // members that are left out are zero
-	_, err := r.recall(name, value)
+	_, err := r.resultOf(name, value)
 	return err
 }
 

@@ -148,7 +148,7 @@ func (l *life) post(ctx context.Context, r *task.Run) error {
 	}
 	slept := false
 	if err == nil {
-		if err := r.Kept("slept", &slept); err != nil {
+		if err := r.Recall("slept", &slept); err != nil {
 			return err
 		}
 	}
@@ -323,7 +323,7 @@ func TestAChangeKeepsWhatItFinds(t *testing.T) {
 	l := newLife(t, 0, none)
 	l.f = func(_ context.Context, r *task.Run) error {
 		found := ""
-		if err := r.Kept("found", &found); err != nil {
+		if err := r.Recall("found", &found); err != nil {
 			return err
 		}
 		if found == "" {
@@ -350,7 +350,7 @@ func TestWhatIsKeptReplacesADefault(t *testing.T) {
 	l := newLife(t, 0, none)
 	l.f = func(_ context.Context, r *task.Run) error {
 		p := progress{Left: 3}
-		if err := r.Kept("progress", &p); err != nil {
+		if err := r.Recall("progress", &p); err != nil {
 			return err
 		}
 		if p.Done < 3 {

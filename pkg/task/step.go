@@ -45,8 +45,8 @@ type Step struct {
 	item store.Item // as it is stored
 	// guard is what the step holds of the kernel's guards.
 	guard int64
-	// lost is called when a renewal finds that the lease is lost. It is nil if nothing waits for that.
-	lost context.CancelCauseFunc
+	// onLost is called when a renewal finds that the lease is lost. It is nil if nothing waits for that.
+	onLost context.CancelCauseFunc
 }
 
 // Decode reads the payload, if there is one, into v.
@@ -157,7 +157,7 @@ func (s *Step) WhileHeld(ctx context.Context) (context.Context, context.CancelCa
 	ctx, end := context.WithCancelCause(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.lost = end
+	s.onLost = end
 	return ctx, end
 }
 
@@ -291,8 +291,8 @@ func (s *Step) commit(ctx context.Context, o Outcome, after tries) (done bool, e
 	switch {
 	case err == nil:
 		s.Task = t
-		if o.After != nil {
-			o.After(ctx)
+		if o.OnCommit != nil {
+			o.OnCommit(ctx)
 		}
 	case errors.Is(err, ErrMoved) && o.Undo != nil:
 		if now, failed := s.k.read(ctx, s.ID); failed == nil {
@@ -310,7 +310,7 @@ func (s *Step) commit(ctx context.Context, o Outcome, after tries) (done bool, e
 func (k *Kernel) hold(s *Step) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.held[s] = true
+	k.leases[s] = true
 }
 
 // release ends the renewals of the step's lease, and its guard.
@@ -321,14 +321,14 @@ func (s *Step) release() {
 	}
 	s.k.mu.Lock()
 	defer s.k.mu.Unlock()
-	delete(s.k.held, s)
+	delete(s.k.leases, s)
 }
 
 // Renew renews the leases that end soon. It is called by a heartbeat.
 func (k *Kernel) Renew(ctx context.Context) {
 	k.mu.Lock()
 	var soon []*Step
-	for s := range k.held {
+	for s := range k.leases {
 		soon = append(soon, s)
 	}
 	k.mu.Unlock()
@@ -347,13 +347,13 @@ func (s *Step) renew(ctx context.Context) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.k.mu.Lock()
-	held := s.k.held[s]
+	held := s.k.leases[s]
 	s.k.mu.Unlock()
 	if held && s.Task.Lease.Until.Sub(s.k.Now()) <= renewTime {
 		// A failure needs no retry: the next heartbeat follows. If another function has taken the step, the commit
 		// finds that out, too.
-		if err := s.extend(ctx); errors.Is(err, ErrMoved) && s.lost != nil {
-			s.lost(ErrMoved)
+		if err := s.extend(ctx); errors.Is(err, ErrMoved) && s.onLost != nil {
+			s.onLost(ErrMoved)
 		}
 	}
 }

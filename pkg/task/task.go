@@ -246,8 +246,8 @@ type Outcome struct {
 	// Due, unless it is nil, decides in place of Done and Wait: it returns when the next step is due, or false if none
 	// follows. It is called after Join, for a schedule that depends on what Join reads.
 	Due func() (at time.Time, more bool)
-	// After is called once the outcome is committed. It may be nil.
-	After func(ctx context.Context)
+	// OnCommit is called once the outcome is committed. It may be nil.
+	OnCommit func(ctx context.Context)
 	// Undo undoes an effect outside the table. It is called if the outcome was not committed because the task has moved
 	// on. The argument now is the current task, or nil if it no longer exists.
 	Undo func(ctx context.Context, now *Task)
@@ -256,7 +256,7 @@ type Outcome struct {
 // Repeat is Once for a call that does no harm if it is made twice. It leaves no mark, and is made again after an error.
 func Repeat[T any](ctx context.Context, r *Run, name string,
 	do func(context.Context) (T, error)) (result T, err error) {
-	if known, err := r.recall(name, &result); known || err != nil {
+	if known, err := r.resultOf(name, &result); known || err != nil {
 		return result, err
 	}
 	if result, err = do(ctx); err == nil {
@@ -285,7 +285,7 @@ const MostDeaths = 3
 // maxFailures bounds the attempts at a step whose error sets no bound of its own.
 const maxFailures = 8
 
-// NoLimit is the value of RetryError.Most for a step that is tried until it succeeds.
+// NoLimit is the value of RetryError.MaxFailures for a step that is tried until it succeeds.
 const NoLimit = math.MaxInt
 
 // RetryError is an error of a step that says when the step is to be tried again.
@@ -293,8 +293,8 @@ type RetryError struct {
 	Err error
 	// After is the shortest wait before the next attempt. With 0 the usual back-off applies.
 	After time.Duration
-	// Most is the number of failures in a row that ends the task. 0 means maxFailures.
-	Most int
+	// MaxFailures is the number of failures in a row that ends the task. 0 means maxFailures.
+	MaxFailures int
 }
 
 // Error returns the text of the cause.
@@ -310,7 +310,7 @@ func Again(err error) error {
 	if err == nil || errors.As(err, &retry) {
 		return err
 	}
-	return &RetryError{Err: err, Most: NoLimit}
+	return &RetryError{Err: err, MaxFailures: NoLimit}
 }
 
 // PermanentError is an error of a step that a retry cannot fix. The task fails with it.
@@ -353,8 +353,8 @@ func classify(err error, failed int, age time.Duration, chance float64) (wait ti
 	most, wait := maxFailures, pause(failures, chance)
 	if asked {
 		wait = max(wait, retry.After)
-		if retry.Most > 0 {
-			most = retry.Most
+		if retry.MaxFailures > 0 {
+			most = retry.MaxFailures
 		}
 	}
 	return wait, failures, failures >= most
@@ -513,7 +513,7 @@ func Outbox(tx *store.Tx, now time.Time, o tenant.Owner, id string, body any) er
 	if err != nil {
 		return err
 	}
-	it.Listed, it.ExpireAt = store.Key{}, now.Add(keepOutbox)
+	it.ListKey, it.ExpireAt = store.Key{}, now.Add(keepOutbox)
 	tx.Create(it, nil)
 	return nil
 }

@@ -51,7 +51,7 @@ func (s Settings) Reserved(f topology.Function) int {
 	if s.Concurrency != nil && s.Concurrency.Reserved[f.Name] > 0 {
 		return s.Concurrency.Reserved[f.Name]
 	}
-	return s.part(f.Reserved)
+	return s.part(f.ReservedConcurrency)
 }
 
 // StageThrottle returns the calls a second that the gateway lets through: ten for each run of the authorizer.

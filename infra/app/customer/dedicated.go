@@ -193,9 +193,9 @@ func (s Settings) checkConcurrency() error {
 					strings.Join(slices.Sorted(maps.Keys(known)), ", "))
 			case set.values[name] < 1:
 				return fmt.Errorf("%s is 1 or more, not %d", at, set.values[name])
-			case set.member == "reserved" && set.values[name] < max(s.Cap(f), s.part(f.Reserved)):
+			case set.member == "reserved" && set.values[name] < max(s.Cap(f), s.part(f.ReservedConcurrency)):
 				return fmt.Errorf("%s is %d or more, not %d: its callers start as many", at,
-					max(s.Cap(f), s.part(f.Reserved)), set.values[name])
+					max(s.Cap(f), s.part(f.ReservedConcurrency)), set.values[name])
 			case set.member == "provisioned" && f.Trigger != topology.ByGateway && f.Trigger != topology.AsAuthorizer:
 				return fmt.Errorf("%s: only the authorizer and the functions of the gateway have provisioned instances",
 					at)

@@ -33,9 +33,9 @@ func TestSettingsOfADedicatedCustomer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !s.Dedicated || s.Network.Zones != 3 || s.CanaryMinutes != 30 || s.Reserved(topology.Named("content")) != 50 ||
-		s.Reserved(topology.Named("authorizer")) != topology.Named("authorizer").Reserved ||
-		s.Reserved(topology.Named("docs")) != 0 {
+	if !s.Dedicated || s.Network.Zones != 3 || s.CanaryMinutes != 30 || s.Reserved(topology.FunctionNamed("content")) != 50 ||
+		s.Reserved(topology.FunctionNamed("authorizer")) != topology.FunctionNamed("authorizer").ReservedConcurrency ||
+		s.Reserved(topology.FunctionNamed("docs")) != 0 {
 		t.Errorf("got %+v", s)
 	}
 	if got := s.ProviderList(); !slices.Equal(got, []string{"bedrock", "bedrock-global"}) || len(s.Providers) != 1 {

@@ -29,7 +29,7 @@ func TestFunctionsAreGivenWhatTheyNeed(t *testing.T) {
 		}
 		unneeded := maps.Clone(given[f.Name])
 		required := slices.Concat(everywhere, needs.Required(f))
-		for _, q := range f.Knows() {
+		for _, q := range f.QueueAddresses() {
 			required = append(required, q.EnvName())
 		}
 		for _, name := range required {

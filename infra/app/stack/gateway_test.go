@@ -94,7 +94,7 @@ func TestGatewayServesEveryOperation(t *testing.T) {
 		}
 		uri, _ := json.Marshal(m.at("Integration", "Uri"))
 		name := "function:acme-prod-" + function + ":live/"
-		if f := topology.Named(function); f.May(topology.SignPeopleIn) {
+		if f := topology.FunctionNamed(function); f.May(topology.SignPeopleIn) {
 			name = called(t, gateway, topology.Title(function)) // in the stack of the gateway
 		}
 		if !mentions(m.at("Integration", "Uri"), name) {

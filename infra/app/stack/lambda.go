@@ -231,7 +231,7 @@ func (l lambdas) environment(f topology.Function) *map[string]*string {
 	if f.May(topology.SignMedia, topology.SignDossiers) && l.data.signing != nil {
 		env["MEDIA_KEY_ARN"] = l.data.signing.KeyArn()
 	}
-	for _, q := range f.Knows() {
+	for _, q := range f.QueueAddresses() {
 		env[q.EnvName()] = l.queues[q].QueueUrl()
 	}
 	return &env

@@ -26,7 +26,7 @@ func TestOnlyWhoIssuesKeysReachesTheirSecrets(t *testing.T) {
 		decoder = "map[ForAnyValue:StringLike:map[dynamodb:LeadingKeys:[" + deniedToDecoders + "]]]"
 	)
 	for name, permissions := range permissionsOf(acme) {
-		f := topology.Named(name)
+		f := topology.FunctionNamed(name)
 		var denied []string
 		for _, p := range permissions {
 			if p.effect == "Deny" && (p.conditions == secrets || p.conditions == decoder) &&
@@ -87,7 +87,7 @@ func TestWhoDecodesFilesReachesLittle(t *testing.T) {
 				t.Errorf("%s may %s on keys and accounts", name, action)
 			}
 		}
-		if puts != 1 || len(denied) < 4 || !topology.Named(name).DecodesFiles {
+		if puts != 1 || len(denied) < 4 || !topology.FunctionNamed(name).DecodesFiles {
 			t.Errorf("%s: %d permissions to put, and it may not %v", name, puts, denied)
 		}
 	}
@@ -138,7 +138,7 @@ func TestTheCustomersKeyIsUsedThroughServicesAlone(t *testing.T) {
 				!strings.Contains(p.conditions, ".eu-central-1.amazonaws.com") {
 				t.Errorf("%s may %v on condition of %s", name, p.actions, p.conditions)
 			}
-			f := topology.Named(name)
+			f := topology.FunctionNamed(name)
 			if got := strings.Contains(p.conditions, "s3.eu-central-1"); got != (f.Media != topology.None ||
 				f.May(topology.StoreInputs)) {
 				t.Errorf("%s uses the key through S3: %v", name, got)

@@ -41,7 +41,7 @@ func TestOneFunctionSendsMails(t *testing.T) {
 			}
 			sender, set := fn.Properties.at("Environment", "Variables", "MAIL_SENDER"),
 				fn.Properties.at("Environment", "Variables", "MAIL_SET")
-			f, on := topology.Named(name), strings.Contains(id, "initech")
+			f, on := topology.FunctionNamed(name), strings.Contains(id, "initech")
 			if (sender != nil) != (on && f.May(topology.KnowMail)) || (set != nil) != (on && f.May(topology.SendMail)) {
 				t.Errorf("%s has the sender %v and the rules %v", id, sender, set)
 			}

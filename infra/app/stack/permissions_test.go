@@ -119,7 +119,7 @@ func TestWhatAFunctionMayDoIsWhatItIsTold(t *testing.T) {
 		if allowed := env["ALLOW_LOOPBACK_WEBHOOKS"]; f.May(topology.ReachAddresses) && allowed != "false" {
 			t.Errorf("%s sends webhooks to the loopback address: %v", f.Name, allowed)
 		}
-		for _, queue := range f.Knows() {
+		for _, queue := range f.QueueAddresses() {
 			if env[queue.EnvName()] == nil {
 				t.Errorf("%s does not know the queue %s", f.Name, queue)
 			}

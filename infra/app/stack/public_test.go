@@ -60,13 +60,13 @@ func TestANameForCallersWithoutACertificate(t *testing.T) {
 	for id, r := range all.of("AWS::Lambda::Function") {
 		name := strings.TrimPrefix(r.Properties["FunctionName"].(string), "hooli-prod-")
 		url := r.Properties.at("Environment", "Variables", "PUBLIC_URL")
-		if byGateway := topology.Named(name).Trigger == topology.ByGateway; byGateway != (url == "https://public.hooli.example") {
+		if byGateway := topology.FunctionNamed(name).Trigger == topology.ByGateway; byGateway != (url == "https://public.hooli.example") {
 			t.Errorf("%s gives others the address %v", id, url)
 		}
 		// The account area and the server for agents are callers of the API like others.
 		api := r.Properties.at("Environment", "Variables", "API_URL")
 		reads := false
-		for _, p := range permissionsOf(all)[topology.Named(name).Name] {
+		for _, p := range permissionsOf(all)[topology.FunctionNamed(name).Name] {
 			reads = reads || p.effect == "Allow" && strings.Contains(p.resources, "CallerSecret") &&
 				slices.Equal(p.actions, []string{"secretsmanager:GetSecretValue"})
 		}

@@ -72,7 +72,7 @@ func TestSecretsOfCustomersHaveAKeyOfTheirOwn(t *testing.T) {
 				}
 				may[name] = append(may[name], p.actions...)
 				purpose := "webhook-signing-keys"
-				if topology.Named(name).May(topology.CallPlatforms) {
+				if topology.FunctionNamed(name).May(topology.CallPlatforms) {
 					purpose = "social-tokens"
 				}
 				if p.effect != "Allow" || p.conditions != "map[StringEquals:map[kms:EncryptionContext:purpose:["+

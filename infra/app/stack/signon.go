@@ -166,7 +166,7 @@ func (o *signOn) issuer(s customer.Settings) string {
 // nameIssuer tells the functions that name the issuer of people's tokens to callers.
 func (o *signOn) nameIssuer(l lambdas) {
 	for name, fn := range l.made {
-		if topology.Named(name).May(topology.NameIssuer) {
+		if topology.FunctionNamed(name).May(topology.NameIssuer) {
 			fn.AddEnvironment(jsii.String("SIGN_IN_ISSUER"), jsii.String(o.issuer(l.data.settings)), nil)
 		}
 	}
@@ -196,7 +196,7 @@ func (o *signOn) introduce(l lambdas, g *gateway) {
 	}
 	for name, fn := range l.made {
 		add(fn, variables)
-		if topology.Named(name).May(topology.SignPeopleIn) {
+		if topology.FunctionNamed(name).May(topology.SignPeopleIn) {
 			add(fn, endpoints)
 			// The local pool federates nobody.
 			if s.Local() {

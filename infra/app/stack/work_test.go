@@ -89,7 +89,7 @@ func checkQueue(t *testing.T, f topology.Function, q topology.Queue, dead map[st
 		t.Errorf("%s has no dead-letter queue", queueID)
 	}
 	least, factor := 3., 6.
-	if f.Holds {
+	if f.ExtendsVisibility {
 		// Failed messages come again within seconds. A message that a function does not finish
 		// is hidden no longer than Lambda requires.
 		least, factor = 15, 1
@@ -216,7 +216,7 @@ func TestStepsAreNoEndlessLoop(t *testing.T) {
 func TestFilesOfABatchFitIntoStorage(t *testing.T) {
 	const largest = 256 // MiB
 	_, function := named(t, acme[workStack], "AWS::Lambda::Function", "GenerateFunction")
-	batch := topology.Named("generate").Batch
+	batch := topology.FunctionNamed("generate").Batch
 	if size, _ := function.at("EphemeralStorage", "Size").(float64); size < float64(batch*largest) {
 		t.Errorf("%v MiB for %d files of %d MiB", size, batch, largest)
 	}

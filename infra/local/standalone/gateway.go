@@ -67,7 +67,7 @@ func newGateway(routes []httpapi.Route, functions map[string]function, public ma
 			pattern = "/{$}"
 		}
 		g.paths.Handle(pattern,
-			route{r.Path, public[r.Path], topology.Named(r.Function).Timeout, functions[r.Function]})
+			route{r.Path, public[r.Path], topology.FunctionNamed(r.Function).Timeout, functions[r.Function]})
 	}
 	return g
 }
@@ -130,7 +130,7 @@ func (to route) call(ctx context.Context, e events.APIGatewayProxyRequest) (even
 
 // admit has the authorizer check a call, and returns its context, or the type of the gateway's own response.
 func (g *gateway) admit(ctx context.Context, e events.APIGatewayProxyRequest) (admitted map[string]any, kind string) {
-	ctx, cancel := context.WithTimeout(ctx, topology.Named("authorizer").Timeout)
+	ctx, cancel := context.WithTimeout(ctx, topology.FunctionNamed("authorizer").Timeout)
 	defer cancel()
 	rc := e.RequestContext
 	in := events.APIGatewayCustomAuthorizerRequestTypeRequest{

@@ -40,7 +40,7 @@ func TestAPersonCallsTheService(t *testing.T) {
 		t.Fatal(err)
 	}
 	people, account := person.NewService(s.DB(), time.Now, rand.Reader), tenant.Account(demo.Account)
-	admit := func(email string, role auth.Role) admission.Admitted {
+	admit := func(email string, role auth.Role) admission.Person {
 		t.Helper()
 		tx := &store.Tx{}
 		_, _, err := people.Invite(tx, person.New{Account: account, Email: email, Role: role, By: "operator"})

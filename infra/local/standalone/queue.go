@@ -110,7 +110,7 @@ func (q *messages) Send(_ context.Context, all ...queue.Message) []error {
 }
 
 // errReceipt is the error of a receipt whose message is gone.
-var errReceipt = &queue.Refused{Code: "ReceiptHandleIsInvalid", Message: "the message is gone", Final: true}
+var errReceipt = &queue.RefusedEntry{Code: "ReceiptHandleIsInvalid", Message: "the message is gone", Final: true}
 
 // ExtendVisibility implements queue.Extender.
 func (q *messages) ExtendVisibility(_ context.Context, d time.Duration, receipts ...string) []error {

@@ -16,7 +16,7 @@ func (s *Service) schedule(ctx context.Context) {
 		return
 	}
 	for name, run := range s.scheduled {
-		f := topology.Named(name)
+		f := topology.FunctionNamed(name)
 		s.running.Go(func() {
 			for {
 				if err := guarded(func() error {

@@ -131,7 +131,7 @@ func (b bus) Publish(ctx context.Context, batch []worker.BusEvent) ([]error, err
 	failed := make([]error, len(batch))
 	for i, e := range batch {
 		if err := b.dispatch.Send(ctx, queue.Message{Body: `{"detail":` + e.Detail + `}`})[0]; err != nil {
-			failed[i] = &queue.Refused{Code: err.Error()}
+			failed[i] = &queue.RefusedEntry{Code: err.Error()}
 		}
 	}
 	return failed, nil
@@ -151,8 +151,8 @@ func (s *Service) workers(e area.Env) worker.Env {
 		}),
 		Sources: &fetch.Fetcher{Client: fetch.NewClient(true), Now: s.now}, Repeats: !s.options.RealProviders,
 		People: s.people, Receivers: s.caller(webhook.NewClient(true)), Accounts: noAWS{},
-		Probed: s.secrets.read(CanarySecret),
-		Mailer: s.mails, URL: s.BaseURL,
+		ProbeTarget: s.secrets.read(CanarySecret),
+		Mailer:      s.mails, URL: s.BaseURL,
 	}
 	if s.options.Trainer != nil {
 		w.Trainer = s.options.Trainer(s.AWS(), s.Providers, bucket)
@@ -165,7 +165,7 @@ func (s *Service) work(ctx context.Context, e area.Env) {
 	env := s.workers(e)
 	s.scheduled = map[string]lambda.Handler{}
 	for _, row := range worker.All {
-		f := topology.Named(row.Name)
+		f := topology.FunctionNamed(row.Name)
 		if f.Trigger == topology.ByRotation {
 			continue
 		}

@@ -101,7 +101,7 @@ func (w *World) connectCreator(ctx context.Context, state *store.DB, name string
 		FactoryIDs: []string{}}}
 	vault := social.Vault{Envelope: sealtest.Envelope(stackKey)}
 	token := platform.Token{Access: "token"}
-	if r.Sealed, err = vault.Seal(ctx, like.Owner, r.ID, platform.Account{ID: r.PlatformID, Handle: "acme", Name: "Acme",
+	if r.SealedAccount, err = vault.Seal(ctx, like.Owner, r.ID, platform.Account{ID: r.PlatformID, Handle: "acme", Name: "Acme",
 		Token: token}); err != nil {
 		return "", err
 	}

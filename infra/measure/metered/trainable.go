@@ -34,7 +34,7 @@ func (w *World) trainable(ctx context.Context) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		copied.Listed = store.Key{}
+		copied.ListKey = store.Key{}
 		tx.Create(copied, nil)
 	}
 	return factory, w.State.Commit(ctx, tx)

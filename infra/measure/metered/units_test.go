@@ -49,9 +49,9 @@ func thing(t *testing.T, id string, size int, owner string) store.Item {
 		t.Fatal(err)
 	}
 	it.Attributes = map[string]string{"bulk": strings.Repeat("x", size)}
-	it.Listed = store.Key{}
+	it.ListKey = store.Key{}
 	if owner != "" {
-		it.Listed = store.Key{PK: owner, SK: id}
+		it.ListKey = store.Key{PK: owner, SK: id}
 	}
 	return it
 }
@@ -85,12 +85,12 @@ func TestWritesAreCountedByTheRules(t *testing.T) {
 		}, 2*5 + 2},
 		{"an item that shrinks and leaves its index", func(tx *store.Tx) {
 			it := stored("large")
-			it.Attributes, it.Listed = nil, store.Key{}
+			it.Attributes, it.ListKey = nil, store.Key{}
 			tx.Replace(it)
 		}, 3 + 3},
 		{"an item that moves in its index", func(tx *store.Tx) {
 			it := stored("b")
-			it.Listed.PK = "other"
+			it.ListKey.PK = "other"
 			tx.Replace(it)
 		}, 5 + 5 + 5},
 		{"an item that goes", func(tx *store.Tx) { tx.Delete(stored("b")) }, 2*5 + 5},

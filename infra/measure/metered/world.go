@@ -201,7 +201,7 @@ func NewWith(ctx context.Context, s Settings) (_ *World, err error) {
 	}
 	log := audit.New(entries, w.Now)
 	w.recorder = &meteredRecorder{log: log, meter: w.Meter}
-	w.authorizer = function{topology.Named("authorizer"), lambda.NewHandler(authorizer.New(
+	w.authorizer = function{topology.FunctionNamed("authorizer"), lambda.NewHandler(authorizer.New(
 		credential.NewCounter(state, w.Now), w.issuer.Verifier(), authorizer.Scopes, w.Now).Handle)}
 	// The addresses of webhooks are resolved when they are saved. An address on the machine itself needs no
 	// look-up.
@@ -214,7 +214,7 @@ func NewWith(ctx context.Context, s Settings) (_ *World, err error) {
 		router := httpapi.NewRouter(state, w.recorder, w.Now)
 		router.SealWith(s.Secret)
 		f.Mount(router, e)
-		w.functions[f.Name] = function{topology.Named(f.Name), lambda.NewHandler(httpapi.Lambda(router))}
+		w.functions[f.Name] = function{topology.FunctionNamed(f.Name), lambda.NewHandler(httpapi.Lambda(router))}
 	}
 	for _, r := range routes() {
 		w.Routes[r.OperationID] = r

@@ -30,7 +30,7 @@ func main() {
 			}
 			credits = append(credits, r.Attempt.Credits)
 			r.Item.State, r.Item.Title, r.Item.Caption = item.Generated, "Title", "Caption"
-			asked, _, _ := r.Written()
+			asked, _, _ := r.WrittenTexts()
 			system, user = provider.TextPrompt(asked)
 			tokens = provider.TextTokens(asked)
 		}

@@ -46,7 +46,7 @@ func Run(ctx context.Context, db *store.DB, c Change, write bool,
 		return r, err
 	}
 	err = each(func(account string) error {
-		if account <= at.Done {
+		if account <= at.DoneUntil {
 			return nil
 		}
 		for _, mode := range []tenant.Mode{tenant.Live, tenant.Test} {

@@ -191,7 +191,7 @@ func TestTheTableIsThatOfTheRegistry(t *testing.T) {
 		"|---|---|---|---|---|\n")
 	for _, k := range record.Kinds {
 		var needs, changes []string
-		for _, scope := range k.Needs {
+		for _, scope := range k.RequiredScopes {
 			needs = append(needs, "`"+string(scope)+"`")
 		}
 		for _, operation := range k.Changes {
@@ -202,7 +202,7 @@ func TestTheTableIsThatOfTheRegistry(t *testing.T) {
 			changes = append(changes, fmt.Sprintf("`%s` (%s)", operation, route.Scope))
 		}
 		fmt.Fprintf(&b, "| %s (`%s`) | %s | %s | %s | %s |\n", k.Name, k.Document, k.Acts, strings.Join(needs, ", "),
-			strings.Join(changes, ", "), k.Ends)
+			strings.Join(changes, ", "), k.EndEffect)
 	}
 	const name, begin, end = "testdata/kinds.md", "<!-- begin -->\n", "<!-- end -->\n"
 	old, err := os.ReadFile(name)

@@ -171,5 +171,5 @@ func (s *scene) wipeUntil(ctx context.Context, urls []string, find func(context.
 func (s *scene) sweepUp(ctx context.Context) (found int, err error) {
 	swept, err := s.sweep(ctx)
 	s.happenedNow()
-	return swept.Events.Made + swept.Tasks.Resent, err
+	return swept.Events.Deliveries + swept.Tasks.Resent, err
 }

@@ -127,7 +127,7 @@ func TestAnEventThatTheBusLosesIsDelivered(t *testing.T) {
 	poll.Until(t, "the event", func() bool {
 		return len(into[[]webhookEvent](call(t, key, "GET", "/v1/events?type=content.*", nil), http.StatusOK)) == 1
 	})
-	if swept := sweep(t); swept.Events.Made < 1 {
+	if swept := sweep(t); swept.Events.Deliveries < 1 {
 		t.Errorf("swept %+v", swept)
 	}
 	poll.Until(t, "the webhook", func() bool { return len(hooks.about(lost.ID)) == 1 })

@@ -108,7 +108,7 @@ func (a *answer) rule(name, value string) error {
 	case name == "forbidden":
 		a.Forbidden = append(a.Forbidden, value)
 	case name == "source":
-		a.Quoted = append(a.Quoted, value)
+		a.QuotedInputs = append(a.QuotedInputs, value)
 	case name == "competitor":
 		a.Competitors = append(a.Competitors, value)
 	case name == "price" && len(words) == 2:

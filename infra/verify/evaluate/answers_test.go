@@ -32,7 +32,7 @@ func TestAPlantedFaultIsFoundAlone(t *testing.T) {
 	}
 	for _, v := range verdictsOf(all) {
 		for _, f := range v.found {
-			if promised := f.What == "promise" || f.What == "superlative"; promised && v.code == guard.Forbidden {
+			if promised := f.Kind == "promise" || f.Kind == "superlative"; promised && v.code == guard.Forbidden {
 				continue // a channel may forbid the words of a promise
 			}
 			if !v.good() && f.Code != v.code {

@@ -50,7 +50,7 @@ var clock = time.Date(2026, 5, 1, 9, 0, 30, 0, time.UTC)
 func recordOperation(ctx context.Context, route httpapi.Route) (e api.Example, err error) {
 	w, err := metered.NewWith(ctx, metered.Settings{
 		Account: "Acme Media", Agent: "acme-crm/2.1", Listed: 2, Clock: clock, Tick: time.Millisecond,
-		Secret: seal.Fixed([]byte("the secret of the examples")),
+		Secret: seal.FixedSecret([]byte("the secret of the examples")),
 	})
 	if err != nil {
 		return e, err

@@ -81,8 +81,8 @@ func (w *world) checkChats(fail func(format string, args ...any)) {
 		}
 		var r architect.Record
 		must(json.Unmarshal([]byte(textOf(it, "doc")), &r))
-		if r.Asked != "" {
-			fail("the chat %s waits for the reply to %s", r.ID, r.Asked)
+		if r.QuestionID != "" {
+			fail("the chat %s waits for the reply to %s", r.ID, r.QuestionID)
 		}
 		for i, m := range r.Messages {
 			replied := 0

@@ -63,10 +63,10 @@ func (w *world) observeAutomation(c memtable.Change) {
 	if r.State == automation.Failed && stateOf(c.Old) != string(automation.Failed) {
 		w.ends[r.ID]++
 	}
-	if since := w.team.looked; r.Looked && since[r.ID].IsZero() {
+	if since := w.team.looked; r.FeedRead && since[r.ID].IsZero() {
 		since[r.ID] = time.Now()
 	}
-	w.team.failed[r.ID] = w.team.failed[r.ID] || r.Looked && r.Failure != nil
+	w.team.failed[r.ID] = w.team.failed[r.ID] || r.FeedRead && r.Failure != nil
 }
 
 // automate makes automations of each kind, and connects a CRM to a shop.
@@ -158,7 +158,7 @@ func (c *caller) trade() {
 		s.deals++
 		id := strconv.Itoa(s.deals)
 		s.fake.PutDeal(crm.Deal{ID: id, Name: "Deal " + id, Pipeline: "7", Stage: wonStage, Amount: "10",
-			Currency: "EUR", Changed: time.Now()})
+			Currency: "EUR", ChangedAt: time.Now()})
 		if s.hookURL == "" {
 			return // a synchronization finds it
 		}

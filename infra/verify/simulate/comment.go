@@ -52,7 +52,7 @@ func (w *world) remarked(post, id string, do func(p *published, i int)) error {
 }
 
 // Comments implements platform.CommentReader.
-func (s stage) Comments(ctx context.Context, a platform.Account, post platform.Published,
+func (s stage) Comments(ctx context.Context, a platform.Account, post platform.PublishedPost,
 	_ string) (page platform.CommentPage, err error) {
 	err = s.pass(ctx, "Comments", a, post.ID, platform.Busy(), func(w *world) error {
 		p := w.on(post.ID)
@@ -79,7 +79,7 @@ func (s stage) Reply(ctx context.Context, a platform.Account, r platform.Reply) 
 }
 
 // HideComment implements platform.CommentHider.
-func (s stage) HideComment(ctx context.Context, a platform.Account, post platform.Published, id string,
+func (s stage) HideComment(ctx context.Context, a platform.Account, post platform.PublishedPost, id string,
 	hidden bool) error {
 	return s.pass(ctx, "HideComment", a, id, platform.Lost(nil), func(w *world) error {
 		return w.remarked(post.ID, id, func(p *published, i int) { p.comments[i].Hidden = platform.Shown(hidden) })
@@ -87,7 +87,7 @@ func (s stage) HideComment(ctx context.Context, a platform.Account, post platfor
 }
 
 // DeleteComment implements platform.CommentDeleter.
-func (s stage) DeleteComment(ctx context.Context, a platform.Account, post platform.Published, id string) error {
+func (s stage) DeleteComment(ctx context.Context, a platform.Account, post platform.PublishedPost, id string) error {
 	err := s.pass(ctx, "DeleteComment", a, id, platform.Lost(nil), func(w *world) error {
 		return w.remarked(post.ID, id, func(p *published, i int) { p.comments = slices.Delete(p.comments, i, i+1) })
 	})

@@ -75,7 +75,7 @@ func (composer) Compose(ctx context.Context, what generate.Composition, _ genera
 	if c.err != nil {
 		return c.err
 	}
-	if whole, ok := what.(generate.Whole); ok {
+	if whole, ok := what.(generate.UnchangedFiles); ok {
 		for _, f := range whole {
 			kind := provider.Kind(f.Type)
 			if f.Type == media.Audio {

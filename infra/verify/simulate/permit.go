@@ -34,7 +34,7 @@ func serving(method, path string) topology.Function {
 	if owners[pattern] == "" {
 		panic("simulate: no function serves " + method + " " + path)
 	}
-	return topology.Named(owners[pattern])
+	return topology.FunctionNamed(owners[pattern])
 }
 
 // permit notes what a call of the state table lacks the permission for. The call is carried out all the same, so that

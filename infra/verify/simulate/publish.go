@@ -122,7 +122,7 @@ func (s stage) Finalize(ctx context.Context, a platform.Account, p platform.Post
 		if !w.calm && chance(w.random, w.faults.Answer/4) { // it has the post nevertheless
 			return platform.Odd().Saying("Simulated.")
 		}
-		out = platform.Step{Next: platform.StageDone, Post: platform.Published{ID: post.id}}
+		out = platform.Step{Next: platform.StageDone, Post: platform.PublishedPost{ID: post.id}}
 		return nil
 	})
 	return out, err
@@ -137,7 +137,7 @@ func (s stage) Reconcile(ctx context.Context, a platform.Account, p platform.Pos
 	err = s.pass(ctx, "Reconcile", a, p.Key, platform.Busy(), func(w *world) error {
 		out = platform.Step{Next: platform.StageReconcile, Handle: h}
 		if post := w.posts[p.Key]; post != nil {
-			out = platform.Step{Next: platform.StageDone, Post: platform.Published{ID: post.id}}
+			out = platform.Step{Next: platform.StageDone, Post: platform.PublishedPost{ID: post.id}}
 		}
 		return nil
 	})
@@ -145,7 +145,7 @@ func (s stage) Reconcile(ctx context.Context, a platform.Account, p platform.Pos
 }
 
 // Metrics implements platform.Publisher.
-func (stage) Metrics(context.Context, platform.Account, platform.Published) (m platform.Metrics, err error) {
+func (stage) Metrics(context.Context, platform.Account, platform.PublishedPost) (m platform.Metrics, err error) {
 	return m, platform.Unsupported("metrics")
 }
 
@@ -170,7 +170,7 @@ func (c *caller) connect() {
 			r.LateAfterSeconds = new(30)
 		}
 		var err error
-		r.Sealed, err = build().vault().Seal(context.Background(), c.principal.Owner, r.ID,
+		r.SealedAccount, err = build().vault().Seal(context.Background(), c.principal.Owner, r.ID,
 			platform.Account{ID: c.name})
 		must(err)
 		must(c.refreshed(tx, &r))

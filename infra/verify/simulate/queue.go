@@ -135,7 +135,7 @@ func (s sender) Send(ctx context.Context, all ...queue.Message) []error {
 					for _, n := range sorted(bodies) {
 						i := batch[n]
 						if failed[n] = nil; !w.calm && chance(w.random, w.faults.Refuse) {
-							failed[n] = &queue.Refused{Code: "InternalError"}
+							failed[n] = &queue.RefusedEntry{Code: "InternalError"}
 							continue
 						}
 						q.put(all[i].Body, all[i].Delay)

@@ -48,7 +48,7 @@ var build = sync.OnceValue(func() stack {
 		AWS: aws.Config{Region: "us-west-2"}, DB: db, Media: signer, Now: time.Now, Random: rand.Reader,
 		Audit:     audit.New(db, time.Now),
 		Envelope:  sealtest.Envelope("the simulation's key"),
-		Seal:      seal.Fixed([]byte("the system's secret")),
+		Seal:      seal.FixedSecret([]byte("the system's secret")),
 		Providers: "bedrock,fal,elevenlabs", Converser: talker{}, HTTP: web{},
 		DeliverRole: arn.ARN{Partition: "aws", Service: "iam", AccountID: "444455556666", Resource: "role/deliver"},
 	}

@@ -197,7 +197,7 @@ func (bus) Publish(ctx context.Context, batch []worker.BusEvent) (failed []error
 				failed = make([]error, len(batch))
 				for i, e := range batch {
 					if !w.calm && chance(w.random, w.faults.Refuse) {
-						failed[i] = &queue.Refused{Code: "InternalFailure"}
+						failed[i] = &queue.RefusedEntry{Code: "InternalFailure"}
 					} else {
 						w.queues[topology.Dispatch].put(`{"detail":`+e.Detail+`}`, 0)
 					}

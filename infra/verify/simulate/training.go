@@ -95,7 +95,7 @@ func (w *world) observeTraining(c memtable.Change) {
 // checkTrainings checks that all trainings have ended, that each was charged its cost, and that the provider has
 // only the model of the last completed one.
 func (w *world) checkTrainings(fail func(format string, args ...any)) {
-	charged, deleted, models := map[string]int64{}, map[string]bool{}, map[string]catalog.Trained{}
+	charged, deleted, models := map[string]int64{}, map[string]bool{}, map[string]catalog.TunedModel{}
 	for _, it := range w.items() {
 		doc := []byte(textOf(it, "doc"))
 		switch textOf(it, "kind") {
@@ -106,7 +106,7 @@ func (w *world) checkTrainings(fail func(format string, args ...any)) {
 		case "factory":
 			deleted[textOf(it, "pk")] = stateOf(it) == "deleted"
 		case catalog.TrainedKind:
-			var m catalog.Trained
+			var m catalog.TunedModel
 			must(json.Unmarshal(doc, &m))
 			if other, ok := models[m.FactoryID]; ok {
 				fail("%s has the models of %s and %s", m.FactoryID, m.TrainingID, other.TrainingID)

@@ -252,7 +252,7 @@ func (w *world) makeCaller(n int) {
 	k.ID, k.Scopes, k.State = c.principal.KeyID(), c.principal.Scopes, keyrecord.Active
 	it, err := store.NewItem("api_key", tenant.Of(c.principal.Account, ""), k.ID, k)
 	must(err)
-	it.Key, it.Listed = credential.KeyOf(c.principal.Account, k.ID), store.Key{}
+	it.Key, it.ListKey = credential.KeyOf(c.principal.Account, k.ID), store.Key{}
 	id := string(c.principal.Account)
 	self, err := store.NewItem(account.Kind, tenant.Of(c.principal.Account, ""), id, object{"id": id, "name": c.name})
 	must(err)

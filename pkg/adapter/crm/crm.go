@@ -186,9 +186,9 @@ type Deal struct {
 	ID, Name, Description string
 	Pipeline, Stage       string
 	Amount, Currency      string
-	Changed               time.Time
-	// Entered is when it came into its stage. It is zero if the CRM does not tell it.
-	Entered time.Time
+	ChangedAt             time.Time
+	// EnteredAt is when it came into its stage. It is zero if the CRM does not tell it.
+	EnteredAt time.Time
 }
 
 // ErrForged means that a webhook does not come from the account of the CRM.
@@ -202,13 +202,13 @@ func NotFound() *platform.Error {
 	return platform.Reject(platform.CodePostNotFound, "The CRM does not have the object any more.")
 }
 
-// Refused classifies the answers by status that all CRMs share. It returns nil for those that the client classifies.
-func Refused(a wire.Answer) *platform.Error {
+// Classify classifies the answers by status that all CRMs share. It returns nil for those that the client classifies.
+func Classify(a wire.Answer) *platform.Error {
 	switch a.Status {
 	case http.StatusNotFound, http.StatusGone:
 		return NotFound()
 	case http.StatusPaymentRequired:
-		return platform.Later(platform.CodePlatformUnavailable, "The account of the CRM is not paid.").After(time.Hour)
+		return platform.Later(platform.CodePlatformUnavailable, "The account of the CRM is not paid.").WithWait(time.Hour)
 	case http.StatusForbidden:
 		return platform.Reject(platform.CodeMissingPermission, "The CRM does not permit this to the connected user.")
 	case http.StatusBadRequest, http.StatusUnprocessableEntity:
@@ -222,16 +222,16 @@ const timeout = 10 * time.Second
 
 // JSON makes a call, classifies its answer and decodes it into out, unless out is nil. An answer without a body, which
 // stands for an empty list, leaves out unchanged.
-func JSON(ctx context.Context, c *wire.Client, call wire.Call, refused wire.Refused, out any) error {
+func JSON(ctx context.Context, c *wire.Client, call wire.Call, refused wire.Classifier, out any) error {
 	call.Timeout, call.Void = timeout, true
 	return c.JSON(ctx, call, refused, out)
 }
 
-// Issued returns the token of an answer of the token endpoint. Fields that the answer lacks
+// TokenOf returns the token of an answer of the token endpoint. Fields that the answer lacks
 // keep their old values.
-func Issued(c *wire.Client, call wire.Call, answer wire.Issued, before platform.Token) (platform.Token, error) {
+func TokenOf(c *wire.Client, call wire.Call, answer wire.TokenAnswer, before platform.Token) (platform.Token, error) {
 	if answer.Access == "" {
-		return platform.Token{}, c.Garbled(call, errors.New("there is no access token"))
+		return platform.Token{}, c.GarbledError(call, errors.New("there is no access token"))
 	}
 	return answer.As(c.Now(), before), nil
 }

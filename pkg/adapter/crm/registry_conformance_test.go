@@ -113,7 +113,7 @@ func TestObjectsAreRead(t *testing.T) {
 		}
 		deals := all(t, func(c string) (crm.Page[crm.Deal], error) { return f.Deals(ctx, a, f.now, c) })
 		if len(deals) != 7 || deals[6].ID != "7" || deals[6].Stage != "142" || deals[6].Pipeline != "7" ||
-			deals[6].Name != "Deal 7" || deals[6].Amount != "1290" || !deals[6].Changed.Equal(f.now) {
+			deals[6].Name != "Deal 7" || deals[6].Amount != "1290" || !deals[6].ChangedAt.Equal(f.now) {
 			t.Errorf("deals: %+v", deals)
 		}
 		if one, err := f.Deal(ctx, a, "7"); err != nil || one.ID != "7" || one.Stage != "142" {

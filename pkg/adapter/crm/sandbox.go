@@ -135,7 +135,7 @@ func (a *Sandbox) Deal(_ context.Context, _ Account, dealID string) (Deal, error
 		return Deal{}, NotFound()
 	}
 	return Deal{ID: dealID, Name: "Shoes for the team of Example Inc.", Pipeline: pipelines[0].ID, Stage: stage,
-		Amount: "1290.00", Currency: "EUR", Changed: entered, Entered: entered}, nil
+		Amount: "1290.00", Currency: "EUR", ChangedAt: entered, EnteredAt: entered}, nil
 }
 
 // HasNote implements crm.Objects.

@@ -22,12 +22,12 @@ type Ref struct {
 // Work is a publication in progress. S is the state of the adapter. The handle has all but the members of the present
 // step.
 type Work[S any] struct {
-	Begun bool `json:"begun"`
-	Own   S    `json:"own"`
-	Made  int  `json:"made,omitempty"`  // number of visible posts of the publication
-	First Ref  `json:"first,omitzero"`  // the post
-	Last  Ref  `json:"last,omitzero"`   // the latest reply of the thread, or the post
-	Looks int  `json:"looks,omitempty"` // reads of the post after it was made
+	HasBegun  bool `json:"begun"`
+	Own       S    `json:"own"`
+	PostsMade int  `json:"made,omitempty"`  // number of visible posts of the publication
+	First     Ref  `json:"first,omitzero"`  // the post
+	Last      Ref  `json:"last,omitzero"`   // the latest reply of the thread, or the post
+	Looks     int  `json:"looks,omitempty"` // reads of the post after it was made
 	// More are the ids of the posts after the first, in their order.
 	More []string `json:"more,omitempty"`
 
@@ -41,33 +41,33 @@ type Work[S any] struct {
 	// Warning is the requested part that the post lacks, or nil.
 	Warning *Warning `json:"-"`
 
-	texts Arranged
+	texts ArrangedText
 }
 
 // Text returns the text of the next post: a part of the caption, or the first comment.
 func (w *Work[S]) Text() string {
-	if posts := w.texts.Posts(); w.Made < len(posts) {
-		return posts[w.Made]
+	if posts := w.texts.Posts(); w.PostsMade < len(posts) {
+		return posts[w.PostsMade]
 	}
 	return w.Post.Options.FirstComment
 }
 
 // IsComment reports whether the next post is the first comment.
 func (w *Work[S]) IsComment() bool {
-	return w.Post.Options.FirstComment != "" && w.Made == w.texts.Parts()
+	return w.Post.Options.FirstComment != "" && w.PostsMade == w.texts.Parts()
 }
 
 // complete reports whether all posts are made.
-func (w *Work[S]) complete() bool { return w.Made >= w.texts.Parts() && !w.IsComment() }
+func (w *Work[S]) complete() bool { return w.PostsMade >= w.texts.Parts() && !w.IsComment() }
 
-// published returns the posts that were made so far.
-func (w *Work[S]) published() Published {
-	return Published{ID: w.First.ID, URL: w.First.URL, More: strings.Join(w.More, ",")}
+// posts returns the posts that were made so far.
+func (w *Work[S]) posts() PublishedPost {
+	return PublishedPost{ID: w.First.ID, URL: w.First.URL, More: strings.Join(w.More, ",")}
 }
 
-// done returns the step that ends the publication.
-func (w *Work[S]) done() Step {
-	return Step{Next: StageDone, Post: w.published(), Warning: w.Warning}
+// end returns the step that ends the publication.
+func (w *Work[S]) end() Step {
+	return Step{Next: StageDone, Post: w.posts(), Warning: w.Warning}
 }
 
 // Steps makes the calls of a
@@ -114,16 +114,16 @@ func (c Chain[S]) Name() string { return c.ID }
 func (c Chain[S]) Capabilities() Capabilities { return c.Caps }
 
 func (c Chain[S]) work(a Account, p Post) *Work[S] {
-	return &Work[S]{Begun: true, Account: a, Post: p, texts: Arrange(p, c.Caps)}
+	return &Work[S]{HasBegun: true, Account: a, Post: p, texts: Arrange(p, c.Caps)}
 }
 
 func (c Chain[S]) parse(a Account, p Post, h Handle) (*Work[S], error) {
 	w := c.work(a, p)
-	w.Begun = false
+	w.HasBegun = false
 	if err := h.Decode(w); err != nil {
 		return nil, err
 	}
-	if !w.Begun || w.Made < 0 {
+	if !w.HasBegun || w.PostsMade < 0 {
 		return nil, Reject(CodeInvalidHandle, "The publication is not known.")
 	}
 	return w, nil
@@ -156,7 +156,7 @@ func (c Chain[S]) Check(ctx context.Context, a Account, p Post, h Handle) (Step,
 }
 
 func (c Chain[S]) prepare(ctx context.Context, w *Work[S]) (Step, error) {
-	before := w.Made
+	before := w.PostsMade
 	ready, wait, err := c.Steps.Prepare(ctx, w)
 	if err != nil {
 		return c.unwritten(w, err)
@@ -166,8 +166,8 @@ func (c Chain[S]) prepare(ctx context.Context, w *Work[S]) (Step, error) {
 		next = StageFinalize
 	}
 	step, err := Go(next, w, wait)
-	if w.Made > before {
-		step.Post = w.published()
+	if w.PostsMade > before {
+		step.Post = w.posts()
 	}
 	return step, err
 }
@@ -183,7 +183,7 @@ func (c Chain[S]) end(ctx context.Context, w *Work[S]) (Step, error) {
 			return Go(StageCheck, w, wait)
 		}
 	}
-	return w.done(), nil
+	return w.end(), nil
 }
 
 // Finalize implements Publisher. It makes the next post.
@@ -203,7 +203,7 @@ func (c Chain[S]) Finalize(ctx context.Context, a Account, p Post,
 	if err != nil {
 		return c.unwritten(w, err)
 	}
-	return c.made(w, ref)
+	return c.afterPost(w, ref)
 }
 
 // unwritten returns the step after the next post was refused. A first comment that is refused does
@@ -231,10 +231,10 @@ func (c Chain[S]) without(refused error) Step {
 		c.Caps.Label+" has not taken the first comment.", refused)}
 }
 
-// made returns the step after the next post was made.
-func (c Chain[S]) made(w *Work[S], ref Ref) (Step, error) {
+// afterPost returns the step after the next post was made.
+func (c Chain[S]) afterPost(w *Work[S], ref Ref) (Step, error) {
 	comment := w.IsComment()
-	if w.Made == 0 {
+	if w.PostsMade == 0 {
 		w.First = ref
 	} else {
 		w.More = append(w.More, ref.ID)
@@ -242,13 +242,13 @@ func (c Chain[S]) made(w *Work[S], ref Ref) (Step, error) {
 	if !comment {
 		w.Last = ref
 	}
-	w.Made++
+	w.PostsMade++
 	// An adapter that has the address of a post before its comment has read the post.
-	if _, waits := c.Steps.(Ender[S]); w.complete() && (!waits || w.Made > 1 && w.First.URL != "") {
-		return w.done(), nil
+	if _, waits := c.Steps.(Ender[S]); w.complete() && (!waits || w.PostsMade > 1 && w.First.URL != "") {
+		return w.end(), nil
 	}
 	step, err := Go(StageCheck, w, w.Wait)
-	step.Post = w.published()
+	step.Post = w.posts()
 	return step, err
 }
 
@@ -269,9 +269,9 @@ func (c Chain[S]) Reconcile(ctx context.Context, a Account, p Post, h Handle,
 	case err != nil:
 		return Step{}, err
 	case next == StageDone && ref.ID == "":
-		return w.done(), nil
+		return w.end(), nil
 	case next == StageDone:
-		return c.made(w, ref)
+		return c.afterPost(w, ref)
 	case next == StageReconcile:
 		w.Wait = c.Every
 	}
@@ -308,8 +308,8 @@ type Progress struct {
 	// Unclear counts refusals for reasons that the adapter does not know, one after another.
 	Unclear int `json:"unclear,omitempty"`
 	// Refusals counts such refusals of the present call that makes a post, after each of which the call is made again.
-	Refusals int       `json:"refusals,omitempty"`
-	Post     Published `json:"post,omitzero"`
+	Refusals int           `json:"refusals,omitempty"`
+	Post     PublishedPost `json:"post,omitzero"`
 	// Refusal is the answer to the call of SentAt, or nil if that answer was lost.
 	Refusal *Refusal `json:"refusal,omitempty"`
 	// Words are what the platform has said in the answer to the call of SentAt.
@@ -336,7 +336,7 @@ func (p Progress) Done() bool { return p.Stage == StageDone }
 // nothing was posted and nothing is in doubt, and the present step otherwise. So a post whose
 // outcome is unknown stays unknown, and is not made again.
 func (p Progress) Retry() Progress {
-	if p.SentAt.IsZero() && p.Doubts == 0 && p.Post == (Published{}) {
+	if p.SentAt.IsZero() && p.Doubts == 0 && p.Post == (PublishedPost{}) {
 		return Progress{}
 	}
 	return p
@@ -378,7 +378,7 @@ func Next(ctx context.Context, a Publisher, acct Account, post Post, p Progress,
 			p.Refusal, p.Words = refusal(err), WordsOf(err)
 			return p, reconcileEvery, nil
 		}
-		if p = p.known(); err == nil {
+		if p = p.afterAnswer(); err == nil {
 			p.Refusals = 0
 		}
 	default:
@@ -388,11 +388,12 @@ func Next(ctx context.Context, a Publisher, acct Account, post Post, p Progress,
 	if KindOf(err) == Unclear {
 		if p, err = p.unclear(err); KindOf(err) == BadContent {
 			if left, ok := leave(a, acct, post, p.Handle, err); ok {
-				return p.moved(left), left.Wait, nil
+				return p.afterStep(left), left.Wait, nil
 			}
 		}
 	}
-	if kind := KindOf(err); err != nil && p.Doubts > 0 && p.Post == (Published{}) && (kind == Restart || kind.Final()) {
+	if kind := KindOf(err); err != nil && p.Doubts > 0 && p.Post == (PublishedPost{}) &&
+		(kind == Restart || kind.Final()) {
 		// Another worker may have posted, so look for its post before the publication fails or begins again.
 		p.SentAt = now
 		if kind == Reconnect || p.Doubts >= maxDoubts {
@@ -401,10 +402,10 @@ func Next(ctx context.Context, a Publisher, acct Account, post Post, p Progress,
 		return p, reconcileEvery, nil
 	}
 	if err != nil {
-		return p.failed(err)
+		return p.afterError(err)
 	}
 	p.Unclear = 0
-	return p.moved(step), step.Wait, nil
+	return p.afterStep(step), step.Wait, nil
 }
 
 // Leaver is a Publisher whose publications may lack a part that the platform refuses, such as a first comment.
@@ -445,7 +446,7 @@ func reconcile(ctx context.Context, a Publisher, acct Account, post Post, p Prog
 		p.Doubts++
 	}
 	late := now.Sub(p.SentAt) >= reconcileFor && p.Looks >= minLooks
-	found := step.Post != (Published{}) && step.Post != p.Post
+	found := step.Post != (PublishedPost{}) && step.Post != p.Post
 	switch kind := KindOf(err); {
 	case err == nil && p.Refusal != nil && !found && (step.Next == StageFinalize || step.Next == StageCheck):
 		// The call may be made again, but not for ever.
@@ -453,13 +454,13 @@ func reconcile(ctx context.Context, a Publisher, acct Account, post Post, p Prog
 			p.Doubts = 0
 			refused := p.Refusal.final()
 			if left, ok := leave(a, acct, post, p.Handle, refused); ok {
-				return p.known().moved(left), left.Wait, nil
+				return p.afterAnswer().afterStep(left), left.Wait, nil
 			}
-			return p.known(), 0, refused
+			return p.afterAnswer(), 0, refused
 		}
-		return p.known().moved(step), max(step.Wait, time.Duration(p.Refusals)*unclearEvery), nil
+		return p.afterAnswer().afterStep(step), max(step.Wait, time.Duration(p.Refusals)*unclearEvery), nil
 	case err == nil && step.Next != StageReconcile:
-		return p.known().moved(step), step.Wait, nil
+		return p.afterAnswer().afterStep(step), step.Wait, nil
 	case err == nil && !late:
 		if step.Wait == 0 {
 			step.Wait = reconcileEvery
@@ -468,12 +469,12 @@ func reconcile(ctx context.Context, a Publisher, acct Account, post Post, p Prog
 	case err == nil && p.Refusal != nil && p.Doubts == 1:
 		p.Doubts = 0 // the platform has refused the only call, and does not have the post
 		refused := p.Refusal.final()
-		return p.known(), 0, refused
+		return p.afterAnswer(), 0, refused
 	case err == nil:
 		return p, 0, Lost(errors.New("nothing was found in time")).Saying(p.Words)
 	case kind == BadContent, kind == Restart:
 		p.Doubts = 0 // nothing was or will be posted
-		return p.known().failed(err)
+		return p.afterAnswer().afterError(err)
 	case kind == Unknown, kind == Reconnect, late:
 		// Nothing can be read without a connection, and the post may exist.
 		lost := Lost(err).Saying(cmp.Or(WordsOf(err), p.Words))
@@ -488,16 +489,16 @@ func reconcile(ctx context.Context, a Publisher, acct Account, post Post, p Prog
 	}
 }
 
-// known returns the progress after the outcome of the call is known.
-func (p Progress) known() Progress {
+// afterAnswer returns the progress after the outcome of the call is known.
+func (p Progress) afterAnswer() Progress {
 	p.SentAt, p.Looks, p.Refusal, p.Words = time.Time{}, 0, nil, ""
 	return p
 }
 
-// moved returns the progress after a step.
-func (p Progress) moved(step Step) Progress {
+// afterStep returns the progress after a step.
+func (p Progress) afterStep(step Step) Progress {
 	p.Stage, p.Handle = step.Next, step.Handle
-	if step.Post != (Published{}) {
+	if step.Post != (PublishedPost{}) {
 		p.Post = step.Post
 	}
 	if step.Warning != nil {
@@ -509,14 +510,14 @@ func (p Progress) moved(step Step) Progress {
 	return p
 }
 
-// failed returns the progress after an error.
-func (p Progress) failed(err error) (Progress, time.Duration, error) {
+// afterError returns the progress after an error.
+func (p Progress) afterError(err error) (Progress, time.Duration, error) {
 	if KindOf(err) != Restart {
 		return p, 0, err
 	}
 	var e *Error
 	errors.As(err, &e)
-	if p.Restarts >= maxRestarts || p.Post != (Published{}) {
+	if p.Restarts >= maxRestarts || p.Post != (PublishedPost{}) {
 		return p, 0, Reject(CodeMediaRefused, "The platform could not process the media.").Saying(e.Words).Because(err)
 	}
 	return Progress{Restarts: p.Restarts + 1}, max(e.RetryAfter, reconcileEvery), nil
@@ -529,7 +530,7 @@ func (p Progress) unclear(err error) (Progress, error) {
 	if p.Unclear++; p.Unclear >= maxUnclear {
 		return p, Reject(e.Code, e.Message).Saying(e.Words).Because(err)
 	}
-	return p, Later(e.Code, e.Message).Saying(e.Words).After(time.Duration(p.Unclear) * unclearEvery).Because(err)
+	return p, Later(e.Code, e.Message).Saying(e.Words).WithWait(time.Duration(p.Unclear) * unclearEvery).Because(err)
 }
 
 func classified(err error) bool {

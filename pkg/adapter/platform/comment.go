@@ -81,21 +81,21 @@ type CommentPage struct {
 type CommentReader interface {
 	// Comments returns a page of comments. The argument after is the Next of the page before, or empty. The error is of
 	// any kind except Unknown and Restart.
-	Comments(ctx context.Context, a Account, p Published, after string) (CommentPage, error)
+	Comments(ctx context.Context, a Account, p PublishedPost, after string) (CommentPage, error)
 }
 
 // Reply is a reply to a comment.
 type Reply struct {
 	// Key is unique to the reply, and the same at every attempt.
 	Key  string
-	Post Published
+	Post PublishedPost
 	To   Comment
 	Text string
 	// At is the start of the first attempt.
 	At time.Time
-	// Kept is what an attempt leaves to the next one if its error is Retry, such as what a platform still prepares. The
-	// caller stores it between attempts. It may be nil for an attempt that stands alone.
-	Kept *Handle
+	// Handle is what an attempt leaves to the next one if its error is Retry, such as what a platform still prepares.
+	// The caller stores it between attempts. It may be nil for an attempt that stands alone.
+	Handle *Handle
 }
 
 // Replier is a platform that takes replies to comments.
@@ -109,14 +109,14 @@ type Replier interface {
 // CommentHider is a platform that hides comments from other readers.
 type CommentHider interface {
 	// HideComment hides a comment, or shows it again. It may be repeated. The error is of any kind except Restart.
-	HideComment(ctx context.Context, a Account, p Published, commentID string, hidden bool) error
+	HideComment(ctx context.Context, a Account, p PublishedPost, commentID string, hidden bool) error
 }
 
 // CommentDeleter is a platform that deletes comments on own posts.
 type CommentDeleter interface {
 	// DeleteComment deletes a comment. It may be repeated: a comment that does not exist any more is no error. The
 	// error is of any kind except Restart.
-	DeleteComment(ctx context.Context, a Account, p Published, commentID string) error
+	DeleteComment(ctx context.Context, a Account, p PublishedPost, commentID string) error
 }
 
 // mostReplyPages bounds the pages that FindReply reads.

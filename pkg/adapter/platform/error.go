@@ -131,8 +131,8 @@ func (e *Error) Saying(words string) *Error {
 	return e
 }
 
-// After returns the error with a time to wait.
-func (e *Error) After(d time.Duration) *Error {
+// WithWait returns the error with a time to wait.
+func (e *Error) WithWait(d time.Duration) *Error {
 	e.RetryAfter = d
 	return e
 }
@@ -226,7 +226,7 @@ func Later(code Code, message string) *Error {
 
 // Limited returns the error of a platform that accepts no more calls for a while.
 func Limited(after time.Duration) *Error {
-	return Later(CodeRateLimited, "The platform takes no more calls at the moment.").After(after)
+	return Later(CodeRateLimited, "The platform takes no more calls at the moment.").WithWait(after)
 }
 
 // Busy returns the error of a platform that is temporarily out of service.
@@ -237,7 +237,7 @@ func Busy() *Error {
 // Full returns the error of an account that may publish no more for now.
 func Full(after time.Duration) *Error {
 	return (&Error{Kind: Quota, Code: CodeQuotaReached, Message: "The account has published as much as the platform " +
-		"allows for now."}).After(after)
+		"allows for now."}).WithWait(after)
 }
 
 // TokenExpired returns the error of an access token that has ended.
@@ -288,7 +288,7 @@ var opaque = sync.OnceValue(func() *regexp.Regexp {
 // without control and format characters, and without what may be a token. It is the text of others, and says nothing
 // that the service vouches for.
 func Words(said string) string {
-	said = opaque().ReplaceAllStringFunc(text.ClipLine(spaced(said), 4*MaxWords), func(s string) string {
+	said = opaque().ReplaceAllStringFunc(text.ClipLine(replaceControls(said), 4*MaxWords), func(s string) string {
 		if at, _, found := strings.Cut(s, "://"); found && strings.HasPrefix(at, "http") && !hidden(s) {
 			return s
 		}
@@ -315,8 +315,8 @@ func hidden(address string) bool {
 	return strings.Contains(address, "@") || strings.Contains(address, "/bot")
 }
 
-// spaced returns a text with a space in place of each control character.
-func spaced(s string) string {
+// replaceControls returns a text with a space in place of each control character.
+func replaceControls(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return ' '

@@ -61,8 +61,8 @@ func (f *fitting) texts(p Post, c Capabilities, rule Rule) {
 	switch {
 	case len(p.Media) == 0 && rule.Rest.Max > 0:
 		f.text("caption", a.Body, rule.Rest)
-	case a.Rest != "":
-		f.text("caption", a.Rest, rule.Rest)
+	case a.SecondMessage != "":
+		f.text("caption", a.SecondMessage, rule.Rest)
 	case p.Options.Thread && len(a.Replies) >= max(rule.Thread, 1):
 		f.add("caption", "%s takes threads of up to %d posts; the caption needs %d.", f.label, rule.Thread,
 			len(a.Replies)+1)
@@ -149,7 +149,7 @@ func (f *fitting) hashtags(p Post, c Capabilities) {
 	if limit.Strict {
 		written = max(written, texts.Signs(p.Caption, texts.Hash))
 	}
-	if limit.Written && written > 0 {
+	if limit.InCaption && written > 0 {
 		n, where = n+written, fmt.Sprintf(", %d of them in the caption", written)
 	}
 	if n > limit.Max {
@@ -165,9 +165,9 @@ func (f *fitting) hashtags(p Post, c Capabilities) {
 	}
 }
 
-// Halved returns what the platform would not show as the hashtags that a post names, with the member of each: parts of
-// words, or plain text. It takes such a post. Fit returns what it refuses.
-func Halved(name string, p Post, c Capabilities) []Problem {
+// SplitHashtags returns what the platform would not show as the hashtags that a post names, with the member of each:
+// parts of words, or plain text. It takes such a post. Fit returns what it refuses.
+func SplitHashtags(name string, p Post, c Capabilities) []Problem {
 	f := &fitting{platform: name, label: c.Label}
 	for i, tag := range p.Hashtags {
 		if c.Hashtags.Tags || c.Reader.Tag(tag) {
@@ -282,7 +282,7 @@ func (c Capabilities) lacks(kind Kind, o Option) string {
 
 func (f *fitting) options(p Post, c Capabilities) {
 	o := p.Options
-	for _, name := range o.wanted() {
+	for _, name := range o.names() {
 		if !c.Supports(p.Kind, name) {
 			f.add("options."+string(name), "%s", c.lacks(p.Kind, name))
 		}
@@ -386,33 +386,33 @@ func Recut(name string, p Post, c Capabilities) []Problem {
 	return f.problems
 }
 
-// Arranged is the text of a post in the arrangement of its platform.
-type Arranged struct {
-	Title string
-	Body  string   // caption, with the hashtags if they belong to it
-	Rest  string   // separate message that follows the media
-	Tags  []string // hashtags that are separate from the caption
+// ArrangedText is the text of a post in the arrangement of its platform.
+type ArrangedText struct {
+	Title         string
+	Body          string   // caption, with the hashtags if they belong to it
+	SecondMessage string   // separate message that follows the media
+	Tags          []string // hashtags that are separate from the caption
 	// Replies are the texts of the posts that follow the first one in a thread.
 	Replies []string
 }
 
 // Posts returns the texts of the messages or posts that have the text.
-func (a Arranged) Posts() []string {
+func (a ArrangedText) Posts() []string {
 	all := append([]string{a.Body}, a.Replies...)
-	if a.Rest != "" {
-		all = append(all, a.Rest)
+	if a.SecondMessage != "" {
+		all = append(all, a.SecondMessage)
 	}
 	return all
 }
 
 // Parts returns the number of messages or posts that have the text.
-func (a Arranged) Parts() int { return len(a.Posts()) }
+func (a ArrangedText) Parts() int { return len(a.Posts()) }
 
 // Arrange places the caption and hashtags as the platform requires. If the caption is too long for the media and the
 // platform allows a separate message, Arrange divides it at the end of a paragraph, else of a sentence, else of a word.
-func Arrange(p Post, c Capabilities) Arranged {
+func Arrange(p Post, c Capabilities) ArrangedText {
 	rule := c.Rule(p)
-	a := Arranged{Title: strings.TrimSpace(p.Title), Body: strings.TrimSpace(p.Caption)}
+	a := ArrangedText{Title: strings.TrimSpace(p.Title), Body: strings.TrimSpace(p.Caption)}
 	if c.Hashtags.Tags {
 		a.Tags = p.Hashtags
 	} else if len(p.Hashtags) > 0 {
@@ -422,7 +422,7 @@ func Arrange(p Post, c Capabilities) Arranged {
 		return a // a message without media, which may be as long as the rest
 	}
 	if rule.Rest.Max > 0 && rule.Caption.Length(a.Body) > rule.Caption.Max {
-		a.Body, a.Rest = divide(a.Body, rule.Caption)
+		a.Body, a.SecondMessage = divide(a.Body, rule.Caption)
 	}
 	if p.Options.Thread && rule.Thread > 0 {
 		var parts []string

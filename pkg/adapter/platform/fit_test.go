@@ -264,8 +264,8 @@ func TestMarkupIsNotCut(t *testing.T) {
 		capabilities(t, "telegram"))
 	n := strings.Count(got.Body, "a&amp;")
 	if body := "<b>" + strings.TrimSpace(strings.Repeat("a&amp; ", n)) + "</b>"; got.Body != body || n < 340 ||
-		got.Rest != "<b>"+strings.Repeat("a&amp; ", 400-n)+"</b>" {
-		t.Errorf("%d: %q and %q", n, got.Body, got.Rest)
+		got.SecondMessage != "<b>"+strings.Repeat("a&amp; ", 400-n)+"</b>" {
+		t.Errorf("%d: %q and %q", n, got.Body, got.SecondMessage)
 	}
 }
 
@@ -275,7 +275,7 @@ func TestHalvedHashtags(t *testing.T) {
 	for name, want := range map[string][]int{"x": {2, 3, 4, 5, 6, 7}, "instagram": {2, 3, 4, 5, 6, 7}, "bluesky": {6, 8},
 		"youtube": nil} {
 		var got []int
-		for _, p := range platform.Halved(name, platform.Post{Kind: "post", Hashtags: tags}, capabilities(t, name)) {
+		for _, p := range platform.SplitHashtags(name, platform.Post{Kind: "post", Hashtags: tags}, capabilities(t, name)) {
 			got = append(got, int(p.Param[len("hashtags[")]-'0'))
 		}
 		if !slices.Equal(got, want) {
@@ -287,12 +287,12 @@ func TestHalvedHashtags(t *testing.T) {
 func TestHashtagsArePlacedAsThePlatformWants(t *testing.T) {
 	p := platform.Post{Kind: platform.KindVideo, Title: "A shoe", Caption: "It runs.\n",
 		Hashtags: []string{"shoes", "running"}, Media: []platform.Media{fixture.Video("a", 10)}}
-	for name, want := range map[string]platform.Arranged{
+	for name, want := range map[string]platform.ArrangedText{
 		"instagram": {Body: "It runs.\n\n#shoes #running"},
 		"youtube":   {Body: "It runs.", Tags: []string{"shoes", "running"}},
 	} {
 		got := platform.Arrange(p, capabilities(t, name))
-		if got.Body != want.Body || got.Rest != "" || !slices.Equal(got.Tags, want.Tags) {
+		if got.Body != want.Body || got.SecondMessage != "" || !slices.Equal(got.Tags, want.Tags) {
 			t.Errorf("%s: %+v, want %+v", name, got, want)
 		}
 	}
@@ -313,8 +313,8 @@ func TestALongCaptionIsDividedWhereItPauses(t *testing.T) {
 	} {
 		got := platform.Arrange(platform.Post{Kind: platform.KindPost, Caption: c.caption,
 			Media: []platform.Media{fixture.Image("a")}}, capabilities(t, "telegram"))
-		if got.Body != c.first || got.Rest != c.rest {
-			t.Errorf("%s: divided after %d and %d bytes: …%q", name, len(got.Body), len(got.Rest),
+		if got.Body != c.first || got.SecondMessage != c.rest {
+			t.Errorf("%s: divided after %d and %d bytes: …%q", name, len(got.Body), len(got.SecondMessage),
 				got.Body[max(0, len(got.Body)-20):])
 		}
 	}

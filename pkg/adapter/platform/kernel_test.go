@@ -74,7 +74,7 @@ func (h *publishing) Step(ctx context.Context, s *task.Step) (task.Outcome, erro
 		}
 		return o, nil
 	default:
-		return o, &task.RetryError{Err: err, After: e.RetryAfter, Most: task.NoLimit}
+		return o, &task.RetryError{Err: err, After: e.RetryAfter, MaxFailures: task.NoLimit}
 	}
 }
 

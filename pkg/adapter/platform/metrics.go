@@ -30,8 +30,8 @@ func (m *Metrics) All() [len(Names)]**int64 {
 		&m.Clicks}
 }
 
-// Named returns the names of the counts that are known.
-func (m Metrics) Named() (names []string) {
+// Names returns the names of the counts that are known.
+func (m Metrics) Names() (names []string) {
 	for i, count := range m.All() {
 		if *count != nil {
 			names = append(names, Names[i])
@@ -119,14 +119,14 @@ func (d Day) Or(earlier Day) Day {
 	return d
 }
 
-// Named returns the names of the figures that are known.
-func (d Day) Named() (names []string) {
+// Names returns the names of the figures that are known.
+func (d Day) Names() (names []string) {
 	for i, figure := range d.all() {
 		if *figure != nil {
 			names = append(names, dayNames[i])
 		}
 	}
-	return append(names, d.Metrics.Named()...)
+	return append(names, d.Metrics.Names()...)
 }
 
 // AccountReader is a platform that tells figures of accounts. Its Capabilities.Account is set.

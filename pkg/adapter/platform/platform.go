@@ -84,7 +84,7 @@ type Publisher interface {
 	Reconcile(ctx context.Context, a Account, p Post, h Handle, begun time.Time) (Step, error)
 
 	// Metrics reads the metrics of a post. The error is of any kind except Unknown and Restart.
-	Metrics(ctx context.Context, a Account, p Published) (Metrics, error)
+	Metrics(ctx context.Context, a Account, p PublishedPost) (Metrics, error)
 }
 
 // Stage is the kind of the next step in a publication.
@@ -104,7 +104,7 @@ type Step struct {
 	Next   Stage
 	Handle Handle        // for the next step
 	Wait   time.Duration // before the next step, or 0
-	Post   Published     // as far as it is known
+	Post   PublishedPost // as far as it is known
 	// Warning is the requested part that the post lacks, or nil if the post is complete.
 	Warning *Warning
 }
@@ -152,8 +152,8 @@ func CommentInDoubt() Step {
 		"Look at the post: the comment may exist."}}
 }
 
-// Published is a post at its platform.
-type Published struct {
+// PublishedPost is a post at its platform.
+type PublishedPost struct {
 	ID  string `json:"id,omitempty"` // the platform's id, empty if the platform does not tell it
 	URL string `json:"url,omitempty"`
 	// More are the ids of the other posts of a thread and of its first comment, in their order and separated by commas,
@@ -265,9 +265,9 @@ type Capabilities struct {
 	Budget *Budget
 	// Plain reports whether the platform refuses media that show a logo or the name of a brand.
 	Plain bool
-	// Asks returns the choices that the rules of the platform ask of the person who posts, and that a post lacks. It is
-	// nil if there are none.
-	Asks func(Post) []Problem
+	// RequiredChoices returns the choices that the rules of the platform ask of the person who posts, and that a post
+	// lacks. It is nil if there are none.
+	RequiredChoices func(Post) []Problem
 	// Refuses returns what is wrong with the options of a post beyond their shape. It is nil if nothing can be.
 	Refuses func(Post) []Problem
 	// Edits and Deletes report whether the platform is an Editor and a Deleter.
@@ -311,8 +311,8 @@ func (o Origin) Silent() bool { return !o.Flag && len(o.Reads) == 0 }
 type Habits struct {
 	// FirstLine is the number of characters of a caption that are seen before a reader opens it, 0 if all are seen.
 	FirstLine int
-	// Least and Most bound the usual length of a caption in characters.
-	Least, Most int
+	// MinCaption and Most bound the usual length of a caption in characters.
+	MinCaption, MaxCaption int
 	// Hashtags is the usual number of hashtags.
 	Hashtags int
 	// Links reports whether an address in a caption can be opened.
@@ -424,8 +424,8 @@ type File struct {
 // Hashtags describes how a platform takes hashtags.
 type Hashtags struct {
 	Max int // 0 if the platform takes none
-	// Written reports whether hashtags in the caption count, too.
-	Written bool
+	// InCaption reports whether hashtags in the caption count, too.
+	InCaption bool
 	// Strict reports whether each # counts that any reader could take as the beginning of a hashtag, because the
 	// platform does not say what it takes as one.
 	Strict bool
@@ -588,8 +588,8 @@ type Hook struct {
 	Body   []byte
 }
 
-// Announced is a post whose comments have changed, as a webhook says.
-type Announced struct {
+// ChangedPost is a post whose comments have changed, as a webhook says.
+type ChangedPost struct {
 	Account, Post string // ids at the platform
 }
 
@@ -598,10 +598,10 @@ var ErrForged = errors.New("platform: the webhook is not the platform's")
 
 // Announcer is a platform that announces changes of comments by webhooks.
 type Announcer interface {
-	// Announced verifies a webhook. It returns the posts that the webhook names, and the text that the platform wants
-	// as the answer. It returns ErrForged for a webhook that does not come from the platform, and an error of any kind
-	// if the application cannot be read. It makes no calls.
-	Announced(ctx context.Context, h Hook) (posts []Announced, answer string, err error)
+	// ChangedPosts verifies a webhook. It returns the posts that the webhook names, and the text that the platform
+	// wants as the answer. It returns ErrForged for a webhook that does not come from the platform, and an error of any
+	// kind if the application cannot be read. It makes no calls.
+	ChangedPosts(ctx context.Context, h Hook) (posts []ChangedPost, answer string, err error)
 }
 
 // SameSecret reports whether a text that somebody has sent is a secret, in constant time. It never is if the secret is
@@ -629,8 +629,8 @@ type Lookup struct {
 	Units int
 }
 
-// Found is what a lookup has found. Its texts are those of the platform.
-type Found struct {
+// LookupResult is what a lookup has found. Its texts are those of the platform.
+type LookupResult struct {
 	ID     string `json:"id"`
 	Name   string `json:"name"`
 	Detail string `json:"detail,omitempty"` // such as the address of a place
@@ -640,7 +640,7 @@ type Found struct {
 type Finder interface {
 	// Lookup finds what has a name. The text is empty for a kind that is listed. The error is of any kind except
 	// Unknown and Restart.
-	Lookup(ctx context.Context, a Account, kind LookupKind, text string) ([]Found, error)
+	Lookup(ctx context.Context, a Account, kind LookupKind, text string) ([]LookupResult, error)
 }
 
 // FindsBy returns the lookup of a kind, and reports whether the platform has it.
@@ -670,9 +670,9 @@ type CreatorReader interface {
 	CreatorInfo(ctx context.Context, a Account) (Creator, error)
 }
 
-// Placed is a published post, with what changes of it depend on.
-type Placed struct {
-	Published
+// PlacedPost is a published post, with what changes of it depend on.
+type PlacedPost struct {
+	PublishedPost
 	// Media is the number of its media, and Parts the number of its messages, where the platform has several.
 	Media, Parts int
 	// Options are the options of the post, of which some platforms need the form of its text.
@@ -683,11 +683,11 @@ type Placed struct {
 type Editor interface {
 	// Edit replaces the text of a post. It may be repeated: the post then has the same text. An error is of any kind
 	// but Restart; Unknown means that the text may have been changed.
-	Edit(ctx context.Context, a Account, p Placed, text string) error
+	Edit(ctx context.Context, a Account, p PlacedPost, text string) error
 }
 
 // Posts returns the ids of all its posts, the last first: a thread of which some were deleted is still one.
-func (p Placed) Posts() []string {
+func (p PlacedPost) Posts() []string {
 	ids := []string{p.ID}
 	if p.More != "" {
 		ids = append(ids, strings.Split(p.More, ",")...)
@@ -700,7 +700,7 @@ func (p Placed) Posts() []string {
 type Deleter interface {
 	// Delete removes a post. It may be repeated: a post that does not exist any more is no error. An error is of any
 	// kind but Restart; Unknown means that the post may have been removed.
-	Delete(ctx context.Context, a Account, p Placed) error
+	Delete(ctx context.Context, a Account, p PlacedPost) error
 }
 
 // Removal is what a webhook tells of a person who has connected accounts: that the rights of the application are

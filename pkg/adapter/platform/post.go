@@ -137,45 +137,45 @@ type Visible struct {
 	Privacy Privacy `json:"privacy,omitempty"`
 }
 
-// Described is the part of a shape with the option alt_text.
-type Described struct {
+// AltTextOption is the part of a shape with the option alt_text.
+type AltTextOption struct {
 	// Descriptions of the images for people who cannot see them, in the order of the images.
 	AltText []string `json:"alt_text,omitempty" maxItems:"10" nullable:"false"`
 }
 
-// Framed is the part of a shape with the option cover_at.
-type Framed struct {
+// CoverAtOption is the part of a shape with the option cover_at.
+type CoverAtOption struct {
 	// Time of the frame of a video to show before it plays. Absent: the poster, or the platform's choice.
 	CoverAtSeconds float64 `json:"cover_at_seconds,omitempty" minimum:"0" maximum:"600" multipleOf:"0.001"`
 }
 
-// Commented is the part of a shape with the option first_comment.
-type Commented struct {
+// FirstCommentOption is the part of a shape with the option first_comment.
+type FirstCommentOption struct {
 	// Comment to write below the post.
 	FirstComment string `json:"first_comment,omitempty" minLength:"1" maxLength:"5000"`
 }
 
-// Declared is the part of a shape with the option is_aigc.
-type Declared struct {
+// AIOption is the part of a shape with the option is_aigc.
+type AIOption struct {
 	// Declares that the content was made by AI. It is always declared where the platform asks: false is refused.
 	Generated *bool `json:"is_aigc,omitempty"`
 }
 
-// Sponsored is the part of a shape with the option paid_partnership.
-type Sponsored struct {
+// SponsorOption is the part of a shape with the option paid_partnership.
+type SponsorOption struct {
 	// Declares that a partner paid for the post.
 	Paid bool `json:"paid_partnership,omitempty"`
 }
 
-// Partnered is the part of a shape with the options paid_partnership and partners.
-type Partnered struct {
-	Sponsored
+// PartnersOption is the part of a shape with the options paid_partnership and partners.
+type PartnersOption struct {
+	SponsorOption
 	// Ids on the platform of the accounts of the partners that paid. They need paid_partnership.
 	Partners []string `json:"partners,omitempty" format:"digits" maxItems:"2" uniqueItems:"true" nullable:"false"`
 }
 
 // Refused returns what is wrong with the partners of a post, of which the platform with the name takes a number.
-func (o Partnered) Refused(name string, least, most int) []Problem {
+func (o PartnersOption) Refused(name string, least, most int) []Problem {
 	refuse := func(option, message string) []Problem {
 		return []Problem{{Platform: name, Param: "options." + option, Message: message}}
 	}
@@ -196,27 +196,27 @@ type Quiet struct {
 	Silent bool `json:"silent,omitempty"`
 }
 
-// Closed is the part of a shape with the option disable_comments.
-type Closed struct {
+// CommentsOption is the part of a shape with the option disable_comments.
+type CommentsOption struct {
 	// Permits no comments.
 	DisableComments bool `json:"disable_comments,omitempty"`
 }
 
-// Threaded is the part of a shape with the option thread.
-type Threaded struct {
+// ThreadOption is the part of a shape with the option thread.
+type ThreadOption struct {
 	// Publishes a caption that is too long for one post as several, each a reply to the one before. Absent: a long
 	// caption is refused.
 	Thread bool `json:"thread,omitempty"`
 }
 
-// Located is the part of a shape with the option location_id.
-type Located struct {
+// LocationOption is the part of a shape with the option location_id.
+type LocationOption struct {
 	// Id of the page of a place, which the post names. `GET /v1/publishing/lookups` with `kind=location` finds it.
 	LocationID string `json:"location_id,omitempty" format:"digits"`
 }
 
-// Polled is the part of a shape with the option poll.
-type Polled struct {
+// PollOption is the part of a shape with the option poll.
+type PollOption struct {
 	// Poll below the text, in place of media.
 	Poll *Poll `json:"poll,omitempty"`
 }
@@ -231,8 +231,8 @@ type Poll struct {
 	DurationHours int `json:"duration_hours" minimum:"1" maximum:"336" example:"24"`
 }
 
-// Categorized is the part of a shape with the option category_id.
-type Categorized struct {
+// CategoryOption is the part of a shape with the option category_id.
+type CategoryOption struct {
 	// Number of the category of the video on the platform. Absent: music or news by the type of the factory, or else
 	// the platform's most general one.
 	CategoryID string `json:"category_id,omitempty" pattern:"^[0-9]{1,4}$"`
@@ -252,11 +252,11 @@ func (c Capabilities) Wishes(raw []byte) (o Options, alt []string, err error) {
 	own := reflect.New(reflect.TypeOf(c.Shape))
 	var shared struct {
 		Visible
-		Described
-		Framed
-		Commented
-		Declared
-		Threaded
+		AltTextOption
+		CoverAtOption
+		FirstCommentOption
+		AIOption
+		ThreadOption
 	}
 	if err := errors.Join(json.Unmarshal(raw, own.Interface()), json.Unmarshal(raw, &shared)); err != nil {
 		return o, nil, fmt.Errorf("platform: read the options of %s: %w", c.Label, err)
@@ -271,8 +271,8 @@ func (c Capabilities) Wishes(raw []byte) (o Options, alt []string, err error) {
 	return o, shared.AltText, nil
 }
 
-// wanted returns the names of the options that are set. It leaves out privacy, which Fit checks by its values.
-func (o Options) wanted() (all []Option) {
+// names returns the names of the options that are set. It leaves out privacy, which Fit checks by its values.
+func (o Options) names() (all []Option) {
 	if o.CoverAt != 0 {
 		all = append(all, OptionCoverAt)
 	}

@@ -55,7 +55,7 @@ func next(s *scripted, p platform.Progress, at time.Time,
 
 func TestTheRightToPostIsKeptBeforeThePost(t *testing.T) {
 	ready := platform.Progress{Stage: platform.StageFinalize, Handle: "h"}
-	s := &scripted{step: platform.Step{Next: platform.StageDone, Post: platform.Published{ID: "1"}}}
+	s := &scripted{step: platform.Step{Next: platform.StageDone, Post: platform.PublishedPost{ID: "1"}}}
 	broken := errors.New("the table is gone")
 	_, _, err := next(s, ready, now, func(context.Context, platform.Progress) error { return broken })
 	if !errors.Is(err, broken) || len(s.calls) > 0 {
@@ -182,7 +182,7 @@ func TestAFailureAfterADoubtIsLookedInto(t *testing.T) {
 			platform.KindOf(err) != platform.Unknown || kind != platform.Reconnect && err != nil {
 			t.Errorf("%s: %+v, %v", kind, p, err)
 		}
-		s.step, s.err = platform.Step{Next: platform.StageDone, Post: platform.Published{ID: "1"}}, nil
+		s.step, s.err = platform.Step{Next: platform.StageDone, Post: platform.PublishedPost{ID: "1"}}, nil
 		if p, _, err = next(s, p, now, nil); err != nil || !p.Done() || p.Post.ID != "1" {
 			t.Errorf("%s: what the other worker has posted: %+v, %v", kind, p, err)
 		}
@@ -244,14 +244,14 @@ func TestRefusalsOfAPostAreBounded(t *testing.T) {
 	// A part that is found was made, and the next part is no repeat.
 	p = platform.Progress{Stage: platform.StageFinalize, Handle: "h", SentAt: now, Refusals: 2,
 		Refusal: &platform.Refusal{Code: "x", Message: "X."}}
-	s.step = platform.Step{Next: platform.StageCheck, Handle: "h", Post: platform.Published{ID: "1"}}
+	s.step = platform.Step{Next: platform.StageCheck, Handle: "h", Post: platform.PublishedPost{ID: "1"}}
 	if p, _, err = next(s, p, now, nil); err != nil || p.Stage != platform.StageCheck || p.Post.ID != "1" {
 		t.Errorf("a part that exists: %+v, %v", p, err)
 	}
 }
 
 func TestRestartsAreBounded(t *testing.T) {
-	s := &scripted{err: platform.Again(nil).After(time.Hour)}
+	s := &scripted{err: platform.Again(nil).WithWait(time.Hour)}
 	p := platform.Progress{Stage: platform.StageCheck, Handle: "h"}
 	for n := range 3 {
 		var wait time.Duration
@@ -265,7 +265,7 @@ func TestRestartsAreBounded(t *testing.T) {
 	if _, _, err := next(s, p, now, nil); platform.KindOf(err) != platform.BadContent {
 		t.Errorf("a fourth restart: %v", err)
 	}
-	posted := platform.Progress{Stage: platform.StageCheck, Post: platform.Published{ID: "1"}}
+	posted := platform.Progress{Stage: platform.StageCheck, Post: platform.PublishedPost{ID: "1"}}
 	if _, _, err := next(s, posted, now, nil); platform.KindOf(err) != platform.BadContent {
 		t.Errorf("a restart after a part was posted: %v", err)
 	}
@@ -346,7 +346,7 @@ func TestAPostIsLookedForAfterAnUnknownRefusal(t *testing.T) {
 		return s, p
 	}
 	s, p := begin()
-	s.step, s.err = platform.Step{Next: platform.StageDone, Post: platform.Published{ID: "1"}}, nil
+	s.step, s.err = platform.Step{Next: platform.StageDone, Post: platform.PublishedPost{ID: "1"}}, nil
 	if p, _, err := next(s, p, now, nil); err != nil || !p.Done() || p.Post.ID != "1" || p.Refusal != nil {
 		t.Errorf("found: %+v, %v", p, err)
 	}

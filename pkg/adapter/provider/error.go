@@ -86,9 +86,9 @@ func (e *Error) NoEffect() bool { return e.Kind != UnknownOutcome }
 // does not count it as a failure.
 func (e *Error) Throttled() bool { return e.Kind == Transient && e.Code == CodeBusy }
 
-// Refused returns the error of a provider that has refused or failed a request for good, or nil if err is no such
+// RefusalOf returns the error of a provider that has refused or failed a request for good, or nil if err is no such
 // error.
-func Refused(err error) *Error {
+func RefusalOf(err error) *Error {
 	var e *Error
 	if errors.As(err, &e) && (e.Kind == BadInput || e.Kind == Rejected) {
 		return e

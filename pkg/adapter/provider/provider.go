@@ -132,7 +132,7 @@ type Request struct {
 	Hashtags int
 	// Short is for text: the platforms that have a version of the caption of their own, with the most characters of
 	// each.
-	Short      []ShortWanted
+	Short      []ShortVersion
 	ImageURL   string // video, avatar, image: the picture to start from
 	ImageRatio string // video: the aspect ratio of ImageURL, if it is known
 	// Resolution is the resolution of the model in the catalog, such as 720p. It is empty if it is unknown.
@@ -140,11 +140,11 @@ type Request struct {
 	AudioURL   string // avatar: the speech to move to, instead of Prompt
 	VideoURL   string // avatar: the video whose lips move to the speech
 	Lyrics     string // music: the lyrics to sing
-	// Spoken is for avatars with AudioURL: the length of the recording.
-	Spoken time.Duration
-	Voice  string // voice, avatar: the provider's id of the voice; the model's default if empty
-	Marks  bool   // voice: return the time of each word, if the provider can
-	Avatar string // avatar: the provider's id of the avatar; the model's default if empty
+	// SpeechLength is for avatars with AudioURL: the length of the recording.
+	SpeechLength time.Duration
+	Voice        string // voice, avatar: the provider's id of the voice; the model's default if empty
+	Marks        bool   // voice: return the time of each word, if the provider can
+	Avatar       string // avatar: the provider's id of the avatar; the model's default if empty
 
 	// Rehearsal is the outcome for the sandbox to simulate. Others ignore it.
 	Rehearsal Rehearsal
@@ -153,8 +153,8 @@ type Request struct {
 // None is the number of hashtags of a text without any.
 const None = -1
 
-// ShortWanted is a platform that has a version of a caption of its own.
-type ShortWanted struct {
+// ShortVersion is a platform that has a version of a caption of its own.
+type ShortVersion struct {
 	// Platform is the id of the platform, and Characters is the most that it takes.
 	Platform   string `json:"p"`
 	Characters int    `json:"n"`
@@ -309,8 +309,8 @@ func (t Text) Script() string {
 	return strings.Join(texts, " ")
 }
 
-// Shown returns the texts that readers, viewers and listeners meet, in no order that matters.
-func (t Text) Shown() []string {
+// AllTexts returns the texts that readers, viewers and listeners meet, in no order that matters.
+func (t Text) AllTexts() []string {
 	all := append([]string{t.Title, t.Headline, t.Caption, t.Script()}, t.Hashtags...)
 	for _, p := range t.Pictures {
 		all = append(all, p.Alt)

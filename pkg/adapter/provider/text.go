@@ -200,7 +200,7 @@ func parseText(raw string, req Request) (t Text, err error) {
 }
 
 // parseShort cleans the short versions of a caption: one for each platform that was asked for.
-func parseShort(all []Short, wanted []ShortWanted) (short []Short, err error) {
+func parseShort(all []Short, wanted []ShortVersion) (short []Short, err error) {
 	for _, w := range wanted {
 		i := slices.IndexFunc(all, func(s Short) bool { return s.Platform == w.Platform })
 		if i < 0 || lines(all[i].Caption) == "" {

@@ -112,7 +112,7 @@ func (s *Service) Create(ctx context.Context, set Settings) (Account, error) {
 	if err != nil {
 		return Account{}, err
 	}
-	it.Listed = store.Key{PK: listPartition, SK: a.ID}
+	it.ListKey = store.Key{PK: listPartition, SK: a.ID}
 	tx := &store.Tx{}
 	tx.Create(it, nil)
 	if err := ledger.Open(tx, tenant.Account(a.ID), a.LowThreshold, a.LostSpendLimit, a.view(tenant.Live)); err != nil {
@@ -248,7 +248,7 @@ func (s *Service) update(ctx context.Context, accountID tenant.Account, set Sett
 	}
 	tx := &store.Tx{}
 	tx.Replace(it)
-	tx.Counted(SecretsKey(tenant.Account(a.ID)), secrets.Count())
+	tx.CounterIs(SecretsKey(tenant.Account(a.ID)), secrets.Count())
 	if err := ledger.Change(tx, s.now(), tenant.Account(a.ID), balance, a.LowThreshold, a.LostSpendLimit,
 		a.view(tenant.Live)); err != nil {
 		return Account{}, err

@@ -214,7 +214,7 @@ func TestProbes(t *testing.T) {
 	half, _ := got.Probes.Percentile(50)
 	most, _ := got.Probes.Percentile(100)
 	if err != nil || got.Probes.Calls != 3 || got.Probes.Failed != 1 || half != 10000 || most != 60000 ||
-		got.Waiting.Calls != 0 || !got.Looked.IsZero() {
+		got.Waiting.Calls != 0 || !got.ReadAt.IsZero() {
 		t.Errorf("%+v, %d, %d, %v", got, half, most, err)
 	}
 	if none, err := account.ReadStack(t.Context(), w.DB, at.AddDate(0, 1, 0)); err != nil || none.Probes.Calls != 0 {
@@ -235,7 +235,7 @@ func TestWaitingWork(t *testing.T) {
 		}
 		got, err := account.ReadStack(t.Context(), w.DB, at)
 		if err != nil || got.Oldest != age ||
-			!got.Looked.Equal(at.Add(time.Duration(n)*time.Minute).Truncate(time.Second)) ||
+			!got.ReadAt.Equal(at.Add(time.Duration(n)*time.Minute).Truncate(time.Second)) ||
 			got.Waiting.Calls != int64(n+1) || got.Waiting.Failed != int64(min(n, 1)) {
 			t.Errorf("%+v, %v", got, err)
 		}
@@ -247,7 +247,7 @@ func TestGenerationsAndDeliveries(t *testing.T) {
 	at := w.Now()
 	other := tenant.Of(acme.Account, tenant.Test)
 	for n, o := range []tenant.Owner{acme, acme, acme, other} {
-		if err := account.Observe(w.DB)(t.Context(), task.Ended{Owner: o, At: at, Label: "content_item.video",
+		if err := account.Observe(w.DB)(t.Context(), task.EndedTask{Owner: o, At: at, Label: "content_item.video",
 			Took: time.Duration(n+1) * time.Minute, Done: n != 2}); err != nil {
 			t.Fatal(err)
 		}

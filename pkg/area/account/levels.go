@@ -145,7 +145,7 @@ type Stack struct {
 	Waiting Counts
 	// Oldest is the result of the last look, and Looked its time, or zero if there was none.
 	Oldest time.Duration
-	Looked time.Time
+	ReadAt time.Time
 }
 
 // ReadStack reads the counts of all accounts together in a month.
@@ -157,7 +157,7 @@ func ReadStack(ctx context.Context, db *store.DB, at time.Time) (s Stack, err er
 		case levelWaiting:
 			s.Waiting = c
 			s.Oldest = time.Duration(it.Numbers[oldest]) * time.Millisecond
-			s.Looked = time.Unix(it.Numbers[looked], 0).UTC()
+			s.ReadAt = time.Unix(it.Numbers[looked], 0).UTC()
 		}
 	})
 	return s, err
@@ -229,8 +229,8 @@ func Waited(ctx context.Context, db *store.DB, at time.Time, age time.Duration) 
 
 // Observe returns the observer of a kernel: it counts everything that was made, with the
 // time from its order to its end. Only the time of a success is counted.
-func Observe(db *store.DB) func(context.Context, task.Ended) error {
-	return func(ctx context.Context, e task.Ended) error {
+func Observe(db *store.DB) func(context.Context, task.EndedTask) error {
+	return func(ctx context.Context, e task.EndedTask) error {
 		c := once(e.Took, e.Done)
 		if !e.Done {
 			c.Classes = nil
@@ -457,7 +457,7 @@ func waiting(s Stack) WaitingServiceLevels {
 		return w
 	}
 	oldest := s.Oldest.Milliseconds()
-	looked := resource.Instant(s.Looked)
+	looked := resource.Instant(s.ReadAt)
 	w.Oldest, w.CheckedAt, w.OldestP99 = &oldest, &looked, percentile(s.Waiting, 99)
 	// Work that is not late has the time 0, which the histogram rounds up.
 	if *w.OldestP99 == Bounds[0] {

@@ -80,9 +80,9 @@ func TestServiceLevels(t *testing.T) {
 	}
 	owner := c.Principal.Owner
 	for _, err := range []error{
-		account.Observe(db)(t.Context(), task.Ended{Owner: owner, At: clock.Now(), Label: "content_item.post",
+		account.Observe(db)(t.Context(), task.EndedTask{Owner: owner, At: clock.Now(), Label: "content_item.post",
 			Took: 25 * time.Second, Done: true}),
-		account.Observe(db)(t.Context(), task.Ended{Owner: owner, At: clock.Now(), Label: "generation.video",
+		account.Observe(db)(t.Context(), task.EndedTask{Owner: owner, At: clock.Now(), Label: "generation.video",
 			Took: 25 * time.Second, Done: false}),
 		account.Delivered(t.Context(), db, owner, clock.Now(), 3, 1), account.Waited(t.Context(), db, clock.Now(), 0),
 	} {

@@ -59,15 +59,15 @@ func usageUpdate(records []record) expression.UpdateBuilder {
 	var all, bad, broken int64
 	kinds := map[string]int64{}
 	for _, r := range records {
-		all += r.stands
+		all += r.calls
 		if r.kind != "" {
-			kinds[r.kind] += r.stands
+			kinds[r.kind] += r.calls
 		}
 		if r.refused {
-			bad += r.stands
+			bad += r.calls
 		}
 		if r.failed {
-			broken += r.stands
+			broken += r.calls
 		}
 	}
 	u := expression.Add(store.Number(calls), expression.Value(all))
@@ -295,14 +295,14 @@ func NewCallCounter(db *store.DB) *CallCounter { return &CallCounter{db} }
 
 // record is one entry of the audit log.
 type record struct {
-	place    int // in the batch
-	position string
-	seen     string // the attribute with the position of the last record
-	at       time.Time
-	failed   bool
-	refused  bool
-	ms       int64
-	stands   int64 // for so many calls
+	place             int // in the batch
+	position          string
+	positionAttribute string // the attribute with the position of the last record
+	at                time.Time
+	failed            bool
+	refused           bool
+	ms                int64
+	calls             int64 // for so many calls
 	// usage is the key of the calls of its caller on its day. It is empty for callers that are not counted.
 	usage store.Key
 	// kind is the kind of content that it concerned, or empty.
@@ -380,8 +380,8 @@ func readRecord(r events.DynamoDBEventRecord) (key store.Key, entry record, ok b
 	}
 	// Positions are decimal numbers of up to 40 digits. With zeros before them they compare as texts.
 	at := fmt.Sprintf("%040s", r.Change.SequenceNumber)
-	entry = record{position: at, seen: seenIn(r.AWSRegion), at: e.At, failed: e.Status >= 500,
-		refused: slices.Contains(refusals, e.Status), ms: e.MS, stands: max(e.Count, 1), kind: e.Kind}
+	entry = record{position: at, positionAttribute: seenIn(r.AWSRegion), at: e.At, failed: e.Status >= 500,
+		refused: slices.Contains(refusals, e.Status), ms: e.MS, calls: max(e.Count, 1), kind: e.Kind}
 	if counted(e.Actor) {
 		entry.usage = usageKey(it.Owner, e.At, e.Actor.ID)
 	}
@@ -408,13 +408,13 @@ func (c *CallCounter) count(ctx context.Context, key store.Key, records []record
 	for range levelMaxTries {
 		sum := Counts{Classes: make([]int64, len(Bounds)+1)}
 		for _, r := range records {
-			sum.Calls += r.stands
-			sum.Classes[classOf(r.ms)] += r.stands
+			sum.Calls += r.calls
+			sum.Classes[classOf(r.ms)] += r.calls
 			if r.failed {
-				sum.Failed += r.stands
+				sum.Failed += r.calls
 			}
 		}
-		seen := store.Attribute(records[0].seen)
+		seen := store.Attribute(records[0].positionAttribute)
 		u := sum.update(records[0].at)
 		if isUsage(key) {
 			u = usageUpdate(records)
@@ -426,7 +426,7 @@ func (c *CallCounter) count(ctx context.Context, key store.Key, records []record
 		if !known {
 			return err
 		}
-		last := met.Attributes[records[0].seen]
+		last := met.Attributes[records[0].positionAttribute]
 		for len(records) > 0 && records[0].position <= last {
 			records = records[1:]
 		}

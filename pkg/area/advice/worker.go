@@ -51,10 +51,10 @@ type analysis struct {
 	Worst []item.Performance `json:"worst,omitempty"`
 }
 
-// proposed is what the answers of a model have told: the proposals that fit, and those of the last answer that do not.
-type proposed struct {
-	Drafts  []draft         `json:"drafts,omitempty"`
-	Refused []rejectedDraft `json:"refused,omitempty"`
+// outcome is what the answers of a model have told: the proposals that fit, and those of the last answer that do not.
+type outcome struct {
+	Drafts        []draft         `json:"drafts,omitempty"`
+	RefusedDrafts []rejectedDraft `json:"refused,omitempty"`
 }
 
 // subject holds the diagnosis and the factory of a step.
@@ -94,7 +94,7 @@ func (w *Worker) Diagnose(ctx context.Context, r *task.Run) error {
 		return err
 	}
 	var found *analysis
-	if err := r.Kept("analysis", &found); err != nil {
+	if err := r.Recall("analysis", &found); err != nil {
 		return err
 	}
 	if found == nil && r.Cause() == nil {
@@ -118,16 +118,16 @@ func (w *Worker) Diagnose(ctx context.Context, r *task.Run) error {
 			return nil
 		}))
 	}
-	var answer proposed
+	var answer outcome
 	if len(found.Findings) > 0 {
-		answer, err = ask.Talk[proposed]{Models: w.Providers, Name: "proposals", Questions: maxAsked,
+		answer, err = ask.Talk[outcome]{Models: w.Providers, Name: "proposals", Questions: maxAsked,
 			Failures: maxFailures,
-			Put: func(_ context.Context, known proposed) (ask.Question, error) {
+			NextQuestion: func(_ context.Context, known outcome) (ask.Question, error) {
 				return w.question(r.Mode, on, found, known)
 			},
-			Take: func(known *proposed, answer json.RawMessage) (bool, error) {
-				known.Drafts, known.Refused = judge(on.factory, known.Drafts, answer, w.Now())
-				return len(known.Refused) == 0, nil
+			Take: func(known *outcome, answer json.RawMessage) (bool, error) {
+				known.Drafts, known.RefusedDrafts = judge(on.factory, known.Drafts, answer, w.Now())
+				return len(known.RefusedDrafts) == 0, nil
 			}}.In(ctx, r)
 		if task.Waits(err) {
 			return err
@@ -158,7 +158,7 @@ var errRehearsed = errors.New("diagnose: the rehearsed failure")
 
 // complete stores the findings, with the proposals that still fit the factory, and their events. The error is that of
 // the questions to the model.
-func (w *Worker) complete(tx *store.Tx, o tenant.Owner, on *subject, found *analysis, answer proposed,
+func (w *Worker) complete(tx *store.Tx, o tenant.Owner, on *subject, found *analysis, answer outcome,
 	asked error) error {
 	r, score := on.record, Score(found.Findings)
 	r.State, r.Score, r.Findings = Completed, &score, append([]Finding{}, found.Findings...)
@@ -193,7 +193,7 @@ func (w *Worker) complete(tx *store.Tx, o tenant.Owner, on *subject, found *anal
 
 // silent is why the model has not answered.
 func silent(cause error) *Failure {
-	if e := provider.Refused(cause); e != nil {
+	if e := provider.RefusalOf(cause); e != nil {
 		return &Failure{Code: provider.FailureCode(e.Code), Message: e.Message +
 			" The findings do not depend on it.", Retryable: e.Kind == provider.Rejected}
 	}
@@ -402,7 +402,7 @@ const answerTokens = 4000
 
 // question asks the stack's usual text model for proposals. It is not the factory's own: diagnoses cost nothing, so
 // that their price to us must not depend on a caller's choice.
-func (w *Worker) question(mode tenant.Mode, on *subject, found *analysis, known proposed) (q ask.Question, err error) {
+func (w *Worker) question(mode tenant.Mode, on *subject, found *analysis, known outcome) (q ask.Question, err error) {
 	m, err := w.Offer.Default(provider.KindText, mode == tenant.Live)
 	if err != nil { // the stack has no text model for live keys
 		return q, task.Permanent(&provider.Error{Kind: provider.BadInput, Code: string(provider.FailedModel),
@@ -416,7 +416,7 @@ func (w *Worker) question(mode tenant.Mode, on *subject, found *analysis, known 
 		Prompt: prompt.Proposing{Language: on.factory.Language, Schema: string(schema), Most: maxProposals,
 			Title: maxTitle, Rationale: maxRationale, Effect: maxEffect, Data: map[string]any{
 				"factory": shown(on.factory), "findings": found.Findings, "best": found.Best, "worst": found.Worst,
-				"accepted": known.Drafts, "refused": known.Refused}}.Prompt(),
+				"accepted": known.Drafts, "refused": known.RefusedDrafts}}.Prompt(),
 		Sample: map[string]any{"proposals": sampleOf(on.factory, found.Findings)}}
 	if r := on.record.Sandbox; r != nil && r.Outcome == OutcomeNoProposals {
 		q.Rehearsal = provider.Rehearsal{Fail: true, Code: r.FailureCode}

@@ -165,7 +165,7 @@ func (s *Service) get(ctx context.Context, in *input) (out Analytics, err error)
 	if err != nil {
 		return out, err
 	}
-	if err := in.Asked.check(); err != nil {
+	if err := in.ComparisonRequest.check(); err != nil {
 		return out, err
 	}
 	if !id.Valid(id.Factory, in.ID) {
@@ -308,7 +308,7 @@ func (s *Service) accountDays(ctx context.Context, in *accountsInput) (page http
 	if err := errs.All(first, last); err != nil {
 		return page, err
 	}
-	p := asked{from: from, to: to}.in(s.now().UTC())
+	p := query{from: from, to: to}.in(s.now().UTC())
 	if err := p.check(); err != nil {
 		return page, err
 	}
@@ -369,7 +369,7 @@ type posts struct {
 	from, to time.Time // the end is excluded
 	now      time.Time
 	mode     tenant.Mode
-	takes    func(item.Publication) bool
+	includes func(item.Publication) bool
 	all      []post
 	// past is the number of simulated posts, imported that of posts that the service has not published, and complete
 	// reports whether all items were read. Own are the ids at their platforms of posts that it has.
@@ -393,11 +393,11 @@ func (c *posts) add(r *item.Record) {
 			}
 			c.own[pub.Platform+" "+*pub.PlatformPostID] = true
 		}
-		if c.takes != nil && !c.takes(*pub) {
+		if c.includes != nil && !c.includes(*pub) {
 			continue
 		}
 		// The clock of a sandbox moves without the times of its posts.
-		if c.mode == tenant.Live && c.now.Sub(pub.PublishedAt.Time) < item.Settled {
+		if c.mode == tenant.Live && c.now.Sub(pub.PublishedAt.Time) < item.ComparisonAge {
 			continue
 		}
 		if m := pub.SettledMetrics(); m != nil {
@@ -445,7 +445,7 @@ func (s *Service) ofFactory(ctx context.Context, factory store.Item, from, to ti
 // ofAccount returns the posts on a social account.
 func (s *Service) ofAccount(ctx context.Context, it store.Item, a social.Record, from, to time.Time) (*posts, error) {
 	c := &posts{from: from, to: to, now: s.now(), mode: it.Owner.Mode,
-		takes: func(pub item.Publication) bool { return pub.SocialAccountID == a.ID }}
+		includes: func(pub item.Publication) bool { return pub.SocialAccountID == a.ID }}
 	err := s.read(ctx, c, store.Query{Index: store.ByDue, Partition: item.CalendarPartition(it.Owner),
 		From: resource.SortableTime(from), To: resource.SortableTime(to)})
 	if err != nil {

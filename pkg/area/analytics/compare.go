@@ -34,8 +34,8 @@ const (
 // mostNamed is the greatest number of publications in a list.
 const mostNamed = 200
 
-// Asked is a comparison that a caller asks for.
-type Asked struct {
+// ComparisonRequest is a comparison that a caller asks for.
+type ComparisonRequest struct {
 	// Compares two sets of publications, compare_a and compare_b, by this. Absent: no comparison.
 	Compare string `query:"compare" enum:"kind,platform,hour,period,publications" example:"kind"`
 	// First set. Kinds, platforms, hours (0 to 23, in the time zone) or ids of publications, separated by commas; or a
@@ -98,7 +98,7 @@ type Compared struct {
 }
 
 // check refuses a comparison that lacks a set, and sets without a comparison.
-func (a Asked) check() error {
+func (a ComparisonRequest) check() error {
 	var first, second error
 	if (a.A == "") != (a.Compare == "") {
 		first = errs.Invalid("compare_a", "is required with compare, and only with it")
@@ -115,7 +115,7 @@ type set struct {
 	period  *period
 }
 
-func (a Asked) parse(param, text string) (s set, err error) {
+func (a ComparisonRequest) parse(param, text string) (s set, err error) {
 	if a.Compare == byPeriod {
 		first, last, ok := strings.Cut(text, "..")
 		if !ok {
@@ -153,7 +153,7 @@ func (a Asked) parse(param, text string) (s set, err error) {
 }
 
 // valid reports whether a text names a member of a set.
-func (a Asked) valid(member string) bool {
+func (a ComparisonRequest) valid(member string) bool {
 	switch a.Compare {
 	case byKind:
 		return slices.Contains(platform.Kinds(), platform.Kind(member))
@@ -167,7 +167,7 @@ func (a Asked) valid(member string) bool {
 	}
 }
 
-func (a Asked) sets() (first, second set, err error) {
+func (a ComparisonRequest) sets() (first, second set, err error) {
 	first, wrong := a.parse("compare_a", a.A)
 	second, other := a.parse("compare_b", a.B)
 	if err := errs.All(wrong, other); err != nil {

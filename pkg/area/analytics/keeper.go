@@ -26,8 +26,8 @@ import (
 	"github.com/content-automation/api/pkg/task/queue"
 )
 
-// counted is the document with the contribution of a subject so far.
-type counted struct {
+// contribution is the document with the contribution of a subject so far.
+type contribution struct {
 	Version int64  `json:"version"`
 	Zone    string `json:"zone"`
 	Lines   []Line `json:"lines"`
@@ -162,7 +162,7 @@ func (k *Keeper) countSome(ctx context.Context, factory string, changes []change
 // replace replaces the counted contribution of a subject by a change, unless the change is no
 // newer. The item of the subject may not exist yet. It adds the difference to the sums.
 func (c change) replace(tx *store.Tx, all sums, it store.Item, name string, zone *time.Location, again bool) error {
-	var old counted
+	var old contribution
 	exists := it.Kind != ""
 	if exists {
 		if err := it.Decode(&old); err != nil {
@@ -181,7 +181,7 @@ func (c change) replace(tx *store.Tx, all sums, it store.Item, name string, zone
 	if err := all.count(c.Lines, name, zone, 1); err != nil {
 		return err
 	}
-	if err := it.Encode(counted{c.Version, name, c.Lines}); err != nil {
+	if err := it.Encode(contribution{c.Version, name, c.Lines}); err != nil {
 		return err
 	}
 	if exists {
@@ -193,7 +193,7 @@ func (c change) replace(tx *store.Tx, all sums, it store.Item, name string, zone
 }
 
 // countTo adds the counted contribution to sums, multiplied by times.
-func (c counted) countTo(all sums, times int64) error {
+func (c contribution) countTo(all sums, times int64) error {
 	if len(c.Lines) == 0 {
 		return nil
 	}
@@ -260,7 +260,7 @@ type Source struct {
 var Sources = []Source{
 	{item.ItemKind, []string{string(item.Generated), string(item.Published), string(item.Failed),
 		string(item.Canceled)}, ofContent},
-	{item.EndKind, []string{item.StateEnded}, ofContent},
+	{item.EndKind, []string{item.EndedState}, ofContent},
 	{item.PublicationKind, []string{item.PublicationPublished, item.PublicationDeleted}, ofPublication},
 	{training.ItemKind, []string{string(training.Completed)}, ofTraining},
 }
@@ -429,7 +429,7 @@ func partition(factory string) string { return "analytics#" + factory }
 func newItem(o tenant.Owner, factory, sk string) store.Item {
 	it := store.Item{Key: store.Key{PK: partition(factory), SK: sk}, Kind: Kind, Owner: o, Numbers: map[string]int64{}}
 	if o.Mode == tenant.Test {
-		it.Listed = store.Key{PK: store.OwnerPartition(o, Kind), SK: factory}
+		it.ListKey = store.Key{PK: store.OwnerPartition(o, Kind), SK: factory}
 	}
 	return it
 }

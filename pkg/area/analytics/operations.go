@@ -27,7 +27,7 @@ type input struct {
 	GroupBy []string `query:"group_by" enum:"day,kind,platform" uniqueItems:"true" default:"day" nullable:"false"`
 	// Time zone of the days (IANA), as Europe/Berlin. Absent: that of the factory's schedule, or else UTC.
 	Timezone string `query:"timezone"`
-	Asked
+	ComparisonRequest
 }
 
 // Mount registers the operations of the area.
@@ -65,8 +65,8 @@ func (s *Service) Register(r *httpapi.Router) {
 	}, s.accountDays)
 }
 
-// asked has the parameters of the query. A missing day is the zero time, and a missing zone is empty.
-type asked struct {
+// query has the parameters of the query. A missing day is the zero time, and a missing zone is empty.
+type query struct {
 	from, to time.Time
 	zone     *time.Location
 }
@@ -74,7 +74,7 @@ type asked struct {
 // period is a range of days, both ends included, as times of UTC.
 type period struct{ from, to time.Time }
 
-func (in *input) parse() (a asked, err error) {
+func (in *input) parse() (a query, err error) {
 	var zone error
 	from, first := day("from", in.From)
 	to, last := day("to", in.To)
@@ -103,7 +103,7 @@ func day(param, s string) (time.Time, error) {
 }
 
 // in returns the period of the query for the local time now.
-func (a asked) in(now time.Time) period {
+func (a query) in(now time.Time) period {
 	p := period{a.from, a.to}
 	if p.to.IsZero() {
 		p.to = time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)

@@ -165,7 +165,7 @@ func (r *Report) subjects(ctx context.Context, in inspection, changes []change) 
 		return err
 	}
 	for i, c := range changes {
-		var was counted
+		var was contribution
 		if known[i].Kind != "" {
 			if err := known[i].Decode(&was); err != nil {
 				return err
@@ -254,7 +254,7 @@ func (r *Report) expected(ctx context.Context, db *store.DB) (all sums, n int, t
 		Limit: 1000, OldestFirst: true}
 	err = db.Each(ctx, q, func(it store.Item) error {
 		n++
-		var c counted
+		var c contribution
 		if err := it.Decode(&c); err != nil {
 			return err
 		}

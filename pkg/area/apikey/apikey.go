@@ -61,8 +61,8 @@ func (k NewKey) Concealed(made resource.Time) any {
 // Grants returns the scopes of the key.
 func (k NewKey) Grants() []auth.Scope { return k.Scopes }
 
-// Ended is a key that was revoked.
-type Ended struct {
+// RevokedKey is a key that was revoked.
+type RevokedKey struct {
 	Key
 	// Number of keys that it created, directly or through others: all of them are revoked now. Null without
 	// include_created.
@@ -112,7 +112,7 @@ func NewService(db *store.DB, accounts *account.Service, now func() time.Time, r
 }
 
 // create makes a key of the account in h by the transaction. By is the id of who makes it.
-func (s *Service) create(tx *store.Tx, h held, kind tenant.Mode, set Settings, by string) (NewKey, error) {
+func (s *Service) create(tx *store.Tx, h keyState, kind tenant.Mode, set Settings, by string) (NewKey, error) {
 	secret, err := auth.NewKey(kind, s.random)
 	if err != nil {
 		return NewKey{}, err
@@ -129,7 +129,7 @@ func (s *Service) create(tx *store.Tx, h held, kind tenant.Mode, set Settings, b
 	if err != nil {
 		return NewKey{}, err
 	}
-	it.Key, it.Listed = credential.KeyOf(accountID, r.ID), store.Key{}
+	it.Key, it.ListKey = credential.KeyOf(accountID, r.ID), store.Key{}
 	it.Filters = map[string]string{"kind": string(kind), rootFilter: h.root}
 	for _, bound := range set.ProfileIDs {
 		it.Filters[profilesFilter] += string(bound) + "." // they are set when the key is made
@@ -178,7 +178,7 @@ func (s *Service) announce(tx *store.Tx, t event.Type, accountID tenant.Account,
 }
 
 // update changes a key's settings, which are valid.
-func (s *Service) update(ctx context.Context, tx *store.Tx, k held, set Settings) (Key, error) {
+func (s *Service) update(ctx context.Context, tx *store.Tx, k keyState, set Settings) (Key, error) {
 	r, it := k.Record, k.item
 	before := r.Limits()
 	apply(&r, set, s.now(), r.Version+1)
@@ -414,9 +414,9 @@ func (s *Service) see(it *store.Item, mode tenant.Mode, keyID string) (keyrecord
 	return keyrecord.Read(it, s.now())
 }
 
-// held is the state that a change of keys starts from: the key to change, if there is one
+// keyState is the state that a change of keys starts from: the key to change, if there is one
 // already, the account, and the actor that makes the change.
-type held struct {
+type keyState struct {
 	keyrecord.Record
 	item    store.Item
 	account account.Account
@@ -442,19 +442,20 @@ func (g *grantor) bind(tx *store.Tx) {
 	g.manager.bind(tx)
 }
 
-var operated = grantor{manager: manager{root: operator, role: auth.Owner}, rights: Settings{Scopes: auth.AllScopes()}}
+var operatorGrantor = grantor{manager: manager{root: operator, role: auth.Owner},
+	rights: Settings{Scopes: auth.AllScopes()}}
 
 // FindHeld is Find for a change that the operator makes: it returns the account too, of which a secret carries a copy.
 func (s *Service) FindHeld(ctx context.Context, accountID tenant.Account, mode tenant.Mode,
-	keyID string) (held, error) {
+	keyID string) (keyState, error) {
 	return s.hold(ctx, accountID, mode, keyID, nil)
 }
 
 // hold reads all that a change is based on in one round trip. Without the id of a key
 // it is about a new one; without a principal the operator makes it.
 func (s *Service) hold(ctx context.Context, accountID tenant.Account, mode tenant.Mode, keyID string,
-	p *auth.Principal) (held, error) {
-	h := held{grantor: operated}
+	p *auth.Principal) (keyState, error) {
+	h := keyState{grantor: operatorGrantor}
 	keys := []store.Key{store.IDKey(string(accountID))}
 	if keyID != "" {
 		if !id.Valid(id.APIKey, keyID) {
@@ -537,7 +538,7 @@ func settingsOf(r *keyrecord.Record) Settings {
 
 // mayChange refuses to change the key to settings that the grantor may not grant. Narrowing a key takes no rights over
 // it. Widening it is like making it: the key must not be wider than the grantor afterwards, and no key widens itself.
-func (h *held) mayChange(set *Settings) error {
+func (h *keyState) mayChange(set *Settings) error {
 	before := settingsOf(&h.Record)
 	wider := within(set, &before)
 	if wider == nil {
@@ -636,7 +637,7 @@ func (s *Service) limitMade(ctx context.Context, tx *store.Tx, accountID tenant.
 		return err
 	})
 	if err != nil || len(made) == 0 {
-		tx.Counted(account.SecretsKey(accountID), counter.Count())
+		tx.CounterIs(account.SecretsKey(accountID), counter.Count())
 		return err
 	}
 	limits[limit.Key] = limit
@@ -649,7 +650,7 @@ func (s *Service) limitMade(ctx context.Context, tx *store.Tx, accountID tenant.
 		}
 		credential.ChangeMakers(tx, k.item.Attributes[account.SecretAttribute], all)
 	}
-	tx.Counted(account.SecretsKey(accountID), counter.Count())
+	tx.CounterIs(account.SecretsKey(accountID), counter.Count())
 	return nil
 }
 

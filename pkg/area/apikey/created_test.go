@@ -71,7 +71,7 @@ func TestAKeyIsRevokedWithThoseItCreated(t *testing.T) {
 	grandson := w.child(son)
 	other := w.create("kind", "live", "scopes", manager)
 	w.child(other)
-	var got apikey.Ended
+	var got apikey.RevokedKey
 	// By default those that it has created stay.
 	w.Call(http.MethodDelete, path(son), nil).Into(t, http.StatusOK, &got)
 	if got.RevokedKeys != nil {
@@ -103,7 +103,7 @@ func TestTheQueryIsPartOfARepeat(t *testing.T) {
 		return w.Call(http.MethodDelete, path(root)+query, nil, "Idempotency-Key", "revoke")
 	}
 	first := call("?include_created=false")
-	first.Into(t, http.StatusOK, new(apikey.Ended))
+	first.Into(t, http.StatusOK, new(apikey.RevokedKey))
 	call(all).Refused(t, 422, errs.IdempotencyKeyReused, "Idempotency-Key")
 	call("").Refused(t, 422, errs.IdempotencyKeyReused, "Idempotency-Key")
 	if again := call("?include_created=false"); again.Raw != first.Raw ||
@@ -131,7 +131,7 @@ func TestWebhooksEndWithTheKeysThatMadeThem(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		it.Key, it.Listed = to.Key(), store.Key{}
+		it.Key, it.ListKey = to.Key(), store.Key{}
 		tx := &store.Tx{}
 		tx.Create(it, nil)
 		if err := w.DB.Commit(t.Context(), tx); err != nil {
@@ -182,7 +182,7 @@ func TestALargeFamilyIsRevokedInSeveralTransactions(t *testing.T) {
 	w := newWorld(t)
 	keys := w.family()
 	w.Faults.Reset()
-	var got apikey.Ended
+	var got apikey.RevokedKey
 	w.Call(http.MethodDelete, path(keys[0])+all, nil).Into(t, http.StatusOK, &got)
 	if *got.RevokedKeys != 78 {
 		t.Errorf("%+v", got)
@@ -227,7 +227,7 @@ func TestARevocationThatCrashedIsCompletedByARepeat(t *testing.T) {
 	if n == 0 || n > 78 || w.get(keys[0]).State != "active" {
 		t.Errorf("%d keys are revoked after the crash, the first is %s", n, w.get(keys[0]).State)
 	}
-	var got apikey.Ended
+	var got apikey.RevokedKey
 	w.Call(http.MethodDelete, path(keys[0])+all, nil, header...).Into(t, http.StatusOK, &got)
 	if *got.RevokedKeys != 78 {
 		t.Errorf("%+v", got)
@@ -241,7 +241,7 @@ func TestAKeyMadeDuringARevocationIsRevokedToo(t *testing.T) {
 	son := w.child(root)
 	var late apikey.NewKey
 	w.Faults.Before("TransactWriteItems", func() { late = w.child(son) })
-	var got apikey.Ended
+	var got apikey.RevokedKey
 	w.Call(http.MethodDelete, path(root)+all, nil).Into(t, http.StatusOK, &got)
 	if *got.RevokedKeys != 2 {
 		t.Errorf("%+v", got)
@@ -264,7 +264,7 @@ func TestAKeyMayRevokeItsMakerAndItself(t *testing.T) {
 	if got := w.get(keys[1]); got.State != "active" {
 		t.Errorf("%+v", got)
 	}
-	var got apikey.Ended
+	var got apikey.RevokedKey
 	caller.Call(http.MethodDelete, path(keys[0])+all, nil).Into(t, http.StatusOK, &got)
 	w.revoked(keys...)
 }

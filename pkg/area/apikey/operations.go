@@ -162,7 +162,7 @@ func (s *Service) Register(r *httpapi.Router) {
 			"calling key must be at least as wide as the key afterwards. No key can widen itself: `scope_escalation`.").
 		Opening(httpapi.Right)
 	update.Errors = []errs.Code{errs.ScopeEscalation, errs.InvalidState, errs.VersionMismatch}
-	update.Fixed = map[string]string{
+	update.FixedMembers = map[string]string{
 		"kind": "create another key", "profile_ids": "create another key", "secret": "POST " +
 			"/v1/api-keys/{api_key_id}/rotate makes a new one",
 		"state": "DELETE /v1/api-keys/{api_key_id} revokes the key",
@@ -189,7 +189,7 @@ func (s *Service) Register(r *httpapi.Router) {
 
 type listInput struct {
 	httpapi.PageInput
-	resource.Tagged
+	resource.MetadataFilter
 	// Only keys of these kinds, separated by commas. A test key sees those of the kind test alone.
 	Kind []string `query:"kind" enum:"live,test" nullable:"false"`
 	// Only keys that are bound to this profile, revoked ones included.
@@ -216,7 +216,7 @@ func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Key], e
 	if in.ProfileID != "" {
 		q.Contains = map[string][]string{profilesFilter: {in.ProfileID}}
 	}
-	in.Tagged.Into(&q)
+	in.MetadataFilter.Into(&q)
 	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (Key, error) {
 		r, err := keyrecord.Read(&it, s.now())
 		return r.Key, err
@@ -295,10 +295,10 @@ func (s *Service) find(ctx context.Context, in KeyPath, match ...httpapi.IfMatch
 }
 
 // holdOf reads the key in the path of a call that changes it, with all that the change is based on.
-func (s *Service) holdOf(ctx context.Context, in KeyPath, match httpapi.IfMatch) (held, error) {
+func (s *Service) holdOf(ctx context.Context, in KeyPath, match httpapi.IfMatch) (keyState, error) {
 	p := auth.FromContext(ctx)
 	if err := mayManage(p); err != nil {
-		return held{}, err
+		return keyState{}, err
 	}
 	h, err := s.hold(ctx, p.Account, p.Mode, in.ID, p)
 	if err == nil {
@@ -367,7 +367,7 @@ func (s *Service) updateKey(ctx context.Context, tx *store.Tx, in *patchInput) (
 	return s.update(ctx, tx, k, set)
 }
 
-func (s *Service) revokeKey(ctx context.Context, tx *store.Tx, in *deleteInput) (out Ended, err error) {
+func (s *Service) revokeKey(ctx context.Context, tx *store.Tx, in *deleteInput) (out RevokedKey, err error) {
 	p := auth.FromContext(ctx)
 	if err := mayManage(p); err != nil {
 		return out, err
@@ -379,10 +379,10 @@ func (s *Service) revokeKey(ctx context.Context, tx *store.Tx, in *deleteInput) 
 	k := &ending{r, it}
 	if in.IncludeCreated {
 		n, err := s.revokeCreated(ctx, tx, k, p.KeyID())
-		return Ended{k.Key, &n}, err
+		return RevokedKey{k.Key, &n}, err
 	}
 	err = s.revoke(tx, k)
-	return Ended{k.Key, nil}, err
+	return RevokedKey{k.Key, nil}, err
 }
 
 func (s *Service) rotateKey(ctx context.Context, tx *store.Tx, in *rotateInput) (out NewKey, err error) {

@@ -31,7 +31,7 @@ func stateOf(state string) errs.StateContext {
 
 // Rotate replaces the secret of a key. The current one and those before it stay valid
 // for their overlaps; without an overlap all of them end.
-func (s *Service) Rotate(tx *store.Tx, k held, overlap time.Duration) (NewKey, error) {
+func (s *Service) Rotate(tx *store.Tx, k keyState, overlap time.Duration) (NewKey, error) {
 	r, it := k.Record, k.item
 	if r.State != keyrecord.Active {
 		return NewKey{}, errs.New(errs.InvalidState, "The key is %s; only an active key can be rotated. Create a new "+
@@ -48,12 +48,12 @@ func (s *Service) Rotate(tx *store.Tx, k held, overlap time.Duration) (NewKey, e
 	addSecret(tx, fresh, k.owner)
 	k.bind(tx)
 	k.unchanged(tx)
-	r.Old = slices.DeleteFunc(r.Old, func(o keyrecord.Replaced) bool { return !now.Before(o.Until.Time) })
+	r.Old = slices.DeleteFunc(r.Old, func(o keyrecord.StoredOldSecret) bool { return !now.Before(o.Until.Time) })
 	if len(r.Old) >= maxOldSecrets && overlap > 0 {
 		return NewKey{}, errs.New(errs.InvalidState, "%d earlier secrets of this key are still valid. Rotate with "+
 			"overlap_seconds 0, which ends them, or wait until they expire.", maxOldSecrets)
 	}
-	r.Old = append(r.Old, keyrecord.Replaced{Hash: current, OldSecret: keyrecord.OldSecret{Last4: r.Last4,
+	r.Old = append(r.Old, keyrecord.StoredOldSecret{Hash: current, OldSecret: keyrecord.OldSecret{Last4: r.Last4,
 		Until: resource.Instant(now.Add(overlap))}})
 	for _, old := range r.Old {
 		if overlap > 0 {
@@ -164,7 +164,7 @@ func (s *Service) revokeCreated(ctx context.Context, tx *store.Tx, root *ending,
 		}
 		batch = append(batch, k)
 	}
-	tx.Counted(account.SecretsKey(accountID), counter.Count())
+	tx.CounterIs(account.SecretsKey(accountID), counter.Count())
 	return len(created), s.revoke(tx, append(batch, root)...)
 }
 
@@ -195,8 +195,8 @@ func (s *Service) created(ctx context.Context, accountID tenant.Account, keyID s
 // Keep is the time for which a key that was revoked or has expired is shown.
 const Keep = credential.Keep
 
-// postponed is how much longer a key is kept if keys or webhooks still refer to it.
-const postponed = 7 * 24 * time.Hour
+// extraKeep is how much longer a key is kept if keys or webhooks still refer to it.
+const extraKeep = 7 * 24 * time.Hour
 
 // remove removes a key that has ended long ago, with the secret of one that has expired. A key that has made others, or
 // enabled webhooks, stays: its record leads to them, and has the scopes of the webhooks.
@@ -207,7 +207,7 @@ func remove(ctx context.Context, db *store.DB, it store.Item, stored keyrecord.R
 	}
 	tx := &store.Tx{}
 	if needed {
-		at := now.Add(postponed)
+		at := now.Add(extraKeep)
 		stored.RemoveAt = &at
 	} else {
 		stored.RemoveAt, it.ExpireAt = nil, now

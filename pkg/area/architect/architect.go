@@ -189,11 +189,11 @@ type Chat struct {
 // Record is the stored document of a chat.
 type Record struct {
 	Chat
-	// Asked is the id of the user's message that is being answered, or empty.
-	Asked string `json:"asked,omitempty"`
-	// Used are the scopes that replies were made with, by the ids of their messages: the
+	// QuestionID is the id of the user's message that is being answered, or empty.
+	QuestionID string `json:"asked,omitempty"`
+	// ReplyScopes are the scopes that replies were made with, by the ids of their messages: the
 	// scopes of the tools' reads, and those of the replies that they follow.
-	Used map[string][]auth.Scope `json:"used,omitempty"`
+	ReplyScopes map[string][]auth.Scope `json:"used,omitempty"`
 }
 
 // unknown are the scopes of a reply that was made before they were noted.
@@ -204,7 +204,7 @@ func (r *Record) Needs(m Message) []auth.Scope {
 	if m.Role == User {
 		return nil
 	}
-	if used, ok := r.Used[m.ID]; ok {
+	if used, ok := r.ReplyScopes[m.ID]; ok {
 		return used
 	}
 	return unknown
@@ -212,12 +212,12 @@ func (r *Record) Needs(m Message) []auth.Scope {
 
 // Keep adds a reply that was made with the scopes.
 func (r *Record) Keep(m Message, used []auth.Scope) {
-	if r.Used == nil {
-		r.Used = map[string][]auth.Scope{}
+	if r.ReplyScopes == nil {
+		r.ReplyScopes = map[string][]auth.Scope{}
 	}
-	r.Messages, r.Used[m.ID] = append(r.Messages, m), slices.Clone(used)
-	if r.Used[m.ID] == nil {
-		r.Used[m.ID] = []auth.Scope{}
+	r.Messages, r.ReplyScopes[m.ID] = append(r.Messages, m), slices.Clone(used)
+	if r.ReplyScopes[m.ID] == nil {
+		r.ReplyScopes[m.ID] = []auth.Scope{}
 	}
 }
 

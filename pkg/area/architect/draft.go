@@ -125,7 +125,7 @@ func (s *Service) registerDrafts(r *httpapi.Router) {
 			"carries out as well. `body` is validated as the operation validates it that applying carries out. Set " +
 			"`state` to discard the draft.",
 		Opens: httpapi.Nothing, Errors: []errs.Code{errs.InvalidState, errs.UnsupportedModel},
-		Fixed: map[string]string{"kind": "ask the architect for another draft",
+		FixedMembers: map[string]string{"kind": "ask the architect for another draft",
 			"factory_id":      "ask the architect for another draft",
 			"content_item_id": "ask the architect for another draft"},
 	}, http.MethodPatch, s.drafts.Path), s.update)
@@ -247,8 +247,8 @@ func (s *Service) bind(ctx context.Context, tx *store.Tx, chatID, factoryID stri
 // maxDrafts is the most drafts that one reply makes.
 const maxDrafts = 10
 
-// drafted is the input of the tools that make drafts.
-type drafted struct {
+// draftInput is the input of the tools that make drafts.
+type draftInput struct {
 	// Id of the factory. Absent: that of the chat.
 	FactoryID string `json:"factory_id,omitempty"`
 	// Id of the content item.
@@ -259,9 +259,9 @@ type drafted struct {
 // drafting returns a tool that makes drafts of a kind, for callers that may see them. Shape
 // returns the JSON Schema of their body.
 func drafting(name, description string, of Subject, shape func() (json.RawMessage, error),
-	run func(*session, context.Context, drafted) (Draft, error)) tool {
+	run func(*session, context.Context, draftInput) (Draft, error)) tool {
 	t := reading(name, description, []auth.Scope{scopes[of].read},
-		func(d *session, ctx context.Context, in drafted) (any, error) {
+		func(d *session, ctx context.Context, in draftInput) (any, error) {
 			if len(d.drafts) >= maxDrafts {
 				return nil, errs.New(errs.QueueFull, "A reply makes at most %d drafts. Tell the user to ask for the "+
 					"rest in another message.", maxDrafts)
@@ -305,24 +305,24 @@ func (d *session) newDraft(of Subject, factoryID *string, body map[string]any) D
 		FactoryID: factoryID, Body: body, State: Open}
 }
 
-func (d *session) draftFactory(_ context.Context, in drafted) (Draft, error) {
+func (d *session) draftFactory(_ context.Context, in draftInput) (Draft, error) {
 	if in.FactoryID != "" {
 		return Draft{}, errs.Invalid("/factory_id", "is not for drafts of factories. Leave it out")
 	}
 	return d.newDraft(Factory, nil, in.Body), nil
 }
 
-func (d *session) draftPlan(_ context.Context, in drafted) (Draft, error) {
+func (d *session) draftPlan(_ context.Context, in draftInput) (Draft, error) {
 	of, err := d.factory(in.FactoryID)
 	return d.newDraft(ContentPlan, &of, in.Body), err
 }
 
-func (d *session) draftFactoryChange(_ context.Context, in drafted) (Draft, error) {
+func (d *session) draftFactoryChange(_ context.Context, in draftInput) (Draft, error) {
 	of, err := d.factory(in.FactoryID)
 	return d.newDraft(FactoryChange, &of, in.Body), err
 }
 
-func (d *session) draftItemChange(ctx context.Context, in drafted) (Draft, error) {
+func (d *session) draftItemChange(ctx context.Context, in draftInput) (Draft, error) {
 	i, err := d.items.Find(ctx, in.ContentItemID)
 	if err != nil {
 		return Draft{}, err
@@ -333,7 +333,7 @@ func (d *session) draftItemChange(ctx context.Context, in drafted) (Draft, error
 	return draft, nil
 }
 
-func (d *session) draftItem(_ context.Context, in drafted) (Draft, error) {
+func (d *session) draftItem(_ context.Context, in draftInput) (Draft, error) {
 	named, _ := in.Body["factory_id"].(string)
 	if in.FactoryID != "" {
 		named = in.FactoryID

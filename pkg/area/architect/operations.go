@@ -28,7 +28,7 @@ var (
 )
 
 type createBody struct {
-	profile.Given
+	profile.ProfileMember
 	// Factory that the chat is about. Absent: none yet.
 	FactoryID string `json:"factory_id,omitempty" example:"fac_01h455vb4pex5vsknk084sn02q"`
 	// Title. Absent: the beginning of the first message.
@@ -39,7 +39,7 @@ type createBody struct {
 
 type listInput struct {
 	httpapi.PageInput
-	resource.Tagged
+	resource.MetadataFilter
 	profile.Filter
 	// Only the draft with this id.
 	ID string `query:"id" example:"drf_01h455vb4pex5vsknk084sn02q"`
@@ -98,7 +98,7 @@ func (s *Service) opened(ctx context.Context, tx *store.Tx, c *kind.Change[Recor
 		b.ProfileID = string(of.In(p.Owner).Profile)
 	}
 	if b.FactoryID == "" || b.ProfileID != "" {
-		c.Item.Owner, err = b.Given.Owner(ctx, tx, c.Now)
+		c.Item.Owner, err = b.ProfileMember.Owner(ctx, tx, c.Now)
 	}
 	c.Record.ProfileID = c.Item.Owner.ProfileID()
 	return err

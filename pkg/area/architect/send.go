@@ -67,10 +67,10 @@ type question struct {
 	FactoryID string          `json:"factory_id,omitempty"` // of the chat
 	Model     string          `json:"model"`
 	Turns     []provider.Turn `json:"turns"`
-	// Used are the scopes that the replies in Turns were made with.
-	Used    []auth.Scope `json:"used,omitempty"`
-	Outcome string       `json:"outcome,omitempty"`
-	Hold    ledger.Hold  `json:"hold,omitzero"`
+	// ReplyScopes are the scopes that the replies in Turns were made with.
+	ReplyScopes []auth.Scope `json:"used,omitempty"`
+	Outcome     string       `json:"outcome,omitempty"`
+	Hold        ledger.Hold  `json:"hold,omitzero"`
 }
 
 // reply is the model's answer.
@@ -78,7 +78,7 @@ type reply struct {
 	text    string
 	drafts  []Draft
 	sources []string
-	used    []auth.Scope
+	scopes  []auth.Scope
 }
 
 func (s *Service) registerSend(r *httpapi.Router) {
@@ -170,16 +170,16 @@ func (s *Service) ask(ctx context.Context, tx *store.Tx, in *sendInput) (q quest
 	if r.Title == "" {
 		r.Title = resource.Text(provider.Clip(provider.OneLine(b.Text), maxTitle))
 	}
-	r.Messages, r.Asked = append(r.Messages, message), message.ID
+	r.Messages, r.QuestionID = append(r.Messages, message), message.ID
 	messages, used := r.Readable(p)
-	q.Turns, q.Used = turns(messages), used
+	q.Turns, q.ReplyScopes = turns(messages), used
 	return q, s.chats.Replace(tx, f)
 }
 
 // ready refuses a message to a chat that cannot take it.
 func ready(r *Record, stored, text int) error {
 	switch {
-	case r.Asked != "":
+	case r.QuestionID != "":
 		e := errs.New(errs.InvalidState, "The message before is being answered. Wait for its end, at most a minute.").
 			In("replying")
 		e.RetryAfter = time.Second
@@ -211,8 +211,8 @@ func (s *Service) keep(ctx context.Context, tx *store.Tx, q question, answer rep
 		}
 	}
 	ledger.Charge(tx, now, o.Account, q.Hold)
-	r.Keep(out, answer.used)
-	r.Asked = ""
+	r.Keep(out, answer.scopes)
+	r.QuestionID = ""
 	return out, s.chats.Replace(tx, f)
 }
 
@@ -236,7 +236,7 @@ func (s *Service) giveUp(ctx context.Context, tx *store.Tx, q question, cause er
 	if errs.CodeOf(cause) == errs.ValidationFailed {
 		f.Record.Drop(q.MessageID)
 	}
-	f.Record.Asked = ""
+	f.Record.QuestionID = ""
 	return s.chats.Replace(tx, f)
 }
 
@@ -323,7 +323,7 @@ func (s *Service) answer(ctx context.Context, q question) (reply, error) {
 		return reply{}, err
 	}
 	m, _ := catalog.Find(q.Model) // it was chosen from there
-	session := &session{Service: s, caller: p, chatID: q.ChatID, factoryID: q.FactoryID, used: q.Used}
+	session := &session{Service: s, caller: p, chatID: q.ChatID, factoryID: q.FactoryID, scopes: q.ReplyScopes}
 	c := provider.Conversation{Model: m.ProviderModel, Options: m.ProviderOptions, System: system(q, s.now()),
 		Turns: q.Turns, Tokens: maxWritten}
 	if c.Tools, err = described(); err != nil {
@@ -342,7 +342,7 @@ func (s *Service) answer(ctx context.Context, q question) (reply, error) {
 			if text == "" {
 				break
 			}
-			return reply{text: text, drafts: session.drafts, sources: session.cited(), used: session.used}, nil
+			return reply{text: text, drafts: session.drafts, sources: session.cited(), scopes: session.scopes}, nil
 		}
 		results := provider.Turn{}
 		for _, call := range turn.Calls {
@@ -399,7 +399,7 @@ type session struct {
 	factoryID string // the default of the tools
 	drafts    []Draft
 	sources   []string
-	used      []auth.Scope // of the resources that were read for the reply
+	scopes    []auth.Scope // of the resources that were read for the reply
 }
 
 // read notes that resources were read for the reply.
@@ -447,6 +447,6 @@ func (d *session) call(ctx context.Context, call provider.ToolCall) (any, error)
 	if lacking := d.caller.Lacking(tools[i].scopes); len(lacking) > 0 {
 		return nil, errs.New(errs.InsufficientScope, "The user's API key lacks the scope %s.", lacking[0])
 	}
-	d.used = Union(d.used, tools[i].scopes)
+	d.scopes = Union(d.scopes, tools[i].scopes)
 	return tools[i].run(ctx, d, call.Input)
 }

@@ -157,11 +157,11 @@ type Record struct {
 	// Since is the time at which the automation began: it is created, is active again, or has another trigger. Entries
 	// of a feed that are dated after it are new. Of products, it moves on as they are looked for.
 	Since time.Time `json:"since,omitzero"`
-	// Looked reports that the first entries of the feed were noted. ETag and Modified are the validators of the last
+	// FeedRead reports that the first entries of the feed were noted. ETag and Modified are the validators of the last
 	// feed that was taken over as a whole.
-	Looked   bool   `json:"looked,omitempty"`
-	ETag     string `json:"etag,omitempty"`
-	Modified string `json:"modified,omitempty"`
+	FeedRead     bool   `json:"looked,omitempty"`
+	ETag         string `json:"etag,omitempty"`
+	LastModified string `json:"modified,omitempty"`
 }
 
 // MaxPerOwner bounds the automations of an account and mode, and of each profile in it.
@@ -269,7 +269,7 @@ func (s *Service) check(ctx context.Context, was, r *Record, f factory.Factory) 
 	}
 	activated := r.State == Active && was.State != Active
 	if moved || activated {
-		r.Looked, r.ETag, r.Modified, r.Since, r.NextAt = false, "", "", now, time.Time{}
+		r.FeedRead, r.ETag, r.LastModified, r.Since, r.NextAt = false, "", "", now, time.Time{}
 		if r.Trigger.Kind == OfTime {
 			clock, err := testclock.Now(ctx, s.db, auth.FromContext(ctx).Owner, now)
 			if err != nil {

@@ -76,7 +76,7 @@ type createInput struct{ Body createBody }
 
 type listInput struct {
 	httpapi.PageInput
-	resource.Tagged
+	resource.MetadataFilter
 	profile.Filter
 	// Only automations of this factory.
 	FactoryID string `query:"factory_id" filter:"factory"`
@@ -103,9 +103,9 @@ func (s *Service) Register(r *httpapi.Router) {
 		Description: "Takes a JSON merge patch (RFC 7396). A change of trigger, template, utm or max_per_day, and " +
 			"setting the state to active, make the calling key the one on whose behalf it makes items: they cost " +
 			"that key, and are published automatically only if that key has the scope content:publish.",
-		Opens:  httpapi.Spending | httpapi.Publishing,
-		Errors: []errs.Code{errs.UnsupportedModel, errs.UnsupportedMedia, errs.InvalidState},
-		Fixed:  map[string]string{"factory_id": "create another automation"}}, s.changed, shown)
+		Opens:        httpapi.Spending | httpapi.Publishing,
+		Errors:       []errs.Code{errs.UnsupportedModel, errs.UnsupportedMedia, errs.InvalidState},
+		FixedMembers: map[string]string{"factory_id": "create another automation"}}, s.changed, shown)
 	kind.Delete(r, s.automations, httpapi.Op{ID: "deleteAutomation", Summary: "Delete an automation",
 		Description: "What it has made stays."}, s.ended, listed)
 }
@@ -127,7 +127,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	r := &Record{Details: Details{Runs: []Run{}, Automation: Automation{FactoryID: f.ID, ProfileID: of.ProfileID(),
 		Resource: resource.New(id.New(id.Automation, now), now, b.Metadata), Trigger: b.Trigger, Template: b.Template,
 		MaxPerDay: b.MaxPerDay, UTM: b.UTM, State: Active}}}
-	terms, err := quote.Open(ctx, s.db, now, "createAutomation", quote.Given{Rehearse: b.Rehearse})
+	terms, err := quote.Open(ctx, s.db, now, "createAutomation", quote.CallTerms{Rehearse: b.Rehearse})
 	if err != nil {
 		return out, err
 	}
@@ -145,7 +145,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 		return out, err
 	}
 	if terms.Rehearsed() {
-		return s.rehearse(ctx, tx, filled, terms, rehearsed{r, f, of.Owner})
+		return s.rehearse(ctx, tx, filled, terms, trial{r, f, of.Owner})
 	}
 	return r.Details, nil
 }

@@ -138,20 +138,20 @@ type run struct {
 	// day is the time of the entries for which the items of a day are counted. Zero: now.
 	day     time.Time
 	factory factory.Factory
-	// held is the authority with its present rights.
-	held authority.Held
+	// authority is the authority with its present rights.
+	authority authority.Holder
 	// failing reports whether the look has failed.
 	failing bool
-	// spent is the end of the day of a mandate whose credits are spent. Zero: none is.
-	spent time.Time
+	// spentUntil is the end of the day of a mandate whose credits are spent. Zero: none is.
+	spentUntil time.Time
 }
 
 // enter returns a context in which the authority of the automation calls, with its present rights. If it has none, the
 // automation ends, with an event that says why, and the context is nil.
 func (w *run) enter(ctx context.Context) (context.Context, error) {
 	var err error
-	if w.held, err = w.r.Authority.Find(ctx, w.db, w.it.Owner, w.now); err == nil {
-		err = authority.Lacks(w.held.Principal, auth.ContentWrite)
+	if w.authority, err = w.r.Authority.Find(ctx, w.db, w.it.Owner, w.now); err == nil {
+		err = authority.Lacks(w.authority.Principal, auth.ContentWrite)
 	}
 	var ended *authority.EndedError
 	switch {
@@ -162,12 +162,12 @@ func (w *run) enter(ctx context.Context) (context.Context, error) {
 		if err := w.r.stop(tx, w.now, w.it.Owner); err != nil {
 			return nil, err
 		}
-		w.held.Hold(tx)
+		w.authority.Hold(tx)
 		return nil, w.write(ctx, tx)
 	case err != nil:
 		return nil, err
 	}
-	return auth.NewContext(ctx, w.held.Principal), nil
+	return auth.NewContext(ctx, w.authority.Principal), nil
 }
 
 // Recheck has the automation of an item look at its authority now.
@@ -263,7 +263,7 @@ func (w *run) whole(ctx context.Context, found []entry, period time.Duration, to
 		return 0, err
 	}
 	left, err := w.all(ctx, fresh[:min(len(fresh), most)])
-	if !w.failing && w.spent.IsZero() {
+	if !w.failing && w.spentUntil.IsZero() {
 		w.succeeded()
 	}
 	switch {
@@ -275,8 +275,8 @@ func (w *run) whole(ctx context.Context, found []entry, period time.Duration, to
 		return time.Duration(w.r.Failures) * period, w.save(ctx)
 	case left: // the day is full
 		return min(w.tomorrow(), fullPause), w.save(ctx)
-	case !w.spent.IsZero():
-		return min(w.spent.Sub(w.now), fullPause), w.save(ctx)
+	case !w.spentUntil.IsZero():
+		return min(w.spentUntil.Sub(w.now), fullPause), w.save(ctx)
 	case len(fresh) > most:
 		return 0, w.save(ctx)
 	}
@@ -336,7 +336,7 @@ func (w *run) all(ctx context.Context, entries []entry) (full bool, err error) {
 		if err := w.make(ctx, e); err != nil {
 			return false, err
 		}
-		if w.failing || !w.spent.IsZero() {
+		if w.failing || !w.spentUntil.IsZero() {
 			return false, nil
 		}
 	}
@@ -347,7 +347,7 @@ func (w *run) all(ctx context.Context, entries []entry) (full bool, err error) {
 // call, the entry fails, and is not tried again.
 func (w *run) make(ctx context.Context, e entry) error {
 	tx, before := &store.Tx{}, w.r
-	w.held.Hold(tx)
+	w.authority.Hold(tx)
 	made, err := w.items.CreateFrom(ctx, tx, e.fill(w.r.Template, w.r.FactoryID, w.r.UTM, false))
 	if err == nil {
 		w.done(tx, e)
@@ -459,8 +459,8 @@ func (w worker) feed(ctx context.Context, r *Record) (found []entry, etag, modif
 	if r.ETag != "" {
 		req.Header.Set("If-None-Match", r.ETag)
 	}
-	if r.Modified != "" {
-		req.Header.Set("If-Modified-Since", r.Modified)
+	if r.LastModified != "" {
+		req.Header.Set("If-Modified-Since", r.LastModified)
 	}
 	resp, err := w.client.Do(req)
 	if err != nil {
@@ -469,7 +469,7 @@ func (w worker) feed(ctx context.Context, r *Record) (found []entry, etag, modif
 	body, err := safehttp.ReadBody(resp, mostBytes)
 	switch {
 	case resp.StatusCode == http.StatusNotModified:
-		return nil, r.ETag, r.Modified, nil
+		return nil, r.ETag, r.LastModified, nil
 	case resp.StatusCode != http.StatusOK:
 		return nil, "", "", unreadable("The feed could not be fetched: the server answered with status %d.",
 			resp.StatusCode)
@@ -510,8 +510,8 @@ func (w *run) lookAtFeed(ctx context.Context) (time.Duration, error) {
 	if err != nil {
 		return w.failed(ctx, w.r.Trigger.URL, err)
 	}
-	took := func() { w.r.ETag, w.r.Modified = etag, modified }
-	if w.r.Looked {
+	took := func() { w.r.ETag, w.r.LastModified = etag, modified }
+	if w.r.FeedRead {
 		return w.whole(ctx, found, feedPeriod, took)
 	}
 	// The first read that succeeds marks the entries older than the automation as seen, so that the backlog is not
@@ -528,7 +528,7 @@ func (w *run) lookAtFeed(ctx context.Context) (time.Duration, error) {
 		}
 		w.done(tx, e)
 	}
-	w.r.Looked = true
+	w.r.FeedRead = true
 	w.succeeded()
 	if wait > 0 {
 		took()
@@ -558,7 +558,7 @@ const fullPause = 6 * time.Hour
 // leaveOut notes that an item was not made because the day of a mandate is spent. That is the bound that a person has
 // set, and no failure of the automation.
 func (w *run) leaveOut(entry string, cause *errs.Error, of errs.SpendContext) (err error) {
-	if w.spent, err = time.Parse(time.RFC3339, of.DayEndsAt); err != nil {
+	if w.spentUntil, err = time.Parse(time.RFC3339, of.DayEndsAt); err != nil {
 		return fmt.Errorf("automation: the end of the day of %s: %w", of.Mandate, err)
 	}
 	if last := w.r.LastRun; last == nil || last.Entry != entry || last.Failure == nil ||
@@ -574,15 +574,15 @@ const (
 	mostRehearsed  = 50
 )
 
-// rehearsed is an automation, and the settings to try on it.
-type rehearsed struct {
+// trial is an automation, and the settings to try on it.
+type trial struct {
 	*Record
 	factory factory.Factory
 	owner   tenant.Owner
 }
 
 // rehearse ends a rehearsal of an automation, which has filled a transaction.
-func (s *Service) rehearse(ctx context.Context, tx, filled *store.Tx, terms *quote.Terms, r rehearsed) (out Details,
+func (s *Service) rehearse(ctx context.Context, tx, filled *store.Tx, terms *quote.Terms, r trial) (out Details,
 	err error) {
 	now := s.now()
 	clock, err := testclock.Now(ctx, s.db, auth.FromContext(ctx).Owner, now)
@@ -614,7 +614,7 @@ func (s *Service) rehearse(ctx context.Context, tx, filled *store.Tx, terms *quo
 }
 
 // times returns the next times at which an automation makes an item, of each day no more than it may.
-func (r rehearsed) times(now time.Time) (all []*resource.Time, err error) {
+func (r trial) times(now time.Time) (all []*resource.Time, err error) {
 	day, made, at := "", 0, now
 	for len(all) < mostRehearsed {
 		if at, err = r.Trigger.next(r.factory, at); err != nil || at.Sub(now) > rehearsedAhead {

@@ -116,7 +116,7 @@ func trainedModels(ctx context.Context, db *store.DB, offer catalog.Offer, chose
 		return nil, err
 	}
 	for _, it := range page.Items {
-		var t catalog.Trained
+		var t catalog.TunedModel
 		if err := it.Decode(&t); err != nil {
 			return nil, err
 		}

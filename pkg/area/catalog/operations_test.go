@@ -306,7 +306,7 @@ func TestVoicesFitTheirModels(t *testing.T) {
 }
 
 // keep puts trained models into a table.
-func keep(t *testing.T, db *store.DB, o tenant.Owner, models ...catalog.Trained) {
+func keep(t *testing.T, db *store.DB, o tenant.Owner, models ...catalog.TunedModel) {
 	t.Helper()
 	tx := &store.Tx{}
 	for _, m := range models {
@@ -325,12 +325,12 @@ func TestTrainedModelsAreListedForTheirAccountAndMode(t *testing.T) {
 	db := storetest.Open(t, time.Now)
 	mine := tenant.Of("acc_1", tenant.Live)
 	keep(t, db, mine,
-		catalog.Trained{ID: "mdl_01h455vb4pex5vsknk084sn02q", FactoryID: "fac_1", BaseModel: "nova-pro",
+		catalog.TunedModel{ID: "mdl_01h455vb4pex5vsknk084sn02q", FactoryID: "fac_1", BaseModel: "nova-pro",
 			Endpoint: "arn:aws:bedrock:secret"},
-		catalog.Trained{ID: "mdl_01h455vb4pex5vsknk084sn02r", FactoryID: "fac_2", BaseModel: "nova-lite"})
-	keep(t, db, tenant.Of("acc_1", tenant.Test), catalog.Trained{ID: "mdl_01h455vb4pex5vsknk084sn02s",
+		catalog.TunedModel{ID: "mdl_01h455vb4pex5vsknk084sn02r", FactoryID: "fac_2", BaseModel: "nova-lite"})
+	keep(t, db, tenant.Of("acc_1", tenant.Test), catalog.TunedModel{ID: "mdl_01h455vb4pex5vsknk084sn02s",
 		BaseModel: "nova-lite"})
-	keep(t, db, tenant.Of("acc_2", tenant.Live), catalog.Trained{ID: "mdl_01h455vb4pex5vsknk084sn02t",
+	keep(t, db, tenant.Of("acc_2", tenant.Live), catalog.TunedModel{ID: "mdl_01h455vb4pex5vsknk084sn02t",
 		BaseModel: "nova-lite"})
 	trained := func(providers, query string) (found []map[string]any) {
 		for _, m := range getFrom(t, db, tenant.Live, providers, "/v1/catalog/models?limit=100"+query,

@@ -88,7 +88,7 @@ type Subject interface {
 	Exchange(ctx context.Context, c Consent, callback url.Values) ([]Grant, error)
 	// Keep adds to the transaction that the record, which was read as it, is connected. It returns an OtherError if the
 	// record cannot take this account.
-	Keep(ctx context.Context, tx *store.Tx, it store.Item, c Consent, g Grant) (Kept, error)
+	Keep(ctx context.Context, tx *store.Tx, it store.Item, c Consent, g Grant) (ConnectedSubject, error)
 }
 
 // Asking is what an owner is asked for.
@@ -112,8 +112,8 @@ type Grant struct {
 	Account json.RawMessage `json:"account"`
 }
 
-// Kept is a connected subject.
-type Kept struct {
+// ConnectedSubject is a connected subject.
+type ConnectedSubject struct {
 	ID   string // that of another subject, if that one has the same account
 	Name string
 	Text string // what happens next, in a whole sentence
@@ -176,7 +176,7 @@ func (f *Flow) await(ctx context.Context, o tenant.Owner, id string, s Subject, 
 	if err != nil {
 		return "", err
 	}
-	*s.Pending() = &authority.Consent{Nonce: st.hash(), Until: st.until, Sealed: sealed}
+	*s.Pending() = &authority.Consent{Nonce: st.hash(), Until: st.until, SealedCallback: sealed}
 	return st.sign(ctx, f.Secret)
 }
 

@@ -50,8 +50,8 @@ type visit struct {
 	it      store.Item
 	subject Subject
 	consent Consent
-	// held is the authority of who asked, with its present rights.
-	held authority.Held
+	// authority is the authority of who asked, with its present rights.
+	authority authority.Holder
 }
 
 // visit returns the visit of a state. It returns errForged, errUsed or errExpired for a state that
@@ -71,9 +71,9 @@ func (f *Flow) visit(ctx context.Context, text string) (*visit, error) {
 		return v, late
 	}
 	var err error
-	v.held, err = v.consent.Authority.Find(ctx, f.DB, v.it.Owner, f.Now())
+	v.authority, err = v.consent.Authority.Find(ctx, f.DB, v.it.Owner, f.Now())
 	if err == nil {
-		err = authority.Lacks(v.held.Principal, f.Scope)
+		err = authority.Lacks(v.authority.Principal, f.Scope)
 	}
 	return v, err
 }
@@ -93,7 +93,7 @@ func (v *visit) read(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	v.consent = Consent{}
-	return true, v.Vault.Open(ctx, it.Owner, v.state.subject, p.Sealed, &v.consent)
+	return true, v.Vault.Open(ctx, it.Owner, v.state.subject, p.SealedCallback, &v.consent)
 }
 
 // callback carries out the decision of an owner at the other side. It logs neither the code nor the state.
@@ -144,7 +144,7 @@ func (v *visit) claim(ctx context.Context) (open bool, err error) {
 	err = store.Retry(func() (err error) {
 		*v.subject.Pending() = nil
 		tx := &store.Tx{}
-		v.held.Hold(tx)
+		v.authority.Hold(tx)
 		if err = v.subject.Save(tx, v.Now(), v.it); err == nil {
 			err = v.DB.Commit(ctx, tx)
 		}
@@ -223,7 +223,7 @@ func (v *visit) choose(ctx context.Context, id string) page {
 
 // finish connects the account.
 func (v *visit) finish(ctx context.Context, g Grant) page {
-	var kept Kept
+	var kept ConnectedSubject
 	err := v.change(ctx, func(tx *store.Tx, it store.Item, s Subject) (err error) {
 		kept, err = s.Keep(ctx, tx, it, v.consent, g)
 		return err

@@ -24,8 +24,8 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// Adopted is an item of an export that a factory takes over.
-type Adopted struct {
+// AdoptedItem is an item of an export that a factory takes over.
+type AdoptedItem struct {
 	Item item.Item
 	// Files are its media as they were read, with the keys of their objects. Lost reports that one of them which is to
 	// be published is missing.
@@ -47,7 +47,7 @@ type Adopted struct {
 }
 
 // again returns the time at which the item goes out again, or zero.
-func (a Adopted) again() (at time.Time) {
+func (a AdoptedItem) again() (at time.Time) {
 	switch i := a.Past; {
 	case a.Replay.IsZero() || len(a.Accounts) == 0:
 	case i.PublishedAt != nil:
@@ -64,7 +64,7 @@ func (a Adopted) again() (at time.Time) {
 // Adopt adds an item of an export to the transaction, in the last of its states that lasts: what was being made is
 // canceled, and what was published, or was to be, is generated. It has neither approval nor publications. Nothing is
 // made, charged, published or announced.
-func Adopt(tx *store.Tx, now time.Time, a Adopted) error {
+func Adopt(tx *store.Tx, now time.Time, a AdoptedItem) error {
 	r := &item.Record{Item: a.Item, Files: a.Files, Imported: true}
 	r.Item.Media = []media.View{}
 	r.Item.Previews, r.Item.Publications = []item.Preview{}, []item.Publication{}
@@ -98,12 +98,12 @@ func Adopt(tx *store.Tx, now time.Time, a Adopted) error {
 	if err := r.Create(tx, a.Owner); err != nil {
 		return err
 	}
-	return given.Hold(tx, now, held(r))
+	return given.Hold(tx, now, mediaUses(r))
 }
 
 // settle gives an item what nobody but the service says of it: its state, its approval, and whether it is declared as
 // made by AI, which its files may say.
-func (a Adopted) settle(r *item.Record) {
+func (a AdoptedItem) settle(r *item.Record) {
 	switch a.Past.State {
 	case item.Failed:
 		r.Item.State = item.Failed
@@ -133,7 +133,7 @@ func (a Adopted) settle(r *item.Record) {
 }
 
 // replay schedules an item for the time at which it was, or is to be, published.
-func replay(tx *store.Tx, now time.Time, a Adopted, r *item.Record, at time.Time) error {
+func replay(tx *store.Tx, now time.Time, a AdoptedItem, r *item.Record, at time.Time) error {
 	r.Item.State, r.Item.Failure, r.Authority = item.Generated, nil, authority.Operator()
 	var targets []publication.Target
 	for _, acct := range a.Accounts {
@@ -150,7 +150,7 @@ func replay(tx *store.Tx, now time.Time, a Adopted, r *item.Record, at time.Time
 }
 
 // adoptMedia has the item show the media of the caller that there are, and forget the others.
-func adoptMedia(r *item.Record, given incoming.Given) {
+func adoptMedia(r *item.Record, given incoming.MediaRefs) {
 	find := func(mediaID string) (media.File, bool) {
 		f, err := given.File(incoming.Member{Value: mediaID, Type: media.Image,
 			Others: []media.Type{media.Video, media.Audio}})

@@ -146,8 +146,8 @@ type createBody struct {
 	Metadata resource.Metadata `json:"metadata,omitempty"`
 
 	slot *prompt.Plan // of a plan's item
-	// drawn are the arms of its experiment.
-	drawn *item.Trial
+	// trial are the arms of its experiment.
+	trial *item.Trial
 }
 
 // fromPart is the number of a scene or slide.
@@ -269,8 +269,8 @@ type bodyText struct {
 	name string
 	// kind is the only kind that has it, or empty if several have it.
 	kind item.Kind
-	// made reports whether it is for generated content only.
-	made bool
+	// generatedOnly reports whether it is for generated content only.
+	generatedOnly bool
 	docs
 }
 
@@ -391,7 +391,7 @@ func (t *Texts) check(kind item.Kind) (found []error) {
 // into sets the members of an item that are as the body has them.
 func (b *createBody) into(r *item.Record) {
 	b.Texts.into(r)
-	r.Item.Experiment, r.Item.DeepFake, r.Item.Labelled = b.drawn, b.DeepFake, b.Labelled
+	r.Item.Experiment, r.Item.DeepFake, r.Item.Labelled = b.trial, b.DeepFake, b.Labelled
 }
 
 // into sets the texts of an item that its caller has written, apart from its script and slides.
@@ -401,11 +401,11 @@ func (t *Texts) into(r *item.Record) {
 		case *string:
 			if place := r.Item.Plain(item.Text(text.name)); place != nil {
 				*place = resource.Text(*v)
-				r.Given.Set(true, item.Text(text.name))
+				r.CallerTexts.Set(true, item.Text(text.name))
 			}
 		case []Hashtag:
 			r.Item.Hashtags = plainTags(v)
-			r.Given.Set(len(v) > 0, item.Hashtags)
+			r.CallerTexts.Set(len(v) > 0, item.Hashtags)
 		}
 	}
 }

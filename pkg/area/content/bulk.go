@@ -286,7 +286,7 @@ func waitsFor(r *item.Record, action string, now time.Time) bool {
 	case bulkApprove:
 		return r.Item.Approval.State == item.ApprovalPending && r.Item.Permit(item.Approve) == nil
 	case bulkUnschedule:
-		return r.Item.State == item.Scheduled || r.Ordered != nil
+		return r.Item.State == item.Scheduled || r.RequestedSchedule != nil
 	}
 	return r.Planned(now)
 }
@@ -315,7 +315,7 @@ func (s bulker) do(ctx context.Context, o bulkOrder) (out BulkAnswer, err error)
 		result := BulkResult{ID: step.ID}
 		it, err := s.takeOne(ctx, step)
 		if err != nil {
-			told := httpapi.Told(ctx, err)
+			told := httpapi.PartError(ctx, err)
 			result.Error = &told
 			out.Failed++
 		} else {

@@ -69,7 +69,7 @@ func (s *Service) registerChanges(r *httpapi.Router) {
 			"for an approval again.").Opening(httpapi.Publishing)
 	update.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState, errs.ProviderUnavailable, errs.RuleViolated}
 	const correct = "POST /v1/content-items/{content_item_id}/regenerate with reuse corrects it in the finished media"
-	update.Fixed = map[string]string{
+	update.FixedMembers = map[string]string{
 		"slides": correct, "headline": correct, "script": correct, "scenes": correct, "music": correct,
 		"cover": correct, "media": "create another item", "ai_generated": "create another item",
 		"prompt": "POST /v1/content-items/{content_item_id}/regenerate takes a new prompt",
@@ -153,7 +153,7 @@ func (s *Service) change(ctx context.Context, tx *store.Tx, it store.Item, r *it
 	}
 	for _, text := range bodyTexts {
 		if set, ok := sent[text.name]; ok {
-			r.Given.Set(set, item.Text(text.name))
+			r.CallerTexts.Set(set, item.Text(text.name))
 		}
 	}
 	if r.Item.GeneratedAt != nil && set.Caption != "" && set.Caption != r.Item.Caption {
@@ -173,7 +173,7 @@ func (s *Service) change(ctx context.Context, tx *store.Tx, it store.Item, r *it
 		}
 	}
 	if r.Item.Provided() {
-		r.Given.Set(true, item.Title, item.Caption, item.Hashtags)
+		r.CallerTexts.Set(true, item.Title, item.Caption, item.Hashtags)
 		if len(r.Own) == 0 && r.Item.Caption == "" {
 			err = errs.All(err, errs.Invalid("/caption", "is required, as the post has no media"))
 		}
@@ -184,7 +184,7 @@ func (s *Service) change(ctx context.Context, tx *store.Tx, it store.Item, r *it
 	if err := s.moderator.check(ctx, it.Owner.Mode, textsOf(r).own(was)); err != nil {
 		return out, err
 	}
-	if err := s.answers(ctx, r, was); err != nil {
+	if err := s.takeAuthority(ctx, r, was); err != nil {
 		return out, err
 	}
 	happened, err := s.askAgain(ctx, tx, it.Owner, r, was)
@@ -197,9 +197,9 @@ func (s *Service) change(ctx context.Context, tx *store.Tx, it store.Item, r *it
 	return s.write(ctx, tx, it, r, happened...)
 }
 
-// answers records that the item is published with the caller's rights from now on. It refuses a caller who may not
-// publish if the item would be published without a further call, unless it goes back to its approval.
-func (s *Service) answers(ctx context.Context, r *item.Record, was texts) error {
+// takeAuthority records that the item is published with the caller's rights from now on. It refuses a caller who may
+// not publish if the item would be published without a further call, unless it goes back to its approval.
+func (s *Service) takeAuthority(ctx context.Context, r *item.Record, was texts) error {
 	now, p := textsOf(r), auth.FromContext(ctx)
 	now.Metadata = was.Metadata
 	if reflect.DeepEqual(now, was) {
@@ -351,7 +351,8 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *endInput) (out i
 	if err := generate.RemoveFiles(tx, now, it.Owner, r.Item.ID, r.Item.Attempt); err != nil {
 		return out, err
 	}
-	r.Item.Media, r.Files, r.Attempt.Kept, r.Item.Slides = []media.View{}, nil, nil, slices.Clone(r.Item.Slides)
+	r.Item.Media, r.Files, r.Attempt.LeftoverFiles, r.Item.Slides = []media.View{}, nil, nil,
+		slices.Clone(r.Item.Slides)
 	for i := range r.Item.Slides {
 		r.Item.Slides[i].MediaID = nil
 	}
@@ -440,7 +441,7 @@ func (b *regenerateBody) correctSlides(r *item.Record) error {
 		if slide.Text == "" && slide.Body == nil {
 			continue
 		}
-		given := slices.Contains(r.Given.Slides, i)
+		given := slices.Contains(r.CallerTexts.Slides, i)
 		s := &r.Item.Slides[i]
 		if keeps := given || b.Reuse; !keeps {
 			s.Text, s.Body = "", ""
@@ -453,7 +454,7 @@ func (b *regenerateBody) correctSlides(r *item.Record) error {
 			return errs.Invalid(fmt.Sprintf("/slides/%d/body", i), "needs text, the heading above it")
 		}
 		if !given {
-			r.Given.Slides = append(r.Given.Slides, i)
+			r.CallerTexts.Slides = append(r.CallerTexts.Slides, i)
 		}
 	}
 	return nil
@@ -497,7 +498,7 @@ func (s *Service) regenerate(ctx context.Context, tx *store.Tx, in *regenerateIn
 	}
 	r.Item.Attempt++
 	r.Item.Publications = []item.Publication{}
-	r.Attempt.Sandbox, r.Attempt.Accepted, r.Item.Failure, r.Item.Progress = b.Sandbox, now, nil, 0
+	r.Attempt.Sandbox, r.Attempt.AcceptedAt, r.Item.Failure, r.Item.Progress = b.Sandbox, now, nil, 0
 	r.Item.AskAgain()
 	r.PublishFor(p)
 	if err := rehearsedError(p, r); err != nil {

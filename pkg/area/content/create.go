@@ -47,7 +47,7 @@ const maxWrites = 94
 type batchBody struct {
 	// Items to create: all or none.
 	Items []createBody `json:"items" minItems:"1" maxItems:"50" nullable:"false"`
-	quote.Given
+	quote.CallTerms
 }
 
 type batchInput struct {
@@ -130,14 +130,14 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	if err := r.Create(tx, refs.owner); err != nil {
 		return out, err
 	}
-	if err := errors.Join(refs.media.Hold(tx, now, held(r)), refs.keepDraws(tx)); err != nil {
+	if err := errors.Join(refs.media.Hold(tx, now, mediaUses(r)), refs.keepDraws(tx)); err != nil {
 		return out, err
 	}
 	return s.view(ctx, r)
 }
 
-// held counts the records that show each media.
-func held(records ...*item.Record) map[string]int {
+// mediaUses counts the records that show each media.
+func mediaUses(records ...*item.Record) map[string]int {
 	n := map[string]int{}
 	for _, r := range records {
 		for _, mediaID := range r.MediaIDs() {
@@ -210,7 +210,7 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 			State:        item.Queued, Attempt: 1, Source: item.SourceGenerated, AIGenerated: true,
 			Variants: map[string]item.Variant{}, Previews: []item.Preview{}, Approval: approvalOf(f),
 		},
-		Attempt: item.Attempt{Sandbox: b.Sandbox, Accepted: now},
+		Attempt: item.Attempt{Sandbox: b.Sandbox, AcceptedAt: now},
 		Outlets: item.Outlets{Automatic: f.AutoPublish},
 		Slot:    b.slot,
 	}
@@ -248,7 +248,7 @@ func (s *Service) planGeneration(b *createBody, a references, f factory.Factory,
 	case item.Carousel:
 		setSlides(r, b.Slides)
 	}
-	Restyle(&r.Brief, b.drawn)
+	Restyle(&r.Brief, b.trial)
 	if err := a.retell(b, r); err != nil {
 		return err
 	}
@@ -283,7 +283,7 @@ func setSlides(r *item.Record, slides []slideBody) {
 	for i, slide := range slides {
 		r.Item.Slides = append(r.Item.Slides, item.Slide{Text: slide.Text, Body: resource.Text(slide.body())})
 		if slide.Text != "" {
-			r.Given.Slides = append(r.Given.Slides, i)
+			r.CallerTexts.Slides = append(r.CallerTexts.Slides, i)
 		}
 	}
 }
@@ -312,7 +312,7 @@ type acceptance struct {
 
 func (s *Service) createBatch(ctx context.Context, tx *store.Tx, in *batchInput) (out batch, err error) {
 	a := &acceptance{Service: s, p: auth.FromContext(ctx), now: s.now(), bodies: in.Body.Items}
-	if a.terms, err = quote.Open(ctx, s.db, a.now, batchOp, in.Body.Given); err != nil {
+	if a.terms, err = quote.Open(ctx, s.db, a.now, batchOp, in.Body.CallTerms); err != nil {
 		return out, err
 	}
 	if a.refs, err = s.open(ctx, a.p, a.bodies...); err != nil {
@@ -346,7 +346,7 @@ func (a *acceptance) check(ctx context.Context) error {
 	var accepted []*item.Record
 	for i, b := range a.bodies {
 		if a.terms.Rehearsed() {
-			a.refs.met = func(err error) error { return a.terms.MeetAt(i, err) }
+			a.refs.collect = func(err error) error { return a.terms.MeetAt(i, err) }
 		}
 		r, err := a.accepted(ctx, a.p, b, a.refs, a.p.Mode, a.now)
 		if err != nil {
@@ -362,7 +362,7 @@ func (a *acceptance) check(ctx context.Context) error {
 			a.records = append(a.records, nil)
 			continue
 		}
-		bound, err := a.terms.Bound(i, r.Attempt.Made())
+		bound, err := a.terms.Bound(i, r.Attempt.PriceBasis())
 		if err != nil {
 			return err
 		}
@@ -399,7 +399,7 @@ func (a *acceptance) enter(ctx context.Context, tx *store.Tx) (out batch, err er
 			return out, err
 		}
 	}
-	if err := errors.Join(a.refs.media.Hold(tx, a.now, held(accepted...)), a.refs.keepDraws(tx)); err != nil {
+	if err := errors.Join(a.refs.media.Hold(tx, a.now, mediaUses(accepted...)), a.refs.keepDraws(tx)); err != nil {
 		return out, err
 	}
 	for _, r := range accepted {
@@ -511,7 +511,7 @@ func NewBrief(f factory.Factory, legal profile.Legal) (item.Brief, error) {
 		Audience: string(f.Audience), Tone: string(f.Tone),
 		Topics: topics, Settings: settings, Models: f.Models, Replace: f.ReplaceRetiredModels,
 		CaptionLine: f.AICaptionLine,
-		Trained:     f.TrainedText(), Logo: f.Files.Logo,
+		TunedModel:  f.TrainedText(), Logo: f.Files.Logo,
 		Intro: f.Files.Intro, Outro: f.Files.Outro,
 		Sells: f.Type == factory.Seller,
 	})
@@ -539,7 +539,8 @@ func (b *createBody) thinBrief(f factory.Factory, r *item.Record) []item.Warning
 	if words == 1 { // perhaps of a script without spaces
 		short = characters < leastCharacters
 	}
-	given := r.Brief.Product != nil || r.Origin != nil || b.slot != nil || len(r.Given.Texts)+len(r.Given.Slides) > 0
+	given := r.Brief.Product != nil || r.Origin != nil || b.slot != nil ||
+		len(r.CallerTexts.Texts)+len(r.CallerTexts.Slides) > 0
 	if !short || given || f.Description != "" && f.Audience != "" {
 		return []item.Warning{}
 	}
@@ -718,7 +719,7 @@ func (s *Service) order(ctx context.Context, p *auth.Principal, b createBody, re
 		return err
 	}
 	f := refs.factories[b.FactoryID]
-	w := &publishRequest{s: s, owner: refs.owner, asked: b.Accounts, read: refs.accounts, options: b.Options,
+	w := &publishRequest{s: s, owner: refs.owner, accountIDs: b.Accounts, items: refs.accounts, options: b.Options,
 		factory: f, gate: publication.Gate{Record: r, At: b.PublishAt.Time.Time, Any: b.PublishAt.Next}}
 	if b.PublishAt.Next {
 		w.gate.At = refs.clock
@@ -736,10 +737,10 @@ func (s *Service) order(ctx context.Context, p *auth.Principal, b createBody, re
 		at = resource.Instant(slot)
 		for _, accountID := range accounts {
 			*refs.slots = append(*refs.slots, item.Slot{Account: accountID, At: at})
-			r.Wanted = append(r.Wanted, accountID)
+			r.ClaimedAccounts = append(r.ClaimedAccounts, accountID)
 		}
 	}
-	r.Item.PublishAt, r.Ordered = &at, &item.Ordered{Options: maps.Clone(b.Options)}
+	r.Item.PublishAt, r.RequestedSchedule = &at, &item.ScheduleRequest{Options: maps.Clone(b.Options)}
 	r.Item.SocialAccountIDs = append([]string{}, b.Accounts...)
 	return nil
 }

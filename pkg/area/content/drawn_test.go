@@ -29,7 +29,7 @@ func TestPostsHaveHeadlines(t *testing.T) {
 		before := len(w.composed)
 		it := w.generated(c.members...)
 		picture := w.composed[before].(generate.Picture)
-		asked := w.asked()
+		asked := w.input()
 		last := asked[len(asked)-1]
 		if last.Headline != c.asked || strings.Contains(last.System, `"headline"`) != c.asked ||
 			string(it.Headline) != picture.Text ||
@@ -41,7 +41,7 @@ func TestPostsHaveHeadlines(t *testing.T) {
 	it := w.generated("show_headline", true)
 	w.Call(http.MethodPost, path(it.ID, "regenerate"), object{}).Into(t, http.StatusAccepted, &it)
 	w.doAttempt(it.ID, 2)
-	if again := w.get(it.ID); again.Headline == "" || !w.asked()[len(w.asked())-1].Headline {
+	if again := w.get(it.ID); again.Headline == "" || !w.input()[len(w.input())-1].Headline {
 		t.Errorf("it is %q", again.Headline)
 	}
 	plain, kinds := w.corrected(w.get(it.ID), object{"show_headline": false})

@@ -231,8 +231,8 @@ var refusals = map[string]refusal{
 			for i := range r.Item.Publications {
 				r.Item.Publications[i].Options = few
 			}
-			if r.Ordered != nil {
-				r.Ordered.Options["tiktok"] = few
+			if r.RequestedSchedule != nil {
+				r.RequestedSchedule.Options["tiktok"] = few
 			}
 		})
 	}, want: []string{"post /options/tiktok/consent"}, code: errs.ValidationFailed, status: 422,

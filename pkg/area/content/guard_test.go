@@ -35,8 +35,8 @@ func guarded(t *testing.T, factory object, captions ...string) *world {
 	return w
 }
 
-// asked returns the requests to the writer.
-func (w *world) asked() (all []provider.Request) {
+// input returns the requests to the writer.
+func (w *world) input() (all []provider.Request) {
 	for _, req := range w.provider.requests {
 		if req.Kind == provider.KindText {
 			all = append(all, req)
@@ -52,7 +52,7 @@ func TestARefusedTextIsWrittenAnew(t *testing.T) {
 	w := guarded(t, nil, "Only 99 € until 3 May at shop.example.com!", brand)
 	it := w.create("prompt", "A new shoe")
 	w.do(it.ID)
-	got, asked := w.get(it.ID), w.asked()
+	got, asked := w.get(it.ID), w.input()
 	if got.State != item.Generated || got.Caption != brand || got.CostCredits != postPrice ||
 		w.credits() != 10_000-postPrice || len(asked) != 2 {
 		t.Fatalf("%+v after %d requests, and there are %d credits", got, len(asked), w.credits())
@@ -87,8 +87,8 @@ func TestATextThatIsRefusedTwiceFailsTheItem(t *testing.T) {
 				!f.Retryable || !strings.Contains(f.Message, c.names) || !strings.Contains(f.Message, "Nothing was charged.") {
 				t.Errorf("%+v", f)
 			}
-			if w.credits() != 10_000 || len(w.asked()) != 2 {
-				t.Errorf("%d credits after %d requests", w.credits(), len(w.asked()))
+			if w.credits() != 10_000 || len(w.input()) != 2 {
+				t.Errorf("%d credits after %d requests", w.credits(), len(w.input()))
 			}
 		})
 	}
@@ -117,8 +117,8 @@ func TestATextThatAPersonCanDecideIsHeld(t *testing.T) {
 				!strings.Contains(strings.Join(got.Approval.Reasons, " "), c.names) {
 				t.Fatalf("%s waits for %s: %+v", got.State, got.WaitsFor, got.Approval)
 			}
-			if len(w.asked()) != 2 || w.credits() != 10_000-got.CostCredits {
-				t.Errorf("%d credits after %d requests", w.credits(), len(w.asked()))
+			if len(w.input()) != 2 || w.credits() != 10_000-got.CostCredits {
+				t.Errorf("%d credits after %d requests", w.credits(), len(w.input()))
 			}
 			w.Call(http.MethodPost, "/v1/content-items/"+it.ID+"/publish", object{}).
 				Refused(t, http.StatusConflict, "invalid_state", "")
@@ -178,7 +178,7 @@ func TestNewsQuoteTheirSources(t *testing.T) {
 	w.kernel = w.kernelAt(w.Now)
 	it := w.create("prompt", "The bridge")
 	w.do(it.ID)
-	got, asked := w.get(it.ID), w.asked()
+	got, asked := w.get(it.ID), w.input()
 	if got.State != item.Generated || len(got.Sources) != 1 || got.Sources[0].URL != "https://city.example/bridge" ||
 		got.Sources[0].PublishedAt == nil || got.Sources[0].Title != "Bridge closes" || len(asked) != 1 {
 		t.Fatalf("%+v: %+v", got, got.Failure)

@@ -187,7 +187,7 @@ func (w *world) lost() (lost, risk int64) {
 	if err != nil {
 		w.T.Fatal(err)
 	}
-	return ledger.FundsOf(items).Lost, items[len(items)-1].Numbers["risk"]
+	return ledger.FundsOf(items).LostCredits, items[len(items)-1].Numbers["risk"]
 }
 
 // The limit of losses holds for work that is accepted side by side, all of which fails later.

@@ -117,7 +117,7 @@ type listInput struct {
 	PublishFrom time.Time `query:"publish_from"`
 	// Only items whose publish_at is before this time (RFC 3339).
 	PublishTo time.Time `query:"publish_to"`
-	resource.Tagged
+	resource.MetadataFilter
 }
 
 var op = httpapi.Ops("content", "Content")
@@ -152,7 +152,7 @@ func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[item.It
 	if q.Ranges, err = in.planned(); err != nil {
 		return httpapi.Page[item.Item]{}, err
 	}
-	in.Tagged.Into(&q)
+	in.MetadataFilter.Into(&q)
 	if in.FactoryID != "" {
 		q.Index, q.Partition = store.ByParent, item.ParentPartition(auth.FromContext(ctx).Owner, in.FactoryID)
 	}

@@ -148,7 +148,7 @@ func (s publisher) schedule(ctx context.Context, tx *store.Tx, itemID string, ma
 			return out, err
 		}
 		var happened []event.Type
-		if r.Item.PublishAt != nil || r.Ordered != nil {
+		if r.Item.PublishAt != nil || r.RequestedSchedule != nil {
 			happened = append(happened, event.ContentUnscheduled)
 		}
 		if err := publication.Clear(tx, now, w.it.Owner, r); err != nil {
@@ -176,7 +176,7 @@ func (s publisher) schedule(ctx context.Context, tx *store.Tx, itemID string, ma
 	}
 	w.take(targets, b.Sandbox)
 	r.PublishFor(p)
-	if w.waits {
+	if w.waitsForApproval {
 		publication.Await(tx, now, w.it.Owner, r, targets, at)
 		return s.answer(ctx, tx, w.it, r, event.ContentUpdated)
 	}
@@ -280,9 +280,9 @@ func (s publisher) publish(ctx context.Context, tx *store.Tx, itemID string, mat
 		return out, err
 	}
 	usual := r.Item.SocialAccountIDs
-	if left := slices.DeleteFunc(slices.Clone(w.asked), w.taken); len(left) > 0 {
-		w.asked = left
-	} else if len(w.asked) == 0 && (r.Item.State == item.Failed || r.Item.State == item.Published) {
+	if left := slices.DeleteFunc(slices.Clone(w.accountIDs), w.taken); len(left) > 0 {
+		w.accountIDs = left
+	} else if len(w.accountIDs) == 0 && (r.Item.State == item.Failed || r.Item.State == item.Published) {
 		failed := []string{}
 		for _, pub := range r.Item.Publications {
 			if pub.State == item.PublicationFailed {
@@ -412,28 +412,28 @@ func (s *Service) enqueue(ctx context.Context, tx *store.Tx, o tenant.Owner, r *
 
 // claim adds to the transaction that a new item takes the slots that its body asked for.
 func claim(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record) {
-	if len(r.Wanted) > 0 {
-		publication.Claim(tx, now, o, r, r.Item.PublishAt.Time, r.Wanted)
+	if len(r.ClaimedAccounts) > 0 {
+		publication.Claim(tx, now, o, r, r.Item.PublishAt.Time, r.ClaimedAccounts)
 	}
 }
 
 // publishRequest is a request to publish an item.
 type publishRequest struct {
-	s       *Service
-	gate    publication.Gate
-	it      store.Item
-	owner   tenant.Owner          // of the item
-	asked   []string              // ids of the accounts in the call
-	read    map[string]store.Item // items that were read, by their keys
-	options platformOptions
-	factory factory.Factory
-	waits   bool // it is not published before its approval
+	s                *Service
+	gate             publication.Gate
+	it               store.Item
+	owner            tenant.Owner          // of the item
+	accountIDs       []string              // ids of the accounts in the call
+	items            map[string]store.Item // items that were read, by their keys
+	options          platformOptions
+	factory          factory.Factory
+	waitsForApproval bool // it is not published before its approval
 }
 
 // publishRequest reads the item and the accounts of the call in one round trip.
 func (s *Service) publishRequest(ctx context.Context, itemID string, match httpapi.IfMatch,
 	accounts []string) (*publishRequest, error) {
-	w := &publishRequest{s: s, asked: accounts, read: map[string]store.Item{}}
+	w := &publishRequest{s: s, accountIDs: accounts, items: map[string]store.Item{}}
 	var known []string
 	var keys []store.Key
 	for _, accountID := range accounts {
@@ -446,7 +446,7 @@ func (s *Service) publishRequest(ctx context.Context, itemID string, match httpa
 		return nil, err
 	}
 	for i, accountID := range known {
-		w.read[accountID] = beside[i]
+		w.items[accountID] = beside[i]
 	}
 	w.gate.Record, w.it, w.owner = r, it, it.Owner
 	return w, nil
@@ -468,20 +468,20 @@ func (w *publishRequest) take(targets []publication.Target, rehearsal *item.Publ
 			w.gate.Record.Item.SocialAccountIDs = append(w.gate.Record.Item.SocialAccountIDs, t.Account.ID)
 		}
 	}
-	w.gate.Record.Rehearsed = rehearsal
+	w.gate.Record.Rehearsal = rehearsal
 }
 
 // targets returns the accounts of a request, and refuses what the gate refuses. If the call names no accounts, they are
 // the usual accounts, or else those of the factory: those that cannot publish it are left out, unless none is left. If
 // the item waits for its approval, waits is set, unless the call publishes it now.
 func (w *publishRequest) targets(ctx context.Context, usual []string) (all []publication.Target, err error) {
-	named := len(w.asked) > 0
+	named := len(w.accountIDs) > 0
 	if w.gate.Action != "" {
 		if err := w.obey(ctx); err != nil {
 			return nil, err
 		}
 	}
-	ids := w.asked
+	ids := w.accountIDs
 	if !named {
 		if ids = usual; len(ids) == 0 {
 			ids = w.factory.SocialAccountIDs
@@ -491,13 +491,13 @@ func (w *publishRequest) targets(ctx context.Context, usual []string) (all []pub
 		}
 	}
 	w.gate.By, w.gate.Approval = auth.FromContext(ctx), w.factory.Approval
-	if all, err = w.gate.Targets(w.owner, ids, named, w.read, w.s.limits(w.gate.By.Mode), w.options); err != nil {
+	if all, err = w.gate.Targets(w.owner, ids, named, w.items, w.s.limits(w.gate.By.Mode), w.options); err != nil {
 		return nil, err
 	}
 	refused := w.gate.Ask(all...)
 	if w.gate.Action != item.Publish {
 		isApproval := func(r publication.Refusal) bool { return r.Reason == publication.ReasonApproval }
-		w.waits = slices.ContainsFunc(refused, isApproval)
+		w.waitsForApproval = slices.ContainsFunc(refused, isApproval)
 		refused = slices.DeleteFunc(refused, isApproval)
 	}
 	w.gate.Record.Item.OmittedAccounts = []item.OmittedAccount{}
@@ -526,10 +526,10 @@ func (w *publishRequest) targets(ctx context.Context, usual []string) (all []pub
 // obey has the item follow the rules of law of now, and reads what the gate needs to know of its factory and of the
 // accounts that the call names.
 func (w *publishRequest) obey(ctx context.Context) error {
-	f, counters, err := (ruler{w.s}).obey(ctx, w.gate.Record, w.counters(w.asked)...)
+	f, counters, err := (ruler{w.s}).obey(ctx, w.gate.Record, w.counters(w.accountIDs)...)
 	w.factory = f
 	for _, it := range counters {
-		w.read[it.PK] = it
+		w.items[it.PK] = it
 	}
 	return err
 }
@@ -550,13 +550,13 @@ func (w *publishRequest) readAccounts(ctx context.Context, ids []string) error {
 	for _, accountID := range ids {
 		keys = append(keys, store.IDKey(accountID))
 	}
-	keys = slices.DeleteFunc(keys, func(key store.Key) bool { _, read := w.read[key.PK]; return read })
+	keys = slices.DeleteFunc(keys, func(key store.Key) bool { _, read := w.items[key.PK]; return read })
 	if len(keys) == 0 {
 		return nil
 	}
 	items, err := w.s.db.GetAll(ctx, keys...)
 	for i, it := range items {
-		w.read[keys[i].PK] = it
+		w.items[keys[i].PK] = it
 	}
 	return err
 }
@@ -605,10 +605,10 @@ func (s publisher) orderPlanned(ctx context.Context, r *item.Record) error {
 		return err
 	}
 	if len(factories[r.Item.FactoryID].SocialAccountIDs) == 0 {
-		r.Stays = item.WaitsForAccount
+		r.NotPublished = item.WaitsForAccount
 		return nil
 	}
-	r.Ordered = &item.Ordered{}
+	r.RequestedSchedule = &item.ScheduleRequest{}
 	return nil
 }
 
@@ -627,7 +627,7 @@ func (s *Service) Decide(ctx context.Context, tx *store.Tx, itemID, state, note 
 		return out, err
 	}
 	var happened []event.Type
-	r.Stays = ""
+	r.NotPublished = ""
 	if err := r.Item.Decide(now, state, note, auth.FromContext(ctx).Actor.ID); err != nil {
 		return out, err
 	}
@@ -641,7 +641,7 @@ func (s *Service) Decide(ctx context.Context, tx *store.Tx, itemID, state, note 
 		if waited && r.Planned(clock) {
 			err = publisher{s}.orderPlanned(ctx, r)
 		}
-		if err == nil && r.Stays != item.WaitsForAccount {
+		if err == nil && r.NotPublished != item.WaitsForAccount {
 			err = r.PublishApproved(tx, now, it.Owner, by)
 		}
 	} else if r.Item.State == item.Scheduled {

@@ -54,7 +54,7 @@ func (w *world) connectFor(o tenant.Owner, name string, changes ...func(*social.
 		PlatformID: "sandbox-" + name,
 	}
 	var err error
-	if r.Sealed, err = vault.Seal(w.T.Context(), o, r.ID,
+	if r.SealedAccount, err = vault.Seal(w.T.Context(), o, r.ID,
 		platform.Account{ID: r.PlatformID, Token: platform.Token{Access: "token"}}); err != nil {
 		w.T.Fatal(err)
 	}

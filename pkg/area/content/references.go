@@ -39,7 +39,7 @@ type references struct {
 	owner     tenant.Owner   // of the factories
 	// legal are the settings of the factories that decide which rules of law apply, by their ids.
 	legal    map[string]profile.Legal
-	media    incoming.Given
+	media    incoming.MediaRefs
 	products map[string]*product.StoredProduct
 	// origins are the items to retell, by their ids.
 	origins map[string]*item.Record
@@ -49,18 +49,18 @@ type references struct {
 	experiments map[string]*ongoing
 	// slots are the times of schedules that the bodies take.
 	slots *[]item.Slot
-	// met takes the refusals of a body that is rehearsed, and is nil otherwise.
-	met func(error) error
+	// collect takes the refusals of a body that is rehearsed, and is nil otherwise.
+	collect func(error) error
 	// longest stands for the product of items whose product is not known yet. It is nil if they present none.
 	longest *item.Product
 }
 
 // meet returns the refusal of a body, unless the body is only rehearsed.
 func (a *references) meet(err error) error {
-	if err == nil || a.met == nil {
+	if err == nil || a.collect == nil {
 		return err
 	}
-	return a.met(err)
+	return a.collect(err)
 }
 
 // stamp is a cache key: the ids and versions of the factories of the bodies.
@@ -500,7 +500,7 @@ func (b *createBody) ownRules() error {
 		refuse(m.param, m.sent, leaveOut)
 	}
 	for text := range b.sent() {
-		refuse("/"+text.name, text.made, leaveOut)
+		refuse("/"+text.name, text.generatedOnly, leaveOut)
 	}
 	refuse("/sandbox", b.Sandbox != nil, "is for generated content: your own media are ready at once")
 	kind, known := ownMedia[b.Kind]
@@ -575,7 +575,7 @@ func checkFitted(kind item.Kind, mediaID string, f media.File) error {
 // accounts are named is checked as if it were scheduled.
 func (s *Service) takesOwn(ctx context.Context, p *auth.Principal, accounts []string, refs references,
 	r *item.Record) error {
-	w := &publishRequest{s: s, read: refs.accounts}
+	w := &publishRequest{s: s, items: refs.accounts}
 	if len(accounts) == 0 {
 		return nil
 	}
@@ -583,7 +583,7 @@ func (s *Service) takesOwn(ctx context.Context, p *auth.Principal, accounts []st
 		return err
 	}
 	g := publication.Gate{Record: r, By: p}
-	targets, err := g.Targets(refs.owner, accounts, false, w.read, s.limits(p.Mode), nil)
+	targets, err := g.Targets(refs.owner, accounts, false, w.items, s.limits(p.Mode), nil)
 	if err != nil {
 		return err
 	}
@@ -607,8 +607,8 @@ func ofMedia(param string) bool {
 // ongoing is an experiment with its item in the table.
 type ongoing struct {
 	*experiment.Record
-	it    store.Item
-	drawn bool
+	it       store.Item
+	hasTrial bool
 }
 
 func experimentKeys(bodies []createBody) (keys []store.Key) {
@@ -659,25 +659,25 @@ func (a *references) draw(b *createBody, now time.Time) error {
 	if b.PublishAt != nil && !b.PublishAt.Next {
 		at = b.PublishAt.Time.Time
 	}
-	b.drawn = e.Draw(e.Stratum(at), func(f experiment.Factor) bool { return b.takes(f, e.Place(), now) })
-	if b.drawn == nil {
+	b.trial = e.Draw(e.Stratum(at), func(f experiment.Factor) bool { return b.takes(f, e.Place(), now) })
+	if b.trial == nil {
 		return nil
 	}
-	e.drawn = true
-	if time := b.drawn.Arm(experiment.FactorSlot); time != "" {
+	e.hasTrial = true
+	if time := b.trial.Arm(experiment.FactorSlot); time != "" {
 		b.PublishAt = &publishTime{Time: resource.Instant(experiment.At(b.PublishAt.Time.Time, time, e.Place()))}
 	}
-	b.slot = Placed(b.slot, b.drawn)
+	b.slot = Placed(b.slot, b.trial)
 	b.fix()
 	return nil
 }
 
 // fix sets the members of the body that its arms decide.
 func (b *createBody) fix() {
-	if seconds, err := strconv.Atoi(b.drawn.Arm(experiment.FactorLength)); err == nil {
+	if seconds, err := strconv.Atoi(b.trial.Arm(experiment.FactorLength)); err == nil {
 		b.DurationSeconds = &seconds
 	}
-	if arm := b.drawn.Arm(experiment.FactorFirstFrame); arm != "" {
+	if arm := b.trial.Arm(experiment.FactorFirstFrame); arm != "" {
 		shown := arm == "headline"
 		b.ShowHeadline = &shown
 	}
@@ -760,7 +760,7 @@ func (a *references) spend(r *item.Record) {
 // the call draws again.
 func (a *references) keepDraws(tx *store.Tx) error {
 	for _, e := range a.experiments {
-		if !e.drawn {
+		if !e.hasTrial {
 			continue
 		}
 		if err := tx.Rewrite(e.it, e.Record); err != nil {

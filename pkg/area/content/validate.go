@@ -37,8 +37,8 @@ type CreateBody = createBody
 // PlatformOptions are the options of posts, by platform.
 type PlatformOptions = platformOptions
 
-// Proposed is a publication to check: an item, or the body of one, and the accounts and time.
-type Proposed struct {
+// PublishProposal is a publication to check: an item, or the body of one, and the accounts and time.
+type PublishProposal struct {
 	ItemID   string
 	Body     *CreateBody
 	Accounts []string
@@ -123,14 +123,14 @@ func problems(err error) (all []Problem, _ error) {
 }
 
 // Validate finds every problem that an item would have on each account. It changes nothing.
-func (s *Service) Validate(ctx context.Context, in Proposed) (Validation, error) {
+func (s *Service) Validate(ctx context.Context, in PublishProposal) (Validation, error) {
 	return validator{s}.validate(ctx, in)
 }
 
 // validator finds the problems of publications.
 type validator struct{ *Service }
 
-func (s validator) validate(ctx context.Context, in Proposed) (v Validation, err error) {
+func (s validator) validate(ctx context.Context, in PublishProposal) (v Validation, err error) {
 	v.Problems, v.Accounts = []Problem{}, []Checked{}
 	p := auth.FromContext(ctx)
 	for i, accountID := range in.Accounts {
@@ -178,7 +178,7 @@ type candidate struct {
 }
 
 // proposed returns the item to check, and the accounts of its factory.
-func (s validator) proposed(ctx context.Context, p *auth.Principal, in Proposed) (c candidate, attached []string,
+func (s validator) proposed(ctx context.Context, p *auth.Principal, in PublishProposal) (c candidate, attached []string,
 	err error) {
 	c.By = p
 	if in.Body == nil {
@@ -224,12 +224,12 @@ func (s validator) proposed(ctx context.Context, p *auth.Principal, in Proposed)
 // check adds what the gate refuses of an item to a validation, and what would be published on each account.
 func (s validator) check(ctx context.Context, v *Validation, c candidate, accounts []string) error {
 	c.TimeParam = "/publish_at"
-	w := &publishRequest{s: s.Service, gate: c.Gate, read: map[string]store.Item{}}
+	w := &publishRequest{s: s.Service, gate: c.Gate, items: map[string]store.Item{}}
 	if err := w.readAccounts(ctx, accounts); err != nil {
 		return err
 	}
 	limits := s.limits(c.By.Mode)
-	targets, err := c.Targets(c.owner, accounts, true, w.read, limits, c.options)
+	targets, err := c.Targets(c.owner, accounts, true, w.items, limits, c.options)
 	if err != nil {
 		return err
 	}
@@ -308,7 +308,7 @@ func (a *acceptance) rehearse(ctx context.Context, tx, filled *store.Tx, shown b
 				return nil, err
 			}
 		}
-		a.terms.Add(one, "", r.Attempt.Made())
+		a.terms.Add(one, "", r.Attempt.PriceBasis())
 	}
 	if filled.Len() > maxWrites { // that it is too large is noted, and the table takes no such transaction
 		filled = &store.Tx{}
@@ -383,7 +383,7 @@ func (s validator) foretell(ctx context.Context, o tenant.Owner, r *item.Record,
 			p.Problems = append(p.Problems, rehearsal.Problem{Code: problem.Code, Param: problem.Param,
 				Message: problem.Message})
 		}
-		if c.Preview != nil && (r.Item.Provided() || r.Given.Has(item.Caption)) {
+		if c.Preview != nil && (r.Item.Provided() || r.CallerTexts.Has(item.Caption)) {
 			p.Preview = &rehearsal.Preview{Title: c.Preview.Title, Caption: resource.Text(c.Preview.Text)}
 		}
 		all = append(all, p)
@@ -404,10 +404,10 @@ func (s Rehearser) Rehearse(ctx context.Context, terms *quote.Terms, body any,
 	if err != nil {
 		return nil, terms.Meet(place(err))
 	}
-	refs.met = func(err error) error { return terms.Meet(place(errs.Below("/body", err))) }
+	refs.collect = func(err error) error { return terms.Meet(place(errs.Below("/body", err))) }
 	r, err := s.accepted(ctx, p, b, refs, p.Mode, s.now())
 	if err != nil {
-		return nil, refs.met(err)
+		return nil, refs.collect(err)
 	}
 	var accounts []string
 	if f := refs.factories[b.FactoryID]; f.AutoPublish {
@@ -550,7 +550,7 @@ func Planned(f factory.Factory, kind item.Kind, format, quality, subject string,
 	sandbox *item.Rehearsal, offer catalog.Offer, mode tenant.Mode, now time.Time) (*item.Record, error) {
 	s := &Service{offer: offer}
 	b := createBody{FactoryID: f.ID, Kind: kind, Format: format, Quality: quality, Prompt: subject,
-		Sandbox: sandbox, slot: slot, drawn: arms}
+		Sandbox: sandbox, slot: slot, trial: arms}
 	b.fix()
 	f.State = factory.StateActive // the plan itself refuses a factory that is paused
 	a := references{factories: map[string]factory.Factory{f.ID: f}}

@@ -60,7 +60,7 @@ func (s *Service) connect(ctx context.Context, tx *store.Tx, in *connectInput) (
 	}
 	o := it.Owner
 	if it.Version == 0 {
-		if o, err = b.Given.Owner(ctx, tx, now); err != nil {
+		if o, err = b.ProfileMember.Owner(ctx, tx, now); err != nil {
 			return out, err
 		}
 		r.ProfileID = o.ProfileID()
@@ -223,7 +223,7 @@ func (s *Service) accept(ctx context.Context, tx *store.Tx, o tenant.Owner, r *R
 		return errTwice
 	}
 	r.Hook = web.HashBearer(c.Hook)
-	if r.Sealed, err = s.vault.Seal(ctx, o, r.ID, c); err != nil {
+	if r.SealedCredentials, err = s.vault.Seal(ctx, o, r.ID, c); err != nil {
 		return err
 	}
 	return r.Connect(tx, s.now(), o, it, known, c.Account)
@@ -298,8 +298,8 @@ type subject struct {
 	r     *Record
 }
 
-// granted is the account of a CRM to which a grant gives access.
-type granted struct {
+// grantedAccount is the account of a CRM to which a grant gives access.
+type grantedAccount struct {
 	Account   crm.Account    `json:"account"`
 	Pipelines []crm.Pipeline `json:"pipelines"`
 }
@@ -341,7 +341,7 @@ func (i *subject) Exchange(ctx context.Context, c consent.Consent, q url.Values)
 	if err != nil { // the first synchronization reads them, too
 		slog.Warn("pipelines not read", "integration_id", i.r.ID, "error", err)
 	}
-	raw, err := json.Marshal(granted{a, pipelines})
+	raw, err := json.Marshal(grantedAccount{a, pipelines})
 	if err != nil {
 		return nil, fmt.Errorf("crm: encode a grant: %w", err)
 	}
@@ -349,10 +349,10 @@ func (i *subject) Exchange(ctx context.Context, c consent.Consent, q url.Values)
 }
 
 func (i *subject) Keep(ctx context.Context, tx *store.Tx, it store.Item, c consent.Consent,
-	g consent.Grant) (consent.Kept, error) {
-	var got granted
+	g consent.Grant) (consent.ConnectedSubject, error) {
+	var got grantedAccount
 	if err := json.Unmarshal(g.Account, &got); err != nil {
-		return consent.Kept{}, errors.New("crm: decode a grant") // the cause could show a token
+		return consent.ConnectedSubject{}, errors.New("crm: decode a grant") // the cause could show a token
 	}
 	if len(got.Pipelines) > 0 {
 		i.r.Pipelines = Described(got.Pipelines)
@@ -366,6 +366,6 @@ func (i *subject) Keep(ctx context.Context, tx *store.Tx, it store.Item, c conse
 	case errors.Is(err, errTwice):
 		err = &consent.OtherError{Message: "This account of the CRM is connected already."}
 	}
-	return consent.Kept{ID: i.r.ID, Name: text.ClipLine(got.Account.Name, 200), Text: "Its products and deals are " +
+	return consent.ConnectedSubject{ID: i.r.ID, Name: text.ClipLine(got.Account.Name, 200), Text: "Its products and deals are " +
 		"read now."}, err
 }

@@ -298,7 +298,7 @@ func TestAWebhookDuringASynchronization(t *testing.T) {
 		w.fakes["hubspot"].PutProduct(remote.Product{ID: "1", SKU: "S-1", Name: "Shoe", Price: price, Currency: "EUR"})
 	}
 	for name, known := range map[string]bool{"a new product": false, "a known product": true} {
-		for _, first := range []task.Kind{crm.Synchronize, crm.Read} {
+		for _, first := range []task.Kind{crm.Synchronize, crm.ReadKind} {
 			t.Run(name+" in "+string(first), func(t *testing.T) {
 				w := newWorld(t)
 				if known {
@@ -322,9 +322,9 @@ func TestAWebhookDuringASynchronization(t *testing.T) {
 					})
 					return messages
 				}
-				synced, hinted := of(crm.Synchronize), of(crm.Read)
+				synced, hinted := of(crm.Synchronize), of(crm.ReadKind)
 				outer, inner := synced, hinted
-				if first == crm.Read {
+				if first == crm.ReadKind {
 					outer, inner = hinted, synced
 				}
 				if len(outer) == 0 || len(inner) == 0 {

@@ -106,7 +106,9 @@ func (client) CheckURL(context.Context, string) error { return nil }
 // sealed lets a router seal the answers that it stores.
 type sealed struct{}
 
-func (sealed) Register(r *httpapi.Router) { r.SealWith(seal.Fixed([]byte("the system's secret"))) }
+func (sealed) Register(r *httpapi.Router) {
+	r.SealWith(seal.FixedSecret([]byte("the system's secret")))
+}
 
 func newWorld(t *testing.T) *world {
 	w := &world{fuse: &webhooktest.Fuse{}}
@@ -120,7 +122,7 @@ func newWorld(t *testing.T) *world {
 	e := area.Env{
 		AWS: aws.Config{Region: "us-west-2"}, DB: w.DB, Audit: audit.New(w.DB, now), Now: now, Random: rand.Reader,
 		Media: apitest.Signer(t, now), Envelope: sealtest.Envelope("key"),
-		Seal: seal.Fixed([]byte("the system's secret")), Providers: "bedrock,fal,elevenlabs",
+		Seal: seal.FixedSecret([]byte("the system's secret")), Providers: "bedrock,fal,elevenlabs",
 		HTTP: client{control.Doer{Handler: mux}, w.fuse, nil}, PlatformEndpoint: "https://crm.test",
 		Apps: func(context.Context) (string, error) { return fakes.Apps() },
 	}

@@ -156,8 +156,8 @@ type Record struct {
 	Integration
 	// Remote is the CRM's id of the account.
 	Remote string `json:"remote,omitempty"`
-	// Sealed is the Credentials, encrypted.
-	Sealed []byte `json:"sealed,omitempty"`
+	// SealedCredentials is the Credentials, encrypted.
+	SealedCredentials []byte `json:"sealed,omitempty"`
 	// Hook is the hash of the secret in the address of its webhooks.
 	Hook string `json:"hash,omitempty"`
 	// Base is the address of the API, to which webhooks are sent and notes link.
@@ -167,8 +167,8 @@ type Record struct {
 	Tokens     int `json:"tokens,omitempty"`
 	// RefusedToken counts the tokens at the last answer that a token has ended.
 	RefusedToken int `json:"refused_token,omitempty"`
-	// Requested counts how often callers have requested a synchronization.
-	Requested int `json:"requested,omitempty"`
+	// Requests counts how often callers have requested a synchronization.
+	Requests int `json:"requested,omitempty"`
 	// ExpiresAt is the end of the token, or zero.
 	ExpiresAt   time.Time `json:"expires_at,omitzero"`
 	RefreshedAt time.Time `json:"refreshed_at,omitzero"`
@@ -358,8 +358,8 @@ func (r *Record) Connect(tx *store.Tx, now time.Time, o tenant.Owner, it, identi
 // disconnecting is the payload of a Disconnect task.
 type disconnecting struct {
 	Kind string `json:"kind,omitempty"`
-	// Sealed is the Credentials of the connection. It is dropped at the end.
-	Sealed []byte `json:"sealed,omitempty"`
+	// SealedCredentials is the Credentials of the connection. It is dropped at the end.
+	SealedCredentials []byte `json:"sealed,omitempty"`
 }
 
 // Disconnect adds the end of an integration, whose item was read, to the transaction. The transaction forgets the
@@ -374,10 +374,11 @@ func (r *Record) Disconnect(ctx context.Context, db *store.DB, tx *store.Tx, now
 			tx.Delete(identity)
 		}
 	}
-	if len(r.Sealed) > 0 && r.Connection > 0 {
+	if len(r.SealedCredentials) > 0 && r.Connection > 0 {
 		t := task.Task{Message: message(Disconnect, it.Owner, r.ID, task.ID(Disconnect, r.ID, r.Connection)),
 			Deadline: now.Add(revokeWithin)}
-		if err := task.Create(tx, now, t, disconnecting{Kind: r.Kind, Sealed: r.Sealed}); err != nil {
+		if err := task.Create(tx, now, t, disconnecting{Kind: r.Kind, SealedCredentials: r.SealedCredentials}); err !=
+			nil {
 			return err
 		}
 		// It would wait for the next day to find that there is nothing to do.
@@ -385,7 +386,7 @@ func (r *Record) Disconnect(ctx context.Context, db *store.DB, tx *store.Tx, now
 			return err
 		}
 	}
-	r.State, r.Sealed, r.Hook, r.Consent, r.AuthorizationURL = Disconnected, nil, "", nil, nil
+	r.State, r.SealedCredentials, r.Hook, r.Consent, r.AuthorizationURL = Disconnected, nil, "", nil, nil
 	if r.Remote != "" {
 		r.Former = r.Remote
 	}
@@ -413,7 +414,7 @@ func (w *Worker) disconnect(ctx context.Context, r *task.Run) error {
 	}
 	if adapter := w.Systems.Of(r.Mode, p.Kind); adapter != nil && !present.Usable() {
 		var secrets Credentials
-		if err := w.Vault.Open(ctx, r.Owner, r.Subject, p.Sealed, &secrets); err != nil {
+		if err := w.Vault.Open(ctx, r.Owner, r.Subject, p.SealedCredentials, &secrets); err != nil {
 			return social.Again(err, time.Minute)
 		}
 		if !r.Knows("unsubscribed") && !adapter.Facts().Shared {

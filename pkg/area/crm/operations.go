@@ -151,7 +151,7 @@ type connectInput struct {
 
 type listInput struct {
 	httpapi.PageInput
-	resource.Tagged
+	resource.MetadataFilter
 	profile.Filter
 	// Only integrations with these CRMs, separated by commas.
 	Kind []kindID `query:"kind" filter:"kind" nullable:"false"`
@@ -184,9 +184,9 @@ func (s *Service) Register(r *httpapi.Router) {
 			"result to the deal; it needs the scope content:write. The content is made on behalf of the caller who has " +
 			"set the mapping: it counts toward the spend limit of that key, and is published automatically only if that key " +
 			"has the scope content:publish.",
-		Opens:  httpapi.Spending | httpapi.Publishing,
-		Errors: []errs.Code{errs.NotFound, errs.WrongFactoryType, errs.InvalidState},
-		Fixed:  map[string]string{"kind": "connect another integration", "pipelines": "change them in the CRM"}},
+		Opens:        httpapi.Spending | httpapi.Publishing,
+		Errors:       []errs.Code{errs.NotFound, errs.WrongFactoryType, errs.InvalidState},
+		FixedMembers: map[string]string{"kind": "connect another integration", "pipelines": "change them in the CRM"}},
 		s.changed, s.view)
 	httpapi.Write(r, s.integrations.Op(httpapi.Op{ID: "syncIntegration", Summary: "Synchronize an integration",
 		Description: "Reads all products and the changed deals of the CRM in the background. The service does it " +
@@ -273,7 +273,7 @@ var (
 )
 
 type connectBody struct {
-	profile.Given
+	profile.ProfileMember
 	// CRM. Send this or integration_id.
 	Kind kindID `json:"kind,omitempty" example:"bitrix24"`
 	// Id of an integration to connect again. Send this or kind.

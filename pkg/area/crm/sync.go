@@ -61,13 +61,13 @@ type progress struct {
 	Connection int   `json:"connection"`
 	Phase      phase `json:"phase,omitempty"`
 	// Cursor is the CRM's cursor of the next page, and After the one of the products that are checked.
-	Cursor string        `json:"cursor,omitempty"`
-	After  *store.Cursor `json:"after,omitempty"`
+	Cursor     string        `json:"cursor,omitempty"`
+	NextCursor *store.Cursor `json:"after,omitempty"`
 	// Since is the time since which deals are read, and Began the beginning of the present synchronization.
 	Since time.Time `json:"since"`
 	Began time.Time `json:"began,omitzero"`
-	// Requested is Record.Requested at the beginning of the present synchronization.
-	Requested int `json:"requested,omitempty"`
+	// Requests is Record.Requests at the beginning of the present synchronization.
+	Requests int `json:"requested,omitempty"`
 	// Imported reports whether the present synchronization has imported products.
 	Imported bool `json:"imported,omitempty"`
 	Read     int  `json:"read,omitempty"`
@@ -82,14 +82,14 @@ func syncMessage(o tenant.Owner, r *Record) task.Message {
 // Sync adds to the transaction that an integration is synchronized now. The caller saves the record afterwards: a
 // synchronization in progress, which may have read without the new mapping, is followed by another.
 func (r *Record) Sync(tx *store.Tx, now time.Time, o tenant.Owner) error {
-	r.Requested++
+	r.Requests++
 	return task.Wake(tx, now, syncMessage(o, r))
 }
 
 // synchronize takes a page a step, and waits for the next synchronization after the last.
 func (w *Worker) synchronize(ctx context.Context, r *task.Run) error {
 	var p progress
-	if err := errors.Join(r.Decode(&p), r.Kept("progress", &p)); err != nil || r.Cause() != nil {
+	if err := errors.Join(r.Decode(&p), r.Recall("progress", &p)); err != nil || r.Cause() != nil {
 		return err
 	}
 	c, err := w.open(ctx, r)
@@ -115,7 +115,7 @@ func (w *Worker) synchronize(ctx context.Context, r *task.Run) error {
 		// The connected user may not read these objects, or they end what reads them: the rest goes on.
 		w.note(ctx, c.r.ID, err)
 		last, err = p.Phase == phaseDeals, nil
-		p.Phase, p.Cursor, p.After = phaseDeals, "", nil
+		p.Phase, p.Cursor, p.NextCursor = phaseDeals, "", nil
 	}
 	switch {
 	case err != nil:
@@ -150,7 +150,7 @@ func (w *Worker) begin(ctx context.Context, c *connection, p *progress) error {
 		return err
 	}
 	pipelines = Described(pipelines)
-	*p = progress{Connection: p.Connection, Since: p.Since, Began: w.Now(), Requested: c.r.Requested,
+	*p = progress{Connection: p.Connection, Since: p.Since, Began: w.Now(), Requests: c.r.Requests,
 		Phase: phaseProducts}
 	if !c.r.Mapping.Products.Import {
 		p.Phase = phaseDeals
@@ -204,7 +204,7 @@ func (w *Worker) products(ctx context.Context, c *connection, p *progress) error
 
 // deleted archives those of a page of imported products that the CRM does not have any more.
 func (w *Worker) deleted(ctx context.Context, c *connection, p *progress) error {
-	ids, next, err := w.importer().Bound(ctx, c.it.Owner, c.r.ID, p.After, checkedAtOnce)
+	ids, next, err := w.importer().Bound(ctx, c.it.Owner, c.r.ID, p.NextCursor, checkedAtOnce)
 	if err != nil {
 		return err
 	}
@@ -230,7 +230,7 @@ func (w *Worker) deleted(ctx context.Context, c *connection, p *progress) error 
 			}
 		}
 	}
-	if p.After = next; next == nil {
+	if p.NextCursor = next; next == nil {
 		p.Phase = phaseDeals
 	}
 	return nil
@@ -252,7 +252,7 @@ func (w *Worker) deals(ctx context.Context, c *connection, p *progress) (last bo
 	}
 	p.Read += len(page.Items)
 	for _, d := range page.Items {
-		if d.Changed.Before(c.r.FirstAt.Truncate(time.Second)) || c.r.before(d) || c.r.stageOf(d) == nil {
+		if d.ChangedAt.Before(c.r.FirstAt.Truncate(time.Second)) || c.r.before(d) || c.r.stageOf(d) == nil {
 			continue
 		}
 		made, err := w.DB.Lookup(ctx, madeKey(c.it.Owner, c.r.ID, d.ID, d.Pipeline, d.Stage))
@@ -263,7 +263,7 @@ func (w *Worker) deals(ctx context.Context, c *connection, p *progress) (last bo
 			continue
 		}
 		tx := &store.Tx{}
-		if err := w.Hint(tx, c.it.Owner, c.r.ID, crm.DealObject, d.ID, strconv.FormatInt(d.Changed.Unix(), 36),
+		if err := w.Hint(tx, c.it.Owner, c.r.ID, crm.DealObject, d.ID, strconv.FormatInt(d.ChangedAt.Unix(), 36),
 			""); err != nil {
 			return false, err
 		}
@@ -283,7 +283,7 @@ func (w *Worker) wait(ctx context.Context, r *task.Run, p progress) error {
 		return social.Again(err, 0)
 	}
 	now, pause := w.Now(), time.Duration(0)
-	if seen.Requested == p.Requested {
+	if seen.Requests == p.Requests {
 		pause = sweepEvery - task.Jitter(sweepSpread)
 	}
 	r.Also(func(ctx context.Context, tx *store.Tx) error {
@@ -291,7 +291,7 @@ func (w *Worker) wait(ctx context.Context, r *task.Run, p progress) error {
 		if err != nil || !present.Usable() {
 			return err
 		}
-		if present.Requested != seen.Requested {
+		if present.Requests != seen.Requests {
 			return task.ErrMoved
 		}
 		present.LastSync = &Sync{At: resource.Instant(now), Read: p.Read, Made: p.Made, Failed: p.Failed}
@@ -301,8 +301,8 @@ func (w *Worker) wait(ctx context.Context, r *task.Run, p progress) error {
 	return errors.Join(r.Keep("progress", progress{Connection: p.Connection, Since: p.Began}), r.Sleep(pause))
 }
 
-// Read is the kind of the task that reads one object of a CRM and does what the mapping says.
-const Read task.Kind = "crm.read"
+// ReadKind is the kind of the task that reads one object of a CRM and does what the mapping says.
+const ReadKind task.Kind = "crm.read"
 
 // newProduct is the object of a Read task that makes content of a product that was just imported.
 const newProduct crm.Object = "new_product"
@@ -336,7 +336,7 @@ func Hint(tx *store.Tx, now time.Time, o tenant.Owner, integrationID string, obj
 	productID string) error {
 	subject := strings.Join([]string{integrationID, string(object), objectID, version}, "#")
 	return task.Create(tx, now, task.Task{
-		Message: message(Read, o, integrationID, task.ID(Read, subject, 1)),
+		Message: message(ReadKind, o, integrationID, task.ID(ReadKind, subject, 1)),
 		DueAt:   now.Add(settle), Deadline: now.Add(readWithin),
 	}, reading{object, objectID, productID})
 }
@@ -412,9 +412,10 @@ func (w *Worker) take(ctx context.Context, c *connection, p crm.Product, read ti
 	o := c.it.Owner
 	return w.importer().Import(ctx, o, *c.r.FactoryID, record.Foreign{
 		Source: c.r.ID, ID: p.ID, SKU: p.SKU, Fallback: c.r.Kind + "-" + p.ID, Name: p.Name,
-		Description: p.Description, URL: p.URL, Price: p.Price, Currency: p.Currency, Archived: p.Archived, Read: read,
+		Description: p.Description, URL: p.URL, Price: p.Price, Currency: p.Currency, Archived: p.Archived,
+		ReadAt: read,
 	}, func(tx *store.Tx, productID string) error {
-		c.held.Hold(tx)
+		c.authority.Hold(tx)
 		count(tx, c.r.ID, countProducts)
 		if !c.r.Imported || !c.r.Mapping.Products.News() {
 			return nil
@@ -462,7 +463,7 @@ func (w *Worker) deal(ctx context.Context, c *connection, dealID string) error {
 // before reports whether a deal came into its stage before the integration was first connected. Of a CRM that does not
 // tell it, no deal did.
 func (r *Record) before(d crm.Deal) bool {
-	return !d.Entered.IsZero() && d.Entered.Before(r.FirstAt.Truncate(time.Second))
+	return !d.EnteredAt.IsZero() && d.EnteredAt.Before(r.FirstAt.Truncate(time.Second))
 }
 
 // stageOf returns the stage of the mapping that a deal is in, or nil.
@@ -496,12 +497,12 @@ func (w *Worker) make(ctx context.Context, c *connection, mark store.Key, piece 
 	}
 	piece.FactoryID = *c.r.FactoryID
 	tx, now := &store.Tx{}, w.Now()
-	if !c.held.Has(auth.ContentWrite) {
+	if !c.authority.Has(auth.ContentWrite) {
 		return errs.New(errs.InsufficientScope, "%s does not have the scope %s any more. Set the mapping with another "+
-			"key.", c.held.Actor.ID, auth.ContentWrite)
+			"key.", c.authority.Actor.ID, auth.ContentWrite)
 	}
-	c.held.Hold(tx)
-	itemID, err := w.Content.Make(ctx, tx, c.held.Principal, piece)
+	c.authority.Hold(tx)
+	itemID, err := w.Content.Make(ctx, tx, c.authority.Principal, piece)
 	if err != nil {
 		return err
 	}
@@ -571,7 +572,7 @@ func (w *Worker) refresh(ctx context.Context, r *task.Run) error {
 		if err != nil || !present.Usable() || present.Tokens != used {
 			return err // it was disconnected or connected again during the step
 		}
-		present.Sealed = sealed
+		present.SealedCredentials = sealed
 		present.stored(now, token)
 		return present.Save(tx, now, it.Owner, it, "")
 	})
@@ -651,7 +652,7 @@ func (s *Service) own(ctx context.Context, token string, h crm.Hook) error {
 		return nil // what it names is read when the integration is connected again
 	}
 	var c Credentials
-	if err := s.vault.Open(ctx, it.Owner, r.ID, r.Sealed, &c); err != nil {
+	if err := s.vault.Open(ctx, it.Owner, r.ID, r.SealedCredentials, &c); err != nil {
 		return err
 	}
 	hints, err := s.systems.Of(it.Owner.Mode, r.Kind).Hints(ctx, c.Account, h)

@@ -52,7 +52,7 @@ type Worker struct {
 // Handlers returns the handler of each kind of task of integrations.
 func (w *Worker) Handlers() map[task.Kind]task.Handler {
 	return map[task.Kind]task.Handler{Refresh: task.Func(w.refresh), Synchronize: task.Func(w.synchronize),
-		Read: task.Func(w.readObject), Note: task.Func(w.writeNote), Disconnect: task.Func(w.disconnect)}
+		ReadKind: task.Func(w.readObject), Note: task.Func(w.writeNote), Disconnect: task.Func(w.disconnect)}
 }
 
 // connection is an integration with its secrets, which a task calls.
@@ -63,8 +63,8 @@ type connection struct {
 	it      store.Item
 	r       Record
 	secrets Credentials
-	// held is the authority of the integration with its present rights.
-	held authority.Held
+	// authority is the authority of the integration with its present rights.
+	authority authority.Holder
 }
 
 // open opens the integration of a task. It returns nil if the integration is not connected. An integration whose
@@ -78,14 +78,14 @@ func (w *Worker) open(ctx context.Context, run *task.Run) (*connection, error) {
 	if c.Adapter = w.Systems.Of(run.Mode, r.Kind); c.Adapter == nil {
 		return nil, nil
 	}
-	if c.held, err = w.holds(ctx, it, &r); err != nil {
+	if c.authority, err = w.holds(ctx, it, &r); err != nil {
 		var ended *authority.EndedError
 		if errors.As(err, &ended) {
-			err = w.end(ctx, it, &r, c.held, ended)
+			err = w.end(ctx, it, &r, c.authority, ended)
 		}
 		return nil, err
 	}
-	return c, w.Vault.Open(ctx, run.Owner, r.ID, r.Sealed, &c.secrets)
+	return c, w.Vault.Open(ctx, run.Owner, r.ID, r.SealedCredentials, &c.secrets)
 }
 
 // connected opens the integration of a task that waits for it to be connected again. It returns nil without an error if
@@ -107,7 +107,7 @@ func (w *Worker) connected(ctx context.Context, run *task.Run) (*connection, err
 
 // holds returns the authority of an integration with its present rights. Its error is an authority.EndedError if it has
 // none.
-func (w *Worker) holds(ctx context.Context, it store.Item, r *Record) (authority.Held, error) {
+func (w *Worker) holds(ctx context.Context, it store.Item, r *Record) (authority.Holder, error) {
 	h, err := r.Authority.Find(ctx, w.DB, it.Owner, w.Now())
 	if err == nil {
 		err = authority.Lacks(h.Principal, auth.AccountManage)
@@ -116,7 +116,8 @@ func (w *Worker) holds(ctx context.Context, it store.Item, r *Record) (authority
 }
 
 // end marks an integration whose authority has ended, with the event.
-func (w *Worker) end(ctx context.Context, it store.Item, r *Record, h authority.Held, why *authority.EndedError) error {
+func (w *Worker) end(ctx context.Context, it store.Item, r *Record, h authority.Holder,
+	why *authority.EndedError) error {
 	counts, err := w.DB.GetAll(ctx, CountKeys(r.ID)...)
 	if err != nil {
 		return err
@@ -303,7 +304,7 @@ func (w *Worker) writeNote(ctx context.Context, r *task.Run) error {
 		return err
 	}
 	exists := false
-	if err = r.Kept("note", &exists); errors.Is(err, task.ErrLost) {
+	if err = r.Recall("note", &exists); errors.Is(err, task.ErrLost) {
 		if exists, err = c.HasNote(ctx, c.account(), p.Deal, p.Item); err == nil {
 			r.Forget("note")
 		}

@@ -50,7 +50,7 @@ func Mount(r *httpapi.Router, e area.Env) {
 
 type listInput struct {
 	httpapi.PageInput
-	resource.Tagged
+	resource.MetadataFilter
 	profile.Filter
 	httpapi.Period
 	// Only comments on this publication.

@@ -120,7 +120,7 @@ func commentNewWorld(t *testing.T, name string) *commentWorld {
 	r := social.Record{Account: social.Account{Resource: resource.New(accountID, now, nil), Platform: name,
 		FactoryIDs: []string{}}, PlatformID: a.ID}
 	var err error
-	if r.Sealed, err = w.Vault.Seal(t.Context(), owner, r.ID, a); err != nil {
+	if r.SealedAccount, err = w.Vault.Seal(t.Context(), owner, r.ID, a); err != nil {
 		t.Fatal(err)
 	}
 	it, err := r.Item(owner)

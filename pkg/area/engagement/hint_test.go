@@ -61,7 +61,7 @@ func (w *hintWorld) posted(customer, name, remote, post string, state social.Sta
 	if err != nil {
 		w.T.Fatal(err)
 	}
-	entry, err := item.Announced{Item: "cnt_" + post, Publication: "pub_" + post, Account: r.ID}.Entry(now, o,
+	entry, err := item.PostDocument{Item: "cnt_" + post, Publication: "pub_" + post, Account: r.ID}.Entry(now, o,
 		item.PostKey(name, remote, post))
 	if err != nil {
 		w.T.Fatal(err)

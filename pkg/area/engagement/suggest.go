@@ -49,8 +49,8 @@ type work struct {
 	Hold   ledger.Hold `json:"hold,omitzero"`
 }
 
-// written is what the answers of a model have told: a text that can be used, or why the last one cannot.
-type written struct {
+// suggestion is what the answers of a model have told: a text that can be used, or why the last one cannot.
+type suggestion struct {
 	Text     string `json:"text,omitempty"`
 	Code     string `json:"code,omitempty"`
 	Problems string `json:"problems,omitempty"`
@@ -84,8 +84,8 @@ func (w *Suggester) Suggest(ctx context.Context, r *task.Run) error {
 	}
 	var c *Record
 	var of *item.Record
-	answer, err := ask.Talk[written]{Models: w.Providers, Name: "reply", Questions: mostAsked, Failures: mostFailures,
-		Put: func(ctx context.Context, known written) (q ask.Question, err error) {
+	answer, err := ask.Talk[suggestion]{Models: w.Providers, Name: "reply", Questions: mostAsked, Failures: mostFailures,
+		NextQuestion: func(ctx context.Context, known suggestion) (q ask.Question, err error) {
 			if _, c, of, err = w.read(ctx, r, p); err != nil {
 				return q, task.Again(err)
 			}
@@ -94,7 +94,7 @@ func (w *Suggester) Suggest(ctx context.Context, r *task.Run) error {
 			}
 			return question(p.Model, c, of, known.Problems), nil
 		},
-		Take: func(known *written, answer json.RawMessage) (bool, error) {
+		Take: func(known *suggestion, answer json.RawMessage) (bool, error) {
 			var form struct{ Reply string }
 			if err := json.Unmarshal(answer, &form); err != nil || resource.IsBlank(form.Reply) {
 				return false, &provider.Error{Kind: provider.Transient, Code: string(provider.FailedResultInvalid),
@@ -102,7 +102,7 @@ func (w *Suggester) Suggest(ctx context.Context, r *task.Run) error {
 			}
 			known.Text = Clean(form.Reply, 2*longest)
 			if found := w.check(r.Mode, known.Text, c, of); len(found) > 0 {
-				*known = written{Code: string(found[0].Code), Problems: guard.Reasons(found)}
+				*known = suggestion{Code: string(found[0].Code), Problems: guard.Reasons(found)}
 			}
 			return known.Text != "", nil
 		}}.In(ctx, r)
@@ -134,8 +134,8 @@ func (w *Suggester) Suggest(ctx context.Context, r *task.Run) error {
 }
 
 // noSuggestion returns why there is no suggestion.
-func noSuggestion(answer written, of *item.Record, err error) *Failure {
-	refused := provider.Refused(err)
+func noSuggestion(answer suggestion, of *item.Record, err error) *Failure {
+	refused := provider.RefusalOf(err)
 	switch {
 	case of == nil:
 		return &Failure{Code: string(provider.FailedGeneration), Message: "The content item was deleted."}

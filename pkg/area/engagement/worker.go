@@ -50,14 +50,14 @@ func (w *Worker) Handlers() map[task.Kind]task.Handler {
 		Adjust: task.Func(w.change)}
 }
 
-// numbered is the payload of a task of the n-th request of its kind.
-type numbered struct {
+// requestNumber is the payload of a task of the n-th request of its kind.
+type requestNumber struct {
 	Number int `json:"number"`
 }
 
 // waiting reads the comment of a reply or a change. The record is nil if it does not wait for the task any more.
 func (w *Worker) waiting(ctx context.Context, r *task.Run) (it store.Item, c *Record, err error) {
-	var p numbered
+	var p requestNumber
 	if err := r.Decode(&p); err != nil {
 		return it, nil, err
 	}
@@ -78,7 +78,8 @@ func (w *Worker) waiting(ctx context.Context, r *task.Run) (it store.Item, c *Re
 }
 
 // visit visits the account that has published the post of a comment, with the post.
-func (w *Worker) visit(ctx context.Context, r *task.Run, c *Record) (a *social.Visit, p platform.Published, err error) {
+func (w *Worker) visit(ctx context.Context, r *task.Run, c *Record) (a *social.Visit, p platform.PublishedPost,
+	err error) {
 	of, err := w.item(ctx, r.Owner, c.ContentItemID)
 	if err != nil {
 		return nil, p, err
@@ -103,7 +104,7 @@ func (w *Worker) item(ctx context.Context, o tenant.Owner, itemID string) (*item
 	return of, nil
 }
 
-func postOf(pub *item.Publication) (p platform.Published) {
+func postOf(pub *item.Publication) (p platform.PublishedPost) {
 	if pub == nil {
 		return p
 	}
@@ -209,7 +210,7 @@ func (w *Worker) read(ctx context.Context, r *task.Run) error {
 // all reads the comments on a post, and reports what that used of the budgets of the platform, and whether these are
 // all.
 func all(ctx context.Context, from platform.CommentReader, a platform.Account,
-	post platform.Published) (read []platform.Comment, uses int, whole bool, err error) {
+	post platform.PublishedPost) (read []platform.Comment, uses int, whole bool, err error) {
 	after, partial := "", false
 	for range mostPages {
 		page, err := from.Comments(ctx, a, post, after)
@@ -423,7 +424,7 @@ func StartReply(tx *store.Tx, now time.Time, o tenant.Owner, r *Record, text str
 		Message: task.Message{ID: task.ID(Reply, r.ID, r.Replies), Kind: Reply, Queue: topology.Publish, Subject: r.ID,
 			Owner: o},
 		Deadline: now.Add(commentWithin),
-	}, numbered{Number: r.Replies})
+	}, requestNumber{Number: r.Replies})
 }
 
 // reply writes a reply once. If the answer is lost, it looks for the reply and never writes it again.
@@ -438,13 +439,13 @@ func (w *Worker) reply(ctx context.Context, r *task.Run) error {
 	}
 	begun, kept := w.Now(), platform.Handle("") // what an attempt leaves to the next one
 	var refusal *Failure                        // for a reason that the adapter does not know
-	if err := errors.Join(r.Kept("begun", &begun), r.Keep("begun", begun), r.Kept("kept", &kept),
-		r.Kept("refusal", &refusal)); err != nil {
+	if err := errors.Join(r.Recall("begun", &begun), r.Keep("begun", begun), r.Recall("kept", &kept),
+		r.Recall("refusal", &refusal)); err != nil {
 		return err
 	}
 	writer, writes := a.Adapter.(platform.Replier)
 	reply := platform.Reply{Key: fmt.Sprint(c.ID, "-", c.Replies), Post: post, To: c.remote(), Text: c.Reply.Text,
-		At: begun, Kept: &kept}
+		At: begun, Handle: &kept}
 	id, absent := "", false
 	err = a.Spend(ctx, social.Price{Of: social.ForComments, Units: a.Limits().Comments.Uses.OfReply(reply.Text)})
 	if err == nil {
@@ -514,7 +515,7 @@ func StartChange(tx *store.Tx, now time.Time, o tenant.Owner, r *Record, kind st
 		Message: task.Message{ID: task.ID(Adjust, r.ID, r.Changes), Kind: Adjust, Queue: topology.Publish,
 			Subject: r.ID, Owner: o},
 		Deadline: now.Add(commentWithin),
-	}, numbered{Number: r.Changes})
+	}, requestNumber{Number: r.Changes})
 }
 
 // change hides, shows or deletes a comment. A lost answer is followed by the same call, which is harmless.
@@ -645,7 +646,7 @@ func (s *Hints) hooked(req *http.Request) (status int, answer string) {
 	if err != nil || len(body) > maxHook || hooks.JSON(ctx, body) != nil {
 		return http.StatusRequestEntityTooLarge, ""
 	}
-	posts, answer, err := from.Announced(ctx, platform.Hook{Method: req.Method, Query: req.URL.Query(),
+	posts, answer, err := from.ChangedPosts(ctx, platform.Hook{Method: req.Method, Query: req.URL.Query(),
 		Header: req.Header, Body: body})
 	switch {
 	case errors.Is(err, platform.ErrForged):
@@ -664,7 +665,7 @@ func (s *Hints) hooked(req *http.Request) (status int, answer string) {
 
 // announce has the comments on posts read now. A post that no connected account has published has no effect, nor has a
 // repeat of the webhook.
-func (s *Hints) announce(ctx context.Context, name string, posts []platform.Announced, body []byte) error {
+func (s *Hints) announce(ctx context.Context, name string, posts []platform.ChangedPost, body []byte) error {
 	sum := sha256.Sum256(body)
 	seen := map[store.Key]bool{}
 	for _, p := range posts[:min(len(posts), maxAnnounced)] {
@@ -686,7 +687,7 @@ func (s *Hints) wake(ctx context.Context, key store.Key, version string) error {
 	if err != nil || it.PK == "" {
 		return err
 	}
-	var of item.Announced
+	var of item.PostDocument
 	if err := it.Decode(&of); err != nil {
 		return err
 	}

@@ -95,12 +95,12 @@ type Record struct {
 	// EraseAt is the time before which the erasure does not begin.
 	EraseAt time.Time `json:"erase_at"`
 	// ExportID is the last export, which has begun at ExportAt. Told is the export of whose end people have heard.
-	ExportID string    `json:"export_id"`
-	ExportAt time.Time `json:"export_at"`
-	Told     string    `json:"told,omitempty"`
-	// Renewed reports that the export near the end of the time was started, which happens once: an export that fails
-	// each time does not hold the erasure up.
-	Renewed bool `json:"renewed,omitempty"`
+	ExportID       string    `json:"export_id"`
+	ExportAt       time.Time `json:"export_at"`
+	ReportedExport string    `json:"told,omitempty"`
+	// ExportRenewed reports that the export near the end of the time was started, which happens once: an export that
+	// fails each time does not hold the erasure up.
+	ExportRenewed bool `json:"renewed,omitempty"`
 	// EndedAt is the time at which it was done or canceled, and Items the number of items that were erased.
 	EndedAt time.Time `json:"ended_at,omitzero"`
 	Items   int       `json:"items,omitempty"`
@@ -166,7 +166,7 @@ const keep = 90 * 24 * time.Hour
 // into writes the record into its item.
 func (r *Record) into(it *store.Item) error {
 	it.Key, it.Kind, it.Owner = Key(r.Scope), Kind, owner(r.Scope.Account)
-	it.Listed = store.Key{PK: store.OwnerPartition(it.Owner, Kind), SK: ScopeName(r.Scope)}
+	it.ListKey = store.Key{PK: store.OwnerPartition(it.Owner, Kind), SK: ScopeName(r.Scope)}
 	it.Filters, it.ExpireAt = map[string]string{"state": string(r.State)}, time.Time{}
 	if !r.Open() && (!r.Whole() || r.State == Canceled) {
 		it.ExpireAt = r.EndedAt.Add(keep)
@@ -177,7 +177,7 @@ func (r *Record) into(it *store.Item) error {
 // tell adds an e-mail about the erasure to the transaction: when an owner asks for it, and when its last export has
 // failed. What names its text.
 func (r *Record) tell(tx *store.Tx, now time.Time, what, about string) error {
-	n := person.News{Notice: person.NoticeWork, What: "erasure." + what, Path: "/settings/erasure",
+	n := person.News{Notice: person.NoticeWork, TextName: "erasure." + what, Path: "/settings/erasure",
 		Values: map[string]string{"name": r.Name, "at": r.EraseAt.UTC().Format("2006-01-02 15:04 UTC"),
 			"scope": "erased_profile"}}
 	if r.Whole() {
@@ -413,8 +413,8 @@ var ByName = func() map[string]KindOf {
 	return all
 }()
 
-// Made are the kinds of what an owner has made, in the order in which it is deleted.
-var Made = func() (all []KindOf) {
+// OwnedKinds are the kinds of what an owner has made, in the order in which it is deleted.
+var OwnedKinds = func() (all []KindOf) {
 	for _, k := range Kinds {
 		if k.Prefix != "" {
 			all = append(all, k)

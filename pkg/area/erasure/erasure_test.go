@@ -233,7 +233,7 @@ func TestAnErasureIsCanceled(t *testing.T) {
 	refused("asked twice", err, errs.InvalidState)
 	_, err = w.service.Export(t.Context(), scope)
 	refused("exported again before the end", err, errs.InvalidState)
-	w.until("the end of the export", func() bool { return w.of(scope).Told != "" })
+	w.until("the end of the export", func() bool { return w.of(scope).ReportedExport != "" })
 	was := w.of(scope).ExportID
 	if r, err := w.service.Export(t.Context(), scope); err != nil || r.ExportID == was {
 		t.Errorf("exported again: %+v, %v", r, err)
@@ -267,7 +267,7 @@ func TestTheBeginAndTheCancelExclude(t *testing.T) {
 	c := w.fill("Harbour Coffee")
 	scope := w.profileOf(c)
 	w.ask(scope, "Harbour Coffee")
-	w.until("the end of the export", func() bool { return w.of(scope).Told != "" })
+	w.until("the end of the export", func() bool { return w.of(scope).ReportedExport != "" })
 	var canceled error
 	tried := false
 	w.until("the begin", func() bool {
@@ -293,7 +293,7 @@ func TestAFailedExportIsTold(t *testing.T) {
 	w := newWorld(t)
 	scope := w.profileOf(w.fill("Harbour Coffee"))
 	asked := w.ask(scope, "Harbour Coffee")
-	w.until("the end of the export", func() bool { return w.of(scope).Told != "" })
+	w.until("the end of the export", func() bool { return w.of(scope).ReportedExport != "" })
 	w.Clock.Add(asked.EraseAt.Sub(w.Now()) - time.Hour)
 	again, err := w.service.Export(t.Context(), scope)
 	if err != nil {
@@ -304,7 +304,7 @@ func TestAFailedExportIsTold(t *testing.T) {
 		tx.Remove(store.IDKey(transfer.ExportTask(again.ExportID)))
 		return nil
 	})
-	w.until("the news", func() bool { return w.of(scope).Told == again.ExportID })
+	w.until("the news", func() bool { return w.of(scope).ReportedExport == again.ExportID })
 	if r := w.of(scope); r.EraseAt.Sub(w.Now()) != 24*time.Hour || r.State != erasure.Waiting {
 		t.Errorf("%+v at %s", r, w.Now())
 	}

@@ -97,7 +97,7 @@ func (p *progress) enter(s stage, now time.Time) { *p = progress{Stage: s, Since
 // Erase does the next part of an erasure.
 func (w *Worker) Erase(ctx context.Context, s *task.Run) error {
 	var p progress
-	if err := s.Kept("progress", &p); err != nil {
+	if err := s.Recall("progress", &p); err != nil {
 		return err
 	}
 	_, r, err := w.read(ctx, s)
@@ -179,9 +179,9 @@ func (w *Worker) wait(ctx context.Context, s *task.Run, r *Record, p *progress) 
 		return 0, err
 	case found && x.State == transfer.Running:
 		return exportPause, nil
-	case r.Told != r.ExportID: // it has ended, or was deleted by somebody
+	case r.ReportedExport != r.ExportID: // it has ended, or was deleted by somebody
 		w.change(s, Waiting, func(tx *store.Tx, r *Record) error {
-			r.Told = r.ExportID
+			r.ReportedExport = r.ExportID
 			if found && x.State != transfer.Failed {
 				return nil
 			}
@@ -191,9 +191,9 @@ func (w *Worker) wait(ctx context.Context, s *task.Run, r *Record, p *progress) 
 			return r.tell(tx, now, "export_failed", "#"+r.ExportID)
 		})
 		return 0, nil
-	case !now.Before(last) && r.ExportAt.Before(last) && !r.Renewed:
+	case !now.Before(last) && r.ExportAt.Before(last) && !r.ExportRenewed:
 		w.change(s, Waiting, func(tx *store.Tx, r *Record) error {
-			r.Renewed = true
+			r.ExportRenewed = true
 			return r.export(tx, now)
 		})
 		return 0, nil
@@ -251,9 +251,9 @@ func (w *Worker) remove(ctx context.Context, s *task.Run, r *Record, p *progress
 	owners := r.owners()
 	deleted, pause, done, err := w.Next(ctx, owners[p.Mode], &p.Pass, time.Time{}, r.kept())
 	if err != nil && s.Failures >= mostFailures {
-		slog.Warn("items are not deleted as their operation does", "task", s.ID, "kind", Made[p.At].Name, "error", err)
-		if done = p.At+1 == len(Made); !done {
-			p.At, p.After = p.At+1, nil
+		slog.Warn("items are not deleted as their operation does", "task", s.ID, "kind", OwnedKinds[p.At].Name, "error", err)
+		if done = p.At+1 == len(OwnedKinds); !done {
+			p.At, p.Cursor = p.At+1, nil
 		}
 	} else if err != nil {
 		return 0, err
@@ -444,12 +444,12 @@ const (
 // Pass is a place in the passes over what an owner has made.
 type Pass struct {
 	// At is the index of the kind that is being deleted, and After the position in its list.
-	At    int           `json:"at"`
-	After *store.Cursor `json:"after,omitempty"`
-	// Found reports that this pass over the kinds has deleted something, and Again that it is not the first: the index
-	// lags behind the latest writes.
-	Found bool `json:"found,omitempty"`
-	Again bool `json:"again,omitempty"`
+	At     int           `json:"at"`
+	Cursor *store.Cursor `json:"after,omitempty"`
+	// FoundItems reports that this pass over the kinds has deleted something, and Again that it is not the first: the
+	// index lags behind the latest writes.
+	FoundItems bool `json:"found,omitempty"`
+	Again      bool `json:"again,omitempty"`
 }
 
 // Next deletes the next items of an owner: of an account and mode, or of a profile. Items that were made after a time
@@ -457,9 +457,9 @@ type Pass struct {
 // time to wait, and whether nothing is left. Called again with the same pass it finds others, or none.
 func (h Deleter) Next(ctx context.Context, o tenant.Owner, p *Pass, before time.Time, keep string) (deleted int,
 	wait time.Duration, done bool, err error) {
-	kind := Made[p.At]
+	kind := OwnedKinds[p.At]
 	q := store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(o, kind.Name), Limit: atOnce,
-		OldestFirst: true, After: p.After, Filters: map[string]string{store.ProfileFilter: string(o.Profile)}}
+		OldestFirst: true, After: p.Cursor, Filters: map[string]string{store.ProfileFilter: string(o.Profile)}}
 	if !before.IsZero() {
 		q.To = id.First(kind.Prefix, before.Add(time.Millisecond))
 	}
@@ -479,14 +479,14 @@ func (h Deleter) Next(ctx context.Context, o tenant.Owner, p *Pass, before time.
 	}
 	switch {
 	case deleted > 0:
-		p.Found = true
+		p.FoundItems = true
 	case len(page.Items) > 0:
 		wait = lag // all of them are deleted, which the index does not show yet
 	case page.Next != nil: // this page had items of other profiles only
-		p.After = page.Next
-	case p.At+1 < len(Made):
-		p.At, p.After = p.At+1, nil
-	case p.Found || !p.Again:
+		p.Cursor = page.Next
+	case p.At+1 < len(OwnedKinds):
+		p.At, p.Cursor = p.At+1, nil
+	case p.FoundItems || !p.Again:
 		*p, wait = Pass{Again: true}, lag
 	default:
 		done = true
@@ -569,7 +569,7 @@ func (h Deleter) add(ctx context.Context, tx *store.Tx, it store.Item) error {
 	if err != nil {
 		return err
 	}
-	if attempt := work.Waits(); attempt > 0 {
+	if attempt := work.WaitsForAttempt(); attempt > 0 {
 		found, err := h.DB.Lookup(ctx, generate.TaskKey(it.PK, attempt))
 		if err != nil {
 			return err
@@ -624,11 +624,11 @@ func (w *Worker) sweep(ctx context.Context, s *task.Run, r *Record, p *progress)
 		return 0, err
 	}
 	p.Items += b.removed
-	p.Found = p.Found || b.removed > 0 || b.waits
+	p.FoundItems = p.FoundItems || b.removed > 0 || b.tasksWait
 	switch {
 	case p.Scan != nil:
-	case p.Found:
-		p.Found, pause = false, sweepPause
+	case p.FoundItems:
+		p.FoundItems, pause = false, sweepPause
 	default:
 		p.enter(sweepLast, w.Now())
 	}
@@ -681,8 +681,8 @@ type broom struct {
 	// keys are the keys of the items that are removed together in the end.
 	keys    []store.Key
 	removed int
-	// waits reports that a task still works for the scope.
-	waits bool
+	// tasksWait reports that a task still works for the scope.
+	tasksWait bool
 }
 
 // covers reports whether an item belongs to what is erased. A counter has no owner, but the id of one in its key.
@@ -741,7 +741,7 @@ func (b *broom) take(ctx context.Context, it store.Item) error {
 		return nil
 	}
 	if it.Kind == task.ItemKind && b.works(it) {
-		b.waits = true
+		b.tasksWait = true
 		return nil
 	}
 	switch {

@@ -68,8 +68,8 @@ type body struct {
 
 type input struct{ Body body }
 
-// priced is an operation that costs.
-type priced struct {
+// pricedOperation is an operation that costs.
+type pricedOperation struct {
 	// member is the member that names the resource in the operation's path. It is empty if the path has none.
 	member string
 	// scope is the scope of the operation: an estimate reads, and fetches, as the operation does.
@@ -78,12 +78,12 @@ type priced struct {
 	price func(ctx context.Context, id string, body any) ([]int64, error)
 }
 
-func estimators(e area.Env) map[Operation]priced {
+func estimators(e area.Env) map[Operation]pricedOperation {
 	offer := e.Offer()
 	factories := factory.NewService(e.DB, e.Now)
 	items := content.NewService(e.DB, factories, e.Media, offer, e.Now)
 	generations := studio.NewService(e.DB, e.Media, studio.NewClient(e), offer, e.Now)
-	all := map[Operation]priced{
+	all := map[Operation]pricedOperation{
 		"regenerateContentItem": {"content_item_id", auth.ContentWrite, items.EstimateRegenerate},
 		"createContentPlan": {"factory_id", auth.FactoriesWrite, planarea.NewService(e.DB, factories, offer,
 			e.Now).Estimate},
@@ -99,7 +99,7 @@ func estimators(e area.Env) map[Operation]priced {
 		auth.ContentWrite: items.Estimates(), auth.StudioUse: generations.Estimates(),
 	} {
 		for op, price := range area {
-			all[Operation(op)] = priced{scope: scope, price: func(ctx context.Context, _ string,
+			all[Operation(op)] = pricedOperation{scope: scope, price: func(ctx context.Context, _ string,
 				body any) ([]int64, error) {
 				return price(ctx, body)
 			}}
@@ -109,7 +109,7 @@ func estimators(e area.Env) map[Operation]priced {
 }
 
 // credits returns the credits of each item of an estimate.
-func (p priced) credits(ctx context.Context, b body) ([]int64, error) {
+func (p pricedOperation) credits(ctx context.Context, b body) ([]int64, error) {
 	id := ""
 	for _, given := range []struct{ member, id string }{{"content_item_id", b.ContentItemID},
 		{"factory_id", b.FactoryID}, {"comment_id", b.CommentID}} {

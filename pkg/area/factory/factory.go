@@ -141,8 +141,8 @@ type Factory struct {
 	SocialAccountIDs []string `json:"social_account_ids" nullable:"false"`
 	// Settings of the factory's type.
 	Settings TypeSettings `json:"settings"`
-	// Trained is its trained model, if it has one.
-	Trained *catalog.Trained `json:"-"`
+	// TunedModel is its trained model, if it has one.
+	TunedModel *catalog.TunedModel `json:"-"`
 	// Files are the files of the media that its settings name.
 	Files Files `json:"-"`
 	// Steered reports that a caller without content:publish has changed what its items say. Those that would be
@@ -325,7 +325,7 @@ func (f *Factory) checkModels(models map[string]string, now time.Time) error {
 	var found []error
 	for _, kind := range slices.Sorted(maps.Keys(models)) {
 		if was, has := f.Models[kind]; !has || models[kind] != was {
-			found = append(found, catalog.UsableIn(f.Trained, kind, models[kind], "/models/"+kind, now))
+			found = append(found, catalog.UsableIn(f.TunedModel, kind, models[kind], "/models/"+kind, now))
 		}
 	}
 	return errs.All(found...)
@@ -667,7 +667,7 @@ func Decode(it *store.Item) (f Factory, err error) {
 	f.PlanApprove = cmp.Or(f.PlanApprove, ApprovalNone)
 	f.Quality = cmp.Or(f.Quality, usualQuality) // it may be older than the member
 	if raw := it.Attributes[catalog.TrainedAttribute]; raw != "" {
-		if err := json.Unmarshal([]byte(raw), &f.Trained); err != nil {
+		if err := json.Unmarshal([]byte(raw), &f.TunedModel); err != nil {
 			return f, fmt.Errorf("factory: trained model of %s: %w", f.ID, err)
 		}
 	}
@@ -675,11 +675,11 @@ func Decode(it *store.Item) (f Factory, err error) {
 }
 
 // TrainedText returns the factory's trained model if it is its text model, and nil otherwise.
-func (f *Factory) TrainedText() *catalog.Trained {
-	if f.Trained == nil || f.Models[string(provider.KindText)] != f.Trained.ID {
+func (f *Factory) TrainedText() *catalog.TunedModel {
+	if f.TunedModel == nil || f.Models[string(provider.KindText)] != f.TunedModel.ID {
 		return nil
 	}
-	return f.Trained
+	return f.TunedModel
 }
 
 // TextModel returns the id in the catalog of the factory's text model, empty without
@@ -695,12 +695,12 @@ func (f *Factory) TextModel() (modelID, endpoint string) {
 // when the factory was written.
 const lookEvery = 7 * 24 * time.Hour
 
-// named is the partition of store.ByDue that lists the factories of all accounts that name a model, by the time of the
-// next look at these.
-const named = "factories#models"
+// namePartition is the partition of store.ByDue that lists the factories of all accounts that name a model, by the time
+// of the next look at these.
+const namePartition = "factories#models"
 
-// toldAttribute is the attribute of a factory's item with the models whose end was announced, separated by commas.
-const toldAttribute = "retiring_told"
+// announcedAttribute is the attribute of a factory's item with the models whose end was announced, separated by commas.
+const announcedAttribute = "retiring_told"
 
 // Retirement is the object of the event model.retiring: a model that a factory names and that ends.
 type Retirement struct {
@@ -749,18 +749,18 @@ func (f *Factory) watch(it *store.Item) {
 	if len(f.retiring(at, told(*it))) == 0 {
 		at = at.Add(lookEvery)
 	}
-	it.Due = store.DueAt(named, at, f.ID)
+	it.Due = store.DueAt(namePartition, at, f.ID)
 }
 
 func told(it store.Item) []string {
-	return strings.FieldsFunc(it.Attributes[toldAttribute], func(r rune) bool { return r == ',' })
+	return strings.FieldsFunc(it.Attributes[announcedAttribute], func(r rune) bool { return r == ',' })
 }
 
 // retiring returns the models of the factory that end soon and whose end was not announced yet.
 func (f *Factory) retiring(now time.Time, told []string) (ending []Retirement) {
 	for _, kind := range slices.Sorted(maps.Keys(f.Models)) {
 		m, ok := catalog.Find(f.Models[kind])
-		if t := f.Trained; t != nil && t.ID == f.Models[kind] {
+		if t := f.TunedModel; t != nil && t.ID == f.Models[kind] {
 			m, ok = catalog.Find(t.BaseModel)
 		}
 		if !ok || m.RetiresAt == nil || slices.Contains(told, m.ID) ||
@@ -776,7 +776,10 @@ func (f *Factory) retiring(now time.Time, told []string) (ending []Retirement) {
 // WarnRetiring emits the event model.retiring for each model that ends soon and that a factory names, once for each
 // factory and model, and returns the number of events. A factory that fails stays in the list for the next call.
 func WarnRetiring(ctx context.Context, db *store.DB, now time.Time) (warned int, err error) {
-	return db.EachDue(ctx, named, now, func(it store.Item) (int, error) { return warnRetiring(ctx, db, it, now) })
+	return db.EachDue(ctx, namePartition, now, func(it store.Item) (int,
+		error) {
+		return warnRetiring(ctx, db, it, now)
+	})
 }
 
 func warnRetiring(ctx context.Context, db *store.DB, it store.Item, now time.Time) (int, error) {
@@ -799,10 +802,10 @@ func warnRetiring(ctx context.Context, db *store.DB, it store.Item, now time.Tim
 		if it.Attributes == nil {
 			it.Attributes = map[string]string{}
 		}
-		it.Attributes[toldAttribute] = strings.Join(known, ",")
+		it.Attributes[announcedAttribute] = strings.Join(known, ",")
 	}
 	// Nothing that callers see changes, so the version stays.
-	it.Due = store.DueAt(named, now.Add(lookEvery), f.ID)
+	it.Due = store.DueAt(namePartition, now.Add(lookEvery), f.ID)
 	tx.Replace(it)
 	return len(ending), db.Commit(ctx, tx)
 }

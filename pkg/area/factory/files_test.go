@@ -99,7 +99,7 @@ func TestALogoIsAPictureOfTheAccount(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r, err := incoming.Decode(&it); err != nil || !r.Kept {
+	if r, err := incoming.Decode(&it); err != nil || !r.InUse {
 		t.Errorf("%+v, %v", r, err)
 	}
 	path := "/v1/factories/" + f.ID
@@ -131,7 +131,7 @@ func TestAnIntroIsAMediaOfTheAccount(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r, err := incoming.Decode(&it); err != nil || !r.Kept {
+		if r, err := incoming.Decode(&it); err != nil || !r.InUse {
 			t.Errorf("%+v, %v", r, err)
 		}
 	}

@@ -34,7 +34,7 @@ var (
 )
 
 type createBody struct {
-	profile.Given
+	profile.ProfileMember
 	// Type of the factory. It cannot be changed.
 	Type Type `json:"type" enum:"blogger,seller,expert,brand,news,entertainment,musician" example:"brand"`
 	// Name of the factory.
@@ -183,7 +183,7 @@ type patchInput struct {
 
 type listInput struct {
 	httpapi.PageInput
-	resource.Tagged
+	resource.MetadataFilter
 	profile.Filter
 	// Only factories of these types, separated by commas.
 	Type []string `query:"type" enum:"blogger,seller,expert,brand,news,entertainment,musician" nullable:"false"`
@@ -212,7 +212,7 @@ func (s *Service) Register(r *httpapi.Router) {
 		"Change a factory", "Takes a JSON merge patch (RFC 7396). Set `state` to pause or resume the factory. A patch "+
 			"that changes something sends the event `factory.updated`.").Opening(httpapi.Publishing)
 	update.Errors = []errs.Code{errs.UnsupportedModel, errs.VersionMismatch}
-	update.Fixed = map[string]string{"type": "create another factory", "profile_id": "create another factory"}
+	update.FixedMembers = map[string]string{"type": "create another factory", "profile_id": "create another factory"}
 	httpapi.Write(r, update, s.update)
 
 	remove := op("deleteFactory", http.MethodDelete, "/v1/factories/{factory_id}", auth.FactoriesWrite,
@@ -228,7 +228,7 @@ func (s *Service) Register(r *httpapi.Router) {
 func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Factory], error) {
 	q := httpapi.AllOwned(ctx, Kind, in.Filter.Into(map[string]string{
 		"type": httpapi.AnyOf(in.Type), "state": httpapi.AnyOf(in.State)}))
-	in.Tagged.Into(&q)
+	in.MetadataFilter.Into(&q)
 	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (Factory, error) {
 		return Decode(&it)
 	})
@@ -241,7 +241,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (Fa
 // make makes the factory of a body.
 func (s *Service) make(ctx context.Context, tx *store.Tx, b createBody) (out Factory, err error) {
 	p, now := auth.FromContext(ctx), s.now()
-	o, err := b.Given.Owner(ctx, tx, now)
+	o, err := b.ProfileMember.Owner(ctx, tx, now)
 	if err != nil {
 		return out, err
 	}
@@ -261,7 +261,7 @@ func (s *Service) make(ctx context.Context, tx *store.Tx, b createBody) (out Fac
 	if err != nil {
 		return out, err
 	}
-	if err := f.Permit(p, Before{}); err != nil {
+	if err := f.Permit(p, Snapshot{}); err != nil {
 		return out, err
 	}
 	if err := s.setFiles(ctx, tx, o, &f, nil); err != nil {
@@ -410,7 +410,7 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *removeInput) (ou
 	}
 	f.State = StateDeleted
 	quota.Free(tx, now, it)
-	it.Listed, it.ExpireAt = store.Key{}, now.Add(keepDeleted)
+	it.ListKey, it.ExpireAt = store.Key{}, now.Add(keepDeleted)
 	if err := s.replace(tx, it, &f); err != nil {
 		return out, err
 	}
@@ -432,14 +432,14 @@ var steers = map[string]bool{
 	"auto_publish": false, "approval": false, "schedule": false, "state": false, "metadata": false,
 }
 
-// Before is what a factory was before a change, for Permit.
-type Before struct {
+// Snapshot is what a factory was before a change, for Permit.
+type Snapshot struct {
 	members map[string]json.RawMessage
 	all     []byte
 }
 
 // Before returns what the factory is now. Of what was stored before a member had its default, the members have it.
-func (f *Factory) Before(now time.Time) (b Before, err error) {
+func (f *Factory) Before(now time.Time) (b Snapshot, err error) {
 	if b.all, err = json.Marshal(f.settings()); err != nil {
 		return b, err
 	}
@@ -460,7 +460,7 @@ func (f *Factory) members() (all map[string]json.RawMessage, err error) {
 }
 
 // Changes reports whether the factory is another one now.
-func (b Before) Changes(f *Factory) (bool, error) {
+func (b Snapshot) Changes(f *Factory) (bool, error) {
 	now, err := json.Marshal(f.settings())
 	return !bytes.Equal(b.all, now), err
 }
@@ -468,7 +468,7 @@ func (b Before) Changes(f *Factory) (bool, error) {
 // Permit refuses a change by which a principal who may not publish has content published: it turns automatic publishing
 // on, or ends the approval of content. What steers the items of a factory that publishes automatically is noted: they
 // wait for an approval, until somebody who may publish changes the factory. The factory has the change already.
-func (f *Factory) Permit(p *auth.Principal, before Before) error {
+func (f *Factory) Permit(p *auth.Principal, before Snapshot) error {
 	now, err := f.members()
 	if err != nil {
 		return err

@@ -25,7 +25,7 @@ type Rule struct {
 	// after its last one, or zero if no end is known.
 	From, Until time.Time
 	// Reads names the facts on which it depends, and Asks says what it requires.
-	Reads, Asks string
+	Reads, Requirement string
 	// Source is the text of law, and URL its address.
 	Source, URL string
 	// Mend says how content gets within the rule.
@@ -33,7 +33,7 @@ type Rule struct {
 	// applies reports whether the rule is about the facts, and broken says what violates it, and in which member of the
 	// request. An empty message is no violation.
 	applies func(Facts) bool
-	broken  func(Facts) (param, message string)
+	check   func(Facts) (param, message string)
 }
 
 // Facts are what the rules read of one publication, or of content that is not assigned to a platform yet.
@@ -111,7 +111,7 @@ func Checked(f Facts) (all []Result) {
 			continue
 		}
 		one := Result{Rule: r}
-		if param, message := r.broken(f); message != "" {
+		if param, message := r.check(f); message != "" {
 			one.Violation = &Violation{r, param, message}
 		}
 		all = append(all, one)
@@ -163,26 +163,26 @@ var Rules = []Rule{
 	{
 		ID: PriorPrice, Version: 1, Jurisdiction: EU, From: day(2022, time.May, 28, 2),
 		Reads: "the discount, the prior price and the price history of a product",
-		Asks: "An announced reduction names the lowest price of the 30 days before it began, and is computed from " +
+		Requirement: "An announced reduction names the lowest price of the 30 days before it began, and is computed from " +
 			"that price.",
 		Source: "Directive 98/6/EC, Article 6a; CJEU C-330/23",
 		URL:    "https://eur-lex.europa.eu/eli/dir/1998/6/2022-05-28",
 		Mend: "Send a discount of the kind amount, from which the texts compute the real percentage, or a lower " +
 			"price, or prior_price_exception with its reason.",
 		applies: func(f Facts) bool { return f.Reduction != nil },
-		broken:  func(f Facts) (string, string) { return f.Reduction.broken() },
+		check:   func(f Facts) (string, string) { return f.Reduction.broken() },
 	},
 	{
 		ID: DeepFakeLabel, Version: 1, Jurisdiction: EU, From: day(2026, time.August, 2, 2),
-		Reads:  "deep_fake, and whether the finished media have the label",
-		Asks:   "Media that are a deep fake say visibly that they were generated or manipulated.",
-		Source: "Regulation (EU) 2024/1689, Article 50(4), first subparagraph",
-		URL:    "https://eur-lex.europa.eu/eli/reg/2024/1689/oj",
+		Reads:       "deep_fake, and whether the finished media have the label",
+		Requirement: "Media that are a deep fake say visibly that they were generated or manipulated.",
+		Source:      "Regulation (EU) 2024/1689, Article 50(4), first subparagraph",
+		URL:         "https://eur-lex.europa.eu/eli/reg/2024/1689/oj",
 		Mend: "Send fit pad or crop with media of your own, so that the label is drawn on them, or labelled: true if " +
 			"they have a visible label already. Regenerate content that was generated before its factory had the " +
 			"region.",
 		applies: func(f Facts) bool { return f.DeepFake },
-		broken: func(f Facts) (string, string) {
+		check: func(f Facts) (string, string) {
 			if f.Labelled {
 				return "", ""
 			}
@@ -192,13 +192,13 @@ var Rules = []Rule{
 	{
 		ID: PublicDisclosure, Version: 1, Jurisdiction: EU, From: day(2026, time.August, 2, 2),
 		Reads: "the type of the factory, the approval, and the text",
-		Asks: "Generated texts on matters of public interest say that they were generated, unless a person has " +
+		Requirement: "Generated texts on matters of public interest say that they were generated, unless a person has " +
 			"reviewed them.",
 		Source:  "Regulation (EU) 2024/1689, Article 50(4), second subparagraph",
 		URL:     "https://eur-lex.europa.eu/eli/reg/2024/1689/oj",
 		Mend:    "Have a person approve the item, or leave the disclosure in its caption.",
 		applies: func(f Facts) bool { return f.Informs && f.Generated && !f.Reviewed },
-		broken: func(f Facts) (string, string) {
+		check: func(f Facts) (string, string) {
 			if f.Disclosed {
 				return "", ""
 			}
@@ -207,14 +207,14 @@ var Rules = []Rule{
 	},
 	{
 		ID: AdPlatforms, Version: 1, Jurisdiction: "RU", From: day(2025, time.September, 1, 3),
-		Reads:  "ad_marking, promotion_id, paid partnerships, and the platform",
-		Asks:   "Nobody advertises on resources to which access is restricted in Russia.",
-		Source: "Federal Law 38-FZ, Article 5(10.7), as amended by 72-FZ of 7 April 2025",
-		URL:    "http://publication.pravo.gov.ru/document/0001202504070028",
+		Reads:       "ad_marking, promotion_id, paid partnerships, and the platform",
+		Requirement: "Nobody advertises on resources to which access is restricted in Russia.",
+		Source:      "Federal Law 38-FZ, Article 5(10.7), as amended by 72-FZ of 7 April 2025",
+		URL:         "http://publication.pravo.gov.ru/document/0001202504070028",
 		Mend: "Publish it to another platform, or publish content there that is no advertising: without a promotion, " +
 			"ad_marking and a paid partnership.",
 		applies: func(f Facts) bool { return f.Advertising && f.Platform != "" },
-		broken: func(f Facts) (string, string) {
+		check: func(f Facts) (string, string) {
 			if !slices.Contains(bannedInRussia, f.Platform) {
 				return "", ""
 			}
@@ -223,14 +223,14 @@ var Rules = []Rule{
 	},
 	{
 		ID: AdMarked, Version: 1, Jurisdiction: "RU", From: day(2022, time.September, 1, 3),
-		Reads:  "ad_marking, promotion_id, paid partnerships, and the platform",
-		Asks:   "Advertising on the internet says so, names the advertiser, and has the identifier of its register.",
-		Source: "Federal Law 38-FZ, Article 18.1, as amended by 347-FZ of 2 July 2021",
-		URL:    "http://publication.pravo.gov.ru/Document/View/0001202107020001",
+		Reads:       "ad_marking, promotion_id, paid partnerships, and the platform",
+		Requirement: "Advertising on the internet says so, names the advertiser, and has the identifier of its register.",
+		Source:      "Federal Law 38-FZ, Article 18.1, as amended by 347-FZ of 2 July 2021",
+		URL:         "http://publication.pravo.gov.ru/Document/View/0001202107020001",
 		Mend: "Set ad_marking with advertiser, tax_id and the erid that an operator of advertising data has " +
 			"assigned, on the item, its factory or its profile.",
 		applies: func(f Facts) bool { return f.Advertising && f.Platform != "" },
-		broken: func(f Facts) (string, string) {
+		check: func(f Facts) (string, string) {
 			switch {
 			case f.Marked == nil:
 				return "/ad_marking", "is required, as the content is advertising"

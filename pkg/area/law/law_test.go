@@ -101,7 +101,7 @@ func TestEachRuleFromItsFirstDay(t *testing.T) {
 				t.Errorf("%s is violated by %d, which keeps it", r.ID, n)
 			}
 		}
-		if r.Version == 0 || r.Reads == "" || r.Asks == "" || r.Source == "" || r.URL == "" || r.Mend == "" {
+		if r.Version == 0 || r.Reads == "" || r.Requirement == "" || r.Source == "" || r.URL == "" || r.Mend == "" {
 			t.Errorf("%s lacks a member: %+v", r.ID, r)
 		}
 		if RuleOf(r.ID) != r {

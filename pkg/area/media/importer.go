@@ -105,7 +105,7 @@ func (w *Importer) Import(ctx context.Context, s *task.Run) error {
 		switch {
 		case r.ExpiresAt.After(w.Now()):
 			return task.ErrMoved // it was used in between
-		case !r.Kept && (r.Holders == 0 || s.Mode == tenant.Test): // items of test keys end as early, by themselves
+		case !r.InUse && (r.Holders == 0 || s.Mode == tenant.Test): // items of test keys end as early, by themselves
 			Expire(tx, it, r)
 			return nil
 		}
@@ -146,7 +146,7 @@ func (w *Importer) Removed(ctx context.Context, s *task.Run) error {
 
 // Look inspects the file of a pending media or photo, and stores it. It returns the stored file, or the reason why it
 // is rejected, or an error with which the step ends.
-func (w *Importer) Look(ctx context.Context, s *task.Run, b Brought) (*media.File, *Reason, error) {
+func (w *Importer) Look(ctx context.Context, s *task.Run, b FileSource) (*media.File, *Reason, error) {
 	if s.Cause() != nil { // only a defect of ours leads to it
 		return nil, &Reason{Code: "internal", Message: "Something went wrong on our side. Bring the file in again."},
 			nil
@@ -183,7 +183,7 @@ func reject(code, format string, args ...any) error {
 // errNotHere reports that a file was not uploaded yet.
 var errNotHere = errors.New("importer: the file is not here yet")
 
-func (w *Importer) open(ctx context.Context, s *task.Run, b Brought) (io.ReadCloser, error) {
+func (w *Importer) open(ctx context.Context, s *task.Run, b FileSource) (io.ReadCloser, error) {
 	if b.SourceURL != "" {
 		return w.fetch(ctx, b.SourceURL)
 	}
@@ -215,7 +215,7 @@ func (w *Importer) fetch(ctx context.Context, address string) (io.ReadCloser, er
 		return nil, notFetched(err)
 	}
 	if resp.StatusCode == http.StatusOK {
-		return &fetched{resp.Body}, nil
+		return &fetchBody{resp.Body}, nil
 	}
 	_ = resp.Body.Close()
 	if again := resp.StatusCode >= http.StatusInternalServerError ||
@@ -243,10 +243,10 @@ func notFetched(err error) error {
 	return &lateError{safehttp.Describe(err)}
 }
 
-// fetched is the body of an answer whose errors are errors of a fetch.
-type fetched struct{ io.ReadCloser }
+// fetchBody is the body of an answer whose errors are errors of a fetch.
+type fetchBody struct{ io.ReadCloser }
 
-func (f *fetched) Read(p []byte) (int, error) {
+func (f *fetchBody) Read(p []byte) (int, error) {
 	n, err := f.ReadCloser.Read(p)
 	if err != nil && err != io.EOF {
 		err = notFetched(err)
@@ -255,7 +255,7 @@ func (f *fetched) Read(p []byte) (int, error) {
 }
 
 // take reads a file once, and stores it. It returns a *rejectedError for a file that is rejected.
-func (w *Importer) take(ctx context.Context, s *task.Run, b Brought) (*media.File, error) {
+func (w *Importer) take(ctx context.Context, s *task.Run, b FileSource) (*media.File, error) {
 	received, err := w.receive(ctx, s, b)
 	if err != nil {
 		return nil, err
@@ -286,9 +286,9 @@ func (w *Importer) take(ctx context.Context, s *task.Run, b Brought) (*media.Fil
 	return &a.File, w.Objects.Put(ctx, a.File, a.Content)
 }
 
-func (w *Importer) receive(ctx context.Context, s *task.Run, b Brought) (*media.Spooled, error) {
+func (w *Importer) receive(ctx context.Context, s *task.Run, b FileSource) (*media.SpooledFile, error) {
 	body, err := w.open(ctx, s, b)
-	var received *media.Spooled
+	var received *media.SpooledFile
 	most := media.Limit(b.Declared.Type)
 	if err == nil {
 		received, err = media.Spool(ctx, body, most)
@@ -318,7 +318,7 @@ func lower(sentence string) string {
 }
 
 // compare refuses a file that is not the one that was declared.
-func compare(f *media.Spooled, d Declared) error {
+func compare(f *media.SpooledFile, d Declared) error {
 	if d.Bytes != 0 && d.Bytes != f.Size {
 		return reject("size_mismatch", "The file has %d bytes, and %d were declared.", f.Size, d.Bytes)
 	}
@@ -328,9 +328,9 @@ func compare(f *media.Spooled, d Declared) error {
 	return nil
 }
 
-// Accepted is a file of a caller that may be used, as it is to be stored: without what is removed from it, and with
+// CleanFile is a file of a caller that may be used, as it is to be stored: without what is removed from it, and with
 // neither id nor key.
-type Accepted struct {
+type CleanFile struct {
 	media.File
 	// Ext is the end of its name, without the dot, and Came the MIME type of the file as it came: a HEIC, an AVIF and a
 	// WebP that is turned become a JPEG or a PNG.
@@ -343,7 +343,7 @@ type Accepted struct {
 // Accept reads a file that a caller has brought in. RefusalOf returns why it is refused. If manifests is a
 // provenance.Signer, a signed file that has to be changed is signed anew: with the test certificate, if test is set.
 func Accept(ctx context.Context, files probe.Decoder, manifests provenance.Reader, test bool,
-	received *media.Spooled) (a Accepted, err error) {
+	received *media.SpooledFile) (a CleanFile, err error) {
 	found, err := files.Decode(ctx, received, received.Size)
 	var refused *probe.Refused
 	switch {
@@ -362,7 +362,7 @@ func Accept(ctx context.Context, files probe.Decoder, manifests provenance.Reade
 	if found.Likeness != 0 {
 		origin.Likeness = found.Likeness.String()
 	}
-	a = Accepted{Ext: found.Ext, Came: found.Came, Thumbnail: found.Thumbnail, File: found.File()}
+	a = CleanFile{Ext: found.Ext, Came: found.Came, Thumbnail: found.Thumbnail, File: found.File()}
 	a.Inspection = &origin
 	if s, ok := manifests.(provenance.Signer); ok && origin.Signature != provenance.None {
 		signed, err := resigned(ctx, s, test, found, received)
@@ -389,7 +389,7 @@ func Accept(ctx context.Context, files probe.Decoder, manifests provenance.Reade
 }
 
 // holds sets what is stored.
-func (a *Accepted) holds(content io.ReadSeeker) error {
+func (a *CleanFile) holds(content io.ReadSeeker) error {
 	hash := sha256.New()
 	_, err := content.Seek(0, io.SeekStart)
 	if err == nil {
@@ -404,7 +404,7 @@ func (a *Accepted) holds(content io.ReadSeeker) error {
 
 // resigned returns a changed file with a new signature, or nil if the file does not change or nobody can sign it. The
 // file as it came is the parent of the new one (C2PA 2.4, parentOf), so that its history stays.
-func resigned(ctx context.Context, s provenance.Signer, test bool, found probe.Decoded, received *media.Spooled) (
+func resigned(ctx context.Context, s provenance.Signer, test bool, found probe.Decoded, received *media.SpooledFile) (
 	io.ReadSeeker, error) {
 	if found.Content == nil && len(found.Edits) == 0 {
 		return nil, nil

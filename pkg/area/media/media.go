@@ -148,11 +148,11 @@ type Declared struct {
 type Record struct {
 	Media
 	Declared Declared `json:"declared"`
-	// Reserved is the number of bytes that are counted for it: the bytes of its file once
+	// ReservedBytes is the number of bytes that are counted for it: the bytes of its file once
 	// it is ready, and before that the most that it may get.
-	Reserved int64 `json:"reserved,omitempty"`
-	// Kept reports that a resource shows it, so it does not expire.
-	Kept bool `json:"kept,omitempty"`
+	ReservedBytes int64 `json:"reserved,omitempty"`
+	// InUse reports that a resource shows it, so it does not expire.
+	InUse bool `json:"kept,omitempty"`
 	// Holders is the number of content items that show it. It does not end while there are any.
 	Holders int `json:"holders,omitempty"`
 	// File is the stored file, once ready.
@@ -166,8 +166,8 @@ func New(mediaID string, now time.Time, d Declared, sourceURL string, metadata r
 		Type:     d.Type, MIMEType: d.MIMEType, Bytes: d.Bytes, SHA256: d.SHA256,
 		State: Pending, ExpiresAt: resource.Instant(now.Add(unusedTime)),
 	}}
-	if r.Reserved = d.Bytes; r.Reserved == 0 {
-		r.Reserved = media.Limit(d.Type)
+	if r.ReservedBytes = d.Bytes; r.ReservedBytes == 0 {
+		r.ReservedBytes = media.Limit(d.Type)
 	}
 	if sourceURL != "" {
 		r.SourceURL = &sourceURL
@@ -275,7 +275,7 @@ func Create(tx *store.Tx, now time.Time, o tenant.Owner, r *Record) error {
 	}
 	tx.Create(it, nil)
 	Await(tx, o)
-	occupy(tx, o, r.Reserved)
+	occupy(tx, o, r.ReservedBytes)
 	t := task.Task{Message: r.message(o), DueAt: now}
 	if r.SourceURL == nil {
 		t.DueAt = r.Arrival()
@@ -302,7 +302,7 @@ func occupy(tx *store.Tx, o tenant.Owner, bytes int64) {
 // Expire adds to the transaction that a media ends that was not used.
 func Expire(tx *store.Tx, it store.Item, r *Record) {
 	tx.Delete(it)
-	occupy(tx, it.Owner, -r.Reserved)
+	occupy(tx, it.Owner, -r.ReservedBytes)
 }
 
 // Await adds to the transaction that one more file of an owner is pending. The commit fails
@@ -326,7 +326,7 @@ func Delete(tx *store.Tx, now time.Time, it store.Item, r *Record, taskItem stor
 
 // end is Delete without the item of the media.
 func (r *Record) end(tx *store.Tx, now time.Time, o tenant.Owner, taskItem store.Item) error {
-	occupy(tx, o, -r.Reserved)
+	occupy(tx, o, -r.ReservedBytes)
 	at := now
 	switch r.State {
 	case Pending:
@@ -347,16 +347,16 @@ func Settle(tx *store.Tx, now time.Time, it store.Item, r *Record, file *media.F
 	} else {
 		r.Reason, r.State = why, Rejected
 	}
-	if r.Reserved > 0 {
+	if r.ReservedBytes > 0 {
 		kept := int64(0)
 		if file != nil {
 			kept = file.Bytes
 		}
 		// A picture that was turned may be larger than its upload.
-		if more := kept - r.Reserved; more != 0 {
+		if more := kept - r.ReservedBytes; more != 0 {
 			tx.Count(quota.BytesKey(it.Owner), more, math.MaxInt64, store.ErrConflict)
 		}
-		r.Reserved = kept
+		r.ReservedBytes = kept
 	}
 	r.Touch(now)
 	if err := tx.Rewrite(it, r); err != nil {
@@ -387,8 +387,8 @@ type Member struct {
 // IsID reports whether the value is the id of a media, not a URL.
 func (m Member) IsID() bool { return strings.HasPrefix(m.Value, id.Media+"_") }
 
-// Given are the media that the members of a body refer to.
-type Given struct {
+// MediaRefs are the media that the members of a body refer to.
+type MediaRefs struct {
 	items map[string]store.Item
 	// Beside are the other items that were read.
 	Beside []store.Item
@@ -396,7 +396,7 @@ type Given struct {
 
 // Read reads the media of the caller's account and mode that members refer to, and other
 // items with them, in one round trip at most.
-func Read(ctx context.Context, db *store.DB, members []Member, others ...store.Key) (g Given, err error) {
+func Read(ctx context.Context, db *store.DB, members []Member, others ...store.Key) (g MediaRefs, err error) {
 	var ids []string
 	for _, m := range members {
 		if m.IsID() {
@@ -421,8 +421,8 @@ func Keys(members []Member) (keys []store.Key) {
 }
 
 // Of returns the media among items of Keys that belong to an owner.
-func Of(o tenant.Owner, items []store.Item) Given {
-	g := Given{items: map[string]store.Item{}}
+func Of(o tenant.Owner, items []store.Item) MediaRefs {
+	g := MediaRefs{items: map[string]store.Item{}}
 	for _, it := range items {
 		if it.Kind == ItemKind && o.Uses(it.Owner) {
 			g.items[it.PK] = it
@@ -432,7 +432,7 @@ func Of(o tenant.Owner, items []store.Item) Given {
 }
 
 // For returns the media that a resource of an owner may use.
-func (g Given) For(o tenant.Owner) Given {
+func (g MediaRefs) For(o tenant.Owner) MediaRefs {
 	g.items = maps.Clone(g.items)
 	maps.DeleteFunc(g.items, func(_ string, it store.Item) bool { return !o.Uses(it.Owner) })
 	return g
@@ -440,7 +440,7 @@ func (g Given) For(o tenant.Owner) Given {
 
 // File returns the file that a member refers to. It refuses a media that does not exist,
 // is not ready or is of another type.
-func (g Given) File(m Member) (media.File, error) {
+func (g MediaRefs) File(m Member) (media.File, error) {
 	it, ok := g.items[m.Value]
 	if !ok {
 		return media.File{}, errs.MissingAt(m.Param, "media", m.Value)
@@ -470,13 +470,13 @@ func (g Given) File(m Member) (media.File, error) {
 }
 
 // Keep adds to the transaction that the media do not end by themselves.
-func (g Given) Keep(tx *store.Tx, now time.Time) error {
+func (g MediaRefs) Keep(tx *store.Tx, now time.Time) error {
 	for _, it := range g.items {
 		r, err := Decode(&it)
 		if err != nil {
 			return err
 		}
-		r.Kept = true
+		r.InUse = true
 		r.Touch(now)
 		if err := tx.Rewrite(it, r); err != nil {
 			return err
@@ -489,11 +489,11 @@ func (g Given) Keep(tx *store.Tx, now time.Time) error {
 func (r *Record) Extend(now time.Time) { r.ExpiresAt = resource.Instant(now.Add(unusedTime)) }
 
 // Use adds to the transaction that the media were used, unless that was noted within the last day.
-func (g Given) Use(tx *store.Tx, now time.Time) error { return g.Hold(tx, now, nil) }
+func (g MediaRefs) Use(tx *store.Tx, now time.Time) error { return g.Hold(tx, now, nil) }
 
 // Hold is Use for media that content items show: it adds to the number of the items of each media, which does not end
 // while it has any.
-func (g Given) Hold(tx *store.Tx, now time.Time, by map[string]int) error {
+func (g MediaRefs) Hold(tx *store.Tx, now time.Time, by map[string]int) error {
 	for mediaID, it := range g.items {
 		r, err := Decode(&it)
 		if err != nil {
@@ -516,8 +516,8 @@ func (g Given) Hold(tx *store.Tx, now time.Time, by map[string]int) error {
 	return nil
 }
 
-// Brought is a file that a caller brings in: its source, and its declaration.
-type Brought struct {
+// FileSource is a file that a caller brings in: its source, and its declaration.
+type FileSource struct {
 	Declared Declared
 	// SourceURL is the address that it is fetched from, and Key the object that it is
 	// copied from. Both are empty for an upload.
@@ -527,8 +527,8 @@ type Brought struct {
 }
 
 // Brought returns the file of a media.
-func (r *Record) Brought() Brought {
-	b := Brought{Declared: r.Declared, Arrival: r.Arrival()}
+func (r *Record) Brought() FileSource {
+	b := FileSource{Declared: r.Declared, Arrival: r.Arrival()}
 	if r.SourceURL != nil {
 		b.SourceURL = *r.SourceURL
 	}
@@ -555,13 +555,13 @@ func AdoptFile(tx *store.Tx, now time.Time, o tenant.Owner, m Media, f media.Fil
 	m.Type, m.MIMEType, m.Bytes, m.SHA256 = f.Type, f.MIMEType, f.Bytes, f.SHA256
 	m.Width, m.Height, m.DurationSeconds = f.Width, f.Height, f.DurationSeconds
 	f.ID = m.ID
-	r := &Record{Media: m, Kept: kept, Reserved: f.Bytes, File: &f,
+	r := &Record{Media: m, InUse: kept, ReservedBytes: f.Bytes, File: &f,
 		Declared: Declared{Type: f.Type, MIMEType: f.MIMEType, Bytes: f.Bytes, SHA256: f.SHA256}}
 	it, err := store.NewItem(ItemKind, o, r.ID, r)
 	if err != nil {
 		return err
 	}
 	tx.Create(it, nil)
-	occupy(tx, o, r.Reserved)
+	occupy(tx, o, r.ReservedBytes)
 	return task.Create(tx, now, task.Task{Message: r.message(o), DueAt: r.ExpiresAt.Time}, nil)
 }

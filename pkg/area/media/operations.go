@@ -25,7 +25,7 @@ import (
 )
 
 type createBody struct {
-	profile.Given
+	profile.ProfileMember
 	// Type of the file. Absent: as the mime_type or the file says.
 	Type media.Type `json:"type,omitempty" enum:"image,audio,video"`
 	// MIME type. Required for an upload. The file must be what it says.
@@ -44,7 +44,7 @@ type createInput struct{ Body createBody }
 
 type listInput struct {
 	httpapi.PageInput
-	resource.Tagged
+	resource.MetadataFilter
 	profile.Filter
 	// Only media of these types, separated by commas.
 	Type []string `query:"type" filter:"type" enum:"image,audio,video" nullable:"false"`
@@ -70,7 +70,7 @@ func (s *Service) Register(r *httpapi.Router) {
 			"A media is deleted 30 days after its last use. Up to 100 may be pending, and all together have up to 1 TiB, those of test keys 25 GiB.").Opening(httpapi.Nothing)
 	create.Status = http.StatusCreated
 	create.Errors = []errs.Code{errs.NotFound, errs.QueueFull}
-	create.Fixed = map[string]string{"url": "send the address of the file as source_url"}
+	create.FixedMembers = map[string]string{"url": "send the address of the file as source_url"}
 	httpapi.Write(r, create, s.create)
 
 	kind.Get(r, s.media, httpapi.Op{ID: "getMedia", Summary: "Get a media",
@@ -97,7 +97,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	}
 	declared := Declared{Type: b.fileType(), MIMEType: b.MIMEType, Bytes: b.Bytes, SHA256: b.SHA256}
 	now := s.now()
-	o, err := b.Given.Owner(ctx, tx, now)
+	o, err := b.ProfileMember.Owner(ctx, tx, now)
 	if err != nil {
 		return out, err
 	}

@@ -69,7 +69,7 @@ func (w *world) verified(domain string) connection.Connection {
 }
 
 // by signs in by a connection.
-func (w *world) by(c connection.Connection, email string) (admission.Admitted, error) {
+func (w *world) by(c connection.Connection, email string) (admission.Person, error) {
 	return w.admit.Admit(w.T.Context(), signin.Identity{Pool: issuer, Subject: c.ID + email, Email: email,
 		Connection: c.Provider()})
 }

@@ -108,7 +108,7 @@ func (h sender) send(ctx context.Context, r *task.Run) error {
 		return nil
 	}
 	now, counted := h.Now(), false
-	if err := r.Kept("counted", &counted); err != nil {
+	if err := r.Recall("counted", &counted); err != nil {
 		return err
 	}
 	if key := hourKey(r.Subject, now); !counted {
@@ -164,7 +164,7 @@ const atOnce = 50
 
 // cry makes the e-mails about something for the people who want them.
 func (c MailConfig) cry(ctx context.Context, r *task.Run) error {
-	var n person.Noticed
+	var n person.NoticeTask
 	if err := r.Decode(&n); err != nil || r.Cause() != nil {
 		return err
 	}
@@ -176,7 +176,7 @@ func (c MailConfig) cry(ctx context.Context, r *task.Run) error {
 		n.News = news
 	}
 	q := person.Query(r.Account)
-	if err := r.Kept("after", &q.After); err != nil {
+	if err := r.Recall("after", &q.After); err != nil {
 		return err
 	}
 	q.Limit, q.Filters["state"] = atOnce, string(person.Active)
@@ -220,7 +220,7 @@ func Refused(code string, cause error) error {
 		return task.Permanent(err)
 	}
 	// The operator has to verify the sender, or to raise the quota. The deadline of the task ends it.
-	return &task.RetryError{Err: err, After: 10 * time.Minute, Most: task.NoLimit}
+	return &task.RetryError{Err: err, After: 10 * time.Minute, MaxFailures: task.NoLimit}
 }
 
 type throttled struct{ error }
@@ -274,7 +274,7 @@ func announce(ctx context.Context, db *store.DB, now time.Time, body string) err
 	tx := &store.Tx{Origin: ref.Request}
 	t := task.Task{Message: task.Message{ID: task.ID(person.NoticeKind, ref.ID, 1), Kind: person.NoticeKind,
 		Queue: topology.Mail, Subject: ref.ID, Owner: ref.Owner}, Deadline: now.Add(person.MailTime)}
-	if err := task.Create(tx, now, t, person.Noticed{Event: ref.ID}); err != nil {
+	if err := task.Create(tx, now, t, person.NoticeTask{Event: ref.ID}); err != nil {
 		return err
 	}
 	if err := db.Commit(ctx, tx); !errors.Is(err, store.ErrConflict) {
@@ -309,7 +309,7 @@ func (h MailConfig) newsOf(ctx context.Context, eventID string) (n person.News, 
 	if err := json.Unmarshal(e.Data.Object, &of); err != nil {
 		return n, false, task.Permanent(fmt.Errorf("people: read the object of %s: %w", eventID, err))
 	}
-	n = person.News{Notice: mailEvents[e.Type], What: string(e.Type), Values: map[string]string{}}
+	n = person.News{Notice: mailEvents[e.Type], TextName: string(e.Type), Values: map[string]string{}}
 	switch e.Type {
 	case event.WebhookDisabled:
 		n.Path = "/settings/webhooks/" + of.ID
@@ -404,13 +404,13 @@ var mailPage = sync.OnceValue(func() *template.Template {
 // compose fills in the subject and both forms of the text.
 func (m *Message) compose(language string, n *person.News, link string) error {
 	w := words{language == "ru", n.Values}
-	if mailTexts()[n.What+".subject"][0] == "" {
-		return fmt.Errorf("people: there is no text for %q", n.What)
+	if mailTexts()[n.TextName+".subject"][0] == "" {
+		return fmt.Errorf("people: there is no text for %q", n.TextName)
 	}
 	if language != "ru" {
 		language = "en"
 	}
-	m.Subject = text.ClipText(strings.Join(strings.Fields(w.of(n.What+".subject")), " "), 200)
+	m.Subject = text.ClipText(strings.Join(strings.Fields(w.of(n.TextName+".subject")), " "), 200)
 	var items []string
 	if listed := n.Values["items"]; listed != "" {
 		items = strings.Split(listed, "\n")
@@ -418,7 +418,7 @@ func (m *Message) compose(language string, n *person.News, link string) error {
 	said := struct {
 		Language, Subject, Text, Link, Button, Why, Leave, Stop string
 		Items                                                   []string
-	}{language, m.Subject, w.of(n.What + ".text"), link, w.of(n.What + ".button"), w.of("why." + string(n.Notice)),
+	}{language, m.Subject, w.of(n.TextName + ".text"), link, w.of(n.TextName + ".button"), w.of("why." + string(n.Notice)),
 		m.Leave, w.of("stop"), items}
 	var out bytes.Buffer
 	if err := mailPage().Execute(&out, said); err != nil {
@@ -456,8 +456,8 @@ type watcher struct {
 
 // watch is the payload of a task of WatchKind.
 type watch struct {
-	// Told has the state in which people have heard of something, by its id.
-	Told map[string]string `json:"told,omitempty"`
+	// SentStates has the state in which people have heard of something, by its id.
+	SentStates map[string]string `json:"told,omitempty"`
 	// Digest is the time of the last e-mail about approvals, and Newest the newest item in it.
 	Digest time.Time `json:"digest,omitzero"`
 	Newest string    `json:"newest,omitempty"`
@@ -480,8 +480,8 @@ func (h watcher) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 	if err != nil {
 		return o, task.Again(err)
 	}
-	l := &look{watcher: h, account: s.Account, now: now, was: was, is: was}
-	l.is.Told, l.is.Failures = map[string]string{}, now.Add(-settleTime)
+	l := &look{watcher: h, account: s.Account, now: now, before: was, after: was}
+	l.after.SentStates, l.after.Failures = map[string]string{}, now.Add(-settleTime)
 	if wanted[person.NoticeWebhooks] {
 		err = l.webhooks(ctx)
 	}
@@ -491,7 +491,7 @@ func (h watcher) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 	if err != nil {
 		return o, task.Again(err)
 	}
-	o.Payload = l.is
+	o.Payload = l.after
 	o.Join = func(_ context.Context, tx *store.Tx) error {
 		for i, news := range l.news {
 			// The number of the step makes the id of each piece of news its own.
@@ -520,10 +520,10 @@ func (h watcher) wanted(ctx context.Context, account tenant.Account) (map[person
 // look is one look at an account.
 type look struct {
 	watcher
-	account tenant.Account
-	now     time.Time
-	was, is watch
-	news    []person.News
+	account       tenant.Account
+	now           time.Time
+	before, after watch
+	news          []person.News
 }
 
 // mostNews bounds the news of a look, because they are written in one transaction. The next look sends the others.
@@ -531,13 +531,13 @@ const mostNews = 40
 
 // tell adds news about a state of something, unless people have heard of that state.
 func (l *look) tell(about, state string, news person.News) {
-	if l.was.Told[about] != state {
+	if l.before.SentStates[about] != state {
 		if len(l.news) == mostNews {
 			return
 		}
 		l.news = append(l.news, news)
 	}
-	l.is.Told[about] = state
+	l.after.SentStates[about] = state
 }
 
 // webhooks finds the enabled webhooks that have failed for some time.
@@ -554,7 +554,7 @@ func (l *look) webhooks(ctx context.Context) error {
 		}
 		since := moment(&r.FailingSince.Time)
 		name := hookName(string(r.Description), deref(r.URL), r.ID)
-		l.tell(r.ID, since, person.News{Notice: person.NoticeWebhooks, What: "webhook.failing",
+		l.tell(r.ID, since, person.News{Notice: person.NoticeWebhooks, TextName: "webhook.failing",
 			Path: "/settings/webhooks/" + r.ID, Values: map[string]string{"name": name, "since": since}})
 		return nil
 	})
@@ -562,7 +562,7 @@ func (l *look) webhooks(ctx context.Context) error {
 
 // approvals finds the items that wait for a decision, if some have come since the last e-mail about them.
 func (l *look) approvals(ctx context.Context) error {
-	if l.now.Sub(l.was.Digest) < digestTime {
+	if l.now.Sub(l.before.Digest) < digestTime {
 		return nil
 	}
 	owner := tenant.Of(l.account, tenant.Live)
@@ -574,7 +574,7 @@ func (l *look) approvals(ctx context.Context) error {
 		return err
 	}
 	var names []string
-	newest := l.was.Newest
+	newest := l.before.Newest
 	for i := range page.Items {
 		r, err := item.Decode(&page.Items[i])
 		if err != nil {
@@ -585,15 +585,15 @@ func (l *look) approvals(ctx context.Context) error {
 			names = append(names, titleOf(&r.Item))
 		}
 	}
-	if newest == l.was.Newest {
+	if newest == l.before.Newest {
 		return nil
 	}
 	count := strconv.Itoa(len(page.Items))
 	if page.Next != nil {
 		count += "+"
 	}
-	l.is.Digest, l.is.Newest = l.now, newest
-	l.news = append(l.news, person.News{Notice: person.NoticeWork, What: "approvals", Path: "/settings/approvals",
+	l.after.Digest, l.after.Newest = l.now, newest
+	l.news = append(l.news, person.News{Notice: person.NoticeWork, TextName: "approvals", Path: "/settings/approvals",
 		Values: map[string]string{"count": count, "items": strings.Join(names, "\n")}})
 	return nil
 }
@@ -607,14 +607,14 @@ func titleOf(i *item.Item) string {
 // failures finds the items that have failed since the last look, wholly or on some accounts. One e-mail has those of an
 // hour.
 func (l *look) failures(ctx context.Context) error {
-	begin := l.was.Failures
+	begin := l.before.Failures
 	if begin.IsZero() {
 		begin = l.now.Add(-time.Hour)
 	}
 	count, lines := 0, []string{}
 	q := store.Query{Index: store.ByOwner, Limit: 100, OldestFirst: true,
 		Partition: store.OwnerPartition(tenant.Of(l.account, tenant.Live), event.Kind),
-		From:      id.First(id.Event, begin), To: id.First(id.Event, l.is.Failures),
+		From:      id.First(id.Event, begin), To: id.First(id.Event, l.after.Failures),
 		OneOf: map[string][]string{"type": {string(event.ContentFailed), string(event.ContentPublished)}}}
 	err := l.DB.Each(ctx, q, func(it store.Item) error {
 		var e event.Event
@@ -634,7 +634,7 @@ func (l *look) failures(ctx context.Context) error {
 	if err != nil || count == 0 {
 		return err
 	}
-	l.news = append(l.news, person.News{Notice: person.NoticeWork, What: "failed", Path: "/settings/calendar",
+	l.news = append(l.news, person.News{Notice: person.NoticeWork, TextName: "failed", Path: "/settings/calendar",
 		Values: map[string]string{"count": strconv.Itoa(count), "items": strings.Join(lines, "\n")}})
 	return nil
 }

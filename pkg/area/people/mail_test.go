@@ -244,7 +244,7 @@ func TestEventsAreMailedToWhoWantsThem(t *testing.T) {
 	w.run(time.Minute)
 	w.taken()
 	if err := w.people.Choose(t.Context(), w.account, admin.ID, func(c *person.Choices) {
-		c.Language, c.Wanted[person.NoticeWebhooks] = "ru", false
+		c.Language, c.Kinds[person.NoticeWebhooks] = "ru", false
 	}); err != nil {
 		t.Fatal(err)
 	}

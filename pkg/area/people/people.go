@@ -143,7 +143,7 @@ func (s *Service) Register(r *httpapi.Router) {
 		"Takes a JSON merge patch (RFC 7396). The role takes effect on the person's next request. The last owner "+
 			"stays an owner.").Opening(httpapi.Right)
 	update.Errors = append(update.Errors, errs.InvalidState, errs.VersionMismatch)
-	update.Fixed = map[string]string{"email": "invite the other address", "name": "it comes from the person's sign-in",
+	update.FixedMembers = map[string]string{"email": "invite the other address", "name": "it comes from the person's sign-in",
 		"state": "DELETE /v1/people/{person_id} removes the person"}
 	httpapi.Write(r, update, s.update)
 

@@ -625,8 +625,8 @@ type group struct {
 	Members     []string `json:"members"`
 }
 
-// sent is a group as a directory sends it.
-type sent struct {
+// groupBody is a group as a directory sends it.
+type groupBody struct {
 	DisplayName string   `json:"displayName"`
 	ExternalID  string   `json:"externalId"`
 	Members     []member `json:"members"`
@@ -701,7 +701,7 @@ func (s *SCIM) getGroup(c *call, groupID string) (answer, error) {
 }
 
 // set checks and sets the attributes of a group.
-func (g *group) set(from sent) error {
+func (g *group) set(from groupBody) error {
 	if resource.IsBlank(from.DisplayName) || len(from.DisplayName) > 256 {
 		return invalid("invalidValue", "displayName must have 1 to 256 characters.")
 	}
@@ -729,7 +729,7 @@ func (g *group) add(members []member) error {
 }
 
 func (s *SCIM) createGroup(c *call, _ string) (answer, error) {
-	var from sent
+	var from groupBody
 	if err := read(c, &from); err != nil {
 		return answer{}, err
 	}
@@ -751,7 +751,7 @@ func (s *SCIM) createGroup(c *call, _ string) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	it.Key, it.Listed = store.Key{PK: c.partition(), SK: g.ID}, store.Key{}
+	it.Key, it.ListKey = store.Key{PK: c.partition(), SK: g.ID}, store.Key{}
 	tx := &store.Tx{}
 	tx.Create(it, nil)
 	if err := s.db.Commit(c.Context(), tx); err != nil {
@@ -816,7 +816,7 @@ func (s *SCIM) follow(c *call, oldName, name string, before, after []string) err
 }
 
 func (s *SCIM) putGroup(c *call, groupID string) (answer, error) {
-	var from sent
+	var from groupBody
 	if err := read(c, &from); err != nil {
 		return answer{}, err
 	}
@@ -839,7 +839,7 @@ func (s *SCIM) patchGroup(c *call, groupID string) (answer, error) {
 					return err
 				}
 				members := g.Members
-				err = g.set(sent{DisplayName: name, ExternalID: g.ExternalID})
+				err = g.set(groupBody{DisplayName: name, ExternalID: g.ExternalID})
 				g.Members = members
 				return err
 			case lower == "externalid":

@@ -99,7 +99,7 @@ func (w *scimWorld) call(token, method, path string, body []byte) (int, map[stri
 }
 
 // admit signs in by the connection.
-func (w *scimWorld) admit(email string) admission.Admitted {
+func (w *scimWorld) admit(email string) admission.Person {
 	w.T.Helper()
 	a, err := admission.NewService(w.DB, w.people, w.Now).Admit(w.T.Context(), signin.Identity{Pool: "issuer",
 		Subject: email, Email: email, Connection: w.connection.Provider()})

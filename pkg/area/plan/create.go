@@ -91,7 +91,7 @@ type createBody struct {
 	// whole, or on these days alone if the items of the other plan are written at their times. Otherwise the call is
 	// refused.
 	Replace bool `json:"replace,omitempty" default:"false"`
-	quote.Given
+	quote.CallTerms
 	// Simulated result of each item. For test keys only.
 	Sandbox *item.Rehearsal `json:"sandbox,omitempty"`
 	// Up to 20 key-value pairs of your own.
@@ -110,8 +110,8 @@ type draft struct {
 	// credits is the price of each item in its order, and live their total with a live key.
 	credits []int64
 	live    int64
-	// made describes what the price of an item of each content type is for.
-	made map[string]string
+	// priceBasis describes what the price of an item of each content type is for.
+	priceBasis map[string]string
 }
 
 // draft checks a body, and returns its plan.
@@ -147,7 +147,7 @@ func (s *Service) draft(b createBody, f factory.Factory, l lessons, terms *quote
 		ProductIDs: append([]string{}, b.ProductIDs...), State: Queued, Usual: usualLive,
 		Pillars: append([]Pillar{}, b.Pillars...), Campaigns: append([]Campaign{}, b.Campaigns...),
 		Quality: item.QualityOf(b.Quality, f.Quality), Calendar: []Topic{},
-		ExperimentID: resource.Text(b.ExperimentID), Learned: l.learned,
+		ExperimentID: resource.Text(b.ExperimentID), Learned: l.all,
 		Approve: cmp.Or(b.Approve, f.PlanApprove, ApproveNone), WriteAheadHours: b.WriteAheadHours,
 	}
 	if usual := usualLead(f.Type, d.plan.Approve); b.WriteAheadHours == nil && usual > 0 {
@@ -239,7 +239,7 @@ func start(asked, zone string, now time.Time) (string, error) {
 
 func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (out Plan, err error) {
 	p, now := auth.FromContext(ctx), s.now()
-	terms, err := quote.Open(ctx, s.db, now, createOp, in.Body.Given)
+	terms, err := quote.Open(ctx, s.db, now, createOp, in.Body.CallTerms)
 	if err != nil {
 		return out, err
 	}
@@ -414,7 +414,7 @@ func checkProducts(o tenant.Owner, f factory.Factory, ids []string, items []stor
 // names the member of the body that has its id.
 func checkProduct(param, productID string, it store.Item, o tenant.Owner, factoryID string) error {
 	switch {
-	case product.Offered(it, o, factoryID):
+	case product.IsOffered(it, o, factoryID):
 		return nil
 	case it.PK != productID || it.Kind != product.ItemKind || !o.Sees(it.Owner):
 		return errs.MissingAt(param, product.ItemKind, productID)
@@ -504,17 +504,17 @@ func (s *Service) price(d *draft, b createBody, f factory.Factory, l lessons, te
 	}
 	live := map[string]int64{}
 	d.recipe.Prices, d.recipe.Reserves = live, map[string]int64{}
-	d.made = map[string]string{}
+	d.priceBasis = map[string]string{}
 	begin := func(t Type, arms *item.Trial) (*item.Record, error) {
 		r, err := content.Planned(f, t.Kind, t.Format, d.plan.Quality, strings.Repeat("x", MaxTopic),
 			LongestSlot(b.Brief), arms, b.Sandbox, s.offer, mode, now)
 		if err != nil {
 			return nil, ofFactory(err)
 		}
-		if d.made[t.Name] == "" {
-			d.made[t.Name] = r.Attempt.Made()
+		if d.priceBasis[t.Name] == "" {
+			d.priceBasis[t.Name] = r.Attempt.PriceBasis()
 		}
-		bound, err := terms.BoundOf(t.Name, d.made[t.Name])
+		bound, err := terms.BoundOf(t.Name, d.priceBasis[t.Name])
 		if err != nil {
 			return nil, err
 		}
@@ -557,7 +557,7 @@ func (s *Service) price(d *draft, b createBody, f factory.Factory, l lessons, te
 		return err
 	}
 	for _, slot := range slots {
-		d.credits = append(d.credits, d.recipe.reserved(slot.Held))
+		d.credits = append(d.credits, d.recipe.reserved(slot.HeldType))
 		d.live += live[slot.Type]
 	}
 	d.plan.Items.Total, d.plan.CostEstimate = int64(len(slots)), d.live
@@ -599,7 +599,7 @@ func (s *Service) CreateFrom(ctx context.Context, tx *store.Tx, factoryID string
 	if err != nil {
 		return Plan{}, err
 	}
-	b.Given = quote.Given{} // they are of a call, and this is no call of the operation
+	b.CallTerms = quote.CallTerms{} // they are of a call, and this is no call of the operation
 	p, err := s.create(ctx, tx, &createInput{factory.FactoryPath{ID: factoryID}, b})
 	return p, errs.Below("/body", err)
 }
@@ -643,8 +643,8 @@ func (s *Service) rehearse(ctx context.Context, tx, filled *store.Tx, terms *quo
 			of[slot.Type] = one
 		}
 		at := resource.Instant(slot.At)
-		one.PublishAt, one.Pillar, one.Credits = &at, resource.Text(places[i].Pillar), d.recipe.Prices[slot.Held]
-		terms.Add(one, slot.Held, d.made[slot.Held])
+		one.PublishAt, one.Pillar, one.Credits = &at, resource.Text(places[i].Pillar), d.recipe.Prices[slot.HeldType]
+		terms.Add(one, slot.HeldType, d.priceBasis[slot.HeldType])
 	}
 	out := d.plan
 	out.QuoteID = ""

@@ -29,7 +29,7 @@ import (
 
 // cell is what the grid of a plan gives a slot beside its time.
 type cell struct {
-	typed, pillar, goal int // the pillar is -1 in a plan without pillars
+	typeOnly, pillar, goal int // the pillar is -1 in a plan without pillars
 	// offers reports that the slot presents a product.
 	offers bool
 }
@@ -42,7 +42,7 @@ const (
 // axis is a property of slots whose values have shares of them.
 type axis struct {
 	shares []float64 // of the values, which add up to 1 in all
-	most   []int     // slots of each value, or nil: the shares alone bound it
+	limits []int     // slots of each value, or nil: the shares alone bound it
 	counts []int
 }
 
@@ -57,16 +57,16 @@ func newAxis(relative []int, n int, exact bool) *axis {
 	order, given := make([]int, len(relative)), 0
 	for v, r := range relative {
 		a.shares = append(a.shares, float64(r)/float64(total))
-		a.most = append(a.most, r*n/total)
+		a.limits = append(a.limits, r*n/total)
 		given += r * n / total
 		order[v] = v
 	}
 	slices.SortStableFunc(order, func(v, w int) int { return relative[w]*n%total - relative[v]*n%total })
 	for _, v := range order[:n-given] {
-		a.most[v]++
+		a.limits[v]++
 	}
 	if !exact {
-		a.most = nil
+		a.limits = nil
 	}
 	return a
 }
@@ -75,7 +75,7 @@ func newAxis(relative []int, n int, exact bool) *axis {
 func (a *axis) ahead(v, i int) float64 { return float64(a.counts[v]) - a.shares[v]*float64(i) }
 
 // open reports whether a value may be taken once more.
-func (a *axis) open(v int) bool { return a.most == nil || a.counts[v] < a.most[v] }
+func (a *axis) open(v int) bool { return a.limits == nil || a.counts[v] < a.limits[v] }
 
 // seeded returns a source of chance that depends on texts alone.
 func seeded(texts ...string) *rand.Rand {
@@ -326,16 +326,16 @@ const (
 type choice struct {
 	// Round is the number of answers, Chosen has the topics of the slots so far, and Refused are those that were too
 	// much like others.
-	Round   int            `json:"round,omitempty"`
-	Chosen  map[int]string `json:"chosen,omitempty"`
-	Refused []string       `json:"refused,omitempty"`
+	Round         int            `json:"round,omitempty"`
+	Topics        map[int]string `json:"chosen,omitempty"`
+	RefusedTopics []string       `json:"refused,omitempty"`
 	// Views are the angles and hooks of the chosen topics.
 	Views map[int]view `json:"views,omitempty"`
 }
 
 // remember notes the topics of earlier items of the factory.
 func (h *Handler) remember(ctx context.Context, j *job) error {
-	past := chunk{Items: []chosen{}}
+	past := chunk{Items: []topicItem{}}
 	q := store.Query{
 		Index: store.ByParent, Partition: item.ParentPartition(j.Owner, j.factoryID),
 		From: id.First(id.ContentItem, j.plan.CreatedAt.Add(-pastTime)), Limit: 100,
@@ -352,7 +352,7 @@ func (h *Handler) remember(ctx context.Context, j *job) error {
 			if err != nil {
 				return err
 			}
-			past.Items = append(past.Items, chosen{Topic: clean(r.Item.Prompt)})
+			past.Items = append(past.Items, topicItem{Topic: clean(r.Item.Prompt)})
 		}
 		if page.Next == nil {
 			break
@@ -402,7 +402,7 @@ func (h *Handler) choose(ctx context.Context, j *job) error {
 	}
 	from, to := j.chunk()
 	j.choice, err = ask.Talk[choice]{Models: h.Providers, Name: "topics", Questions: rounds, Failures: maxFailures,
-		Put: func(_ context.Context, known choice) (ask.Question, error) {
+		NextQuestion: func(_ context.Context, known choice) (ask.Question, error) {
 			j.choice = known
 			return j.question(used), nil
 		},
@@ -412,7 +412,7 @@ func (h *Handler) choose(ctx context.Context, j *job) error {
 			}
 			j.Round++
 			*known = j.choice
-			return len(j.Chosen) == to-from, nil
+			return len(j.Topics) == to-from, nil
 		}}.In(ctx, j.Run)
 	return err
 }
@@ -448,15 +448,15 @@ func (j *job) take(answer json.RawMessage, used []string) error {
 		return &provider.Error{Kind: provider.Transient, Code: "text_unreadable",
 			Message: "The model's topics could not be read.", Cause: err}
 	}
-	var taken known
+	var taken knownTopics
 	for _, topic := range used {
 		taken = append(taken, shapeOf(topic))
 	}
-	for _, topic := range j.Chosen {
+	for _, topic := range j.Topics {
 		taken = append(taken, shapeOf(topic))
 	}
-	if j.Chosen == nil {
-		j.Chosen = map[int]string{}
+	if j.Topics == nil {
+		j.Topics = map[int]string{}
 	}
 	if j.Views == nil {
 		j.Views = map[int]view{}
@@ -465,11 +465,11 @@ func (j *job) take(answer json.RawMessage, used []string) error {
 	for _, t := range topics {
 		s := shapeOf(t.Topic)
 		switch {
-		case t.Slot < 1 || t.Slot > to-from || j.Chosen[t.Slot] != "":
+		case t.Slot < 1 || t.Slot > to-from || j.Topics[t.Slot] != "":
 		case taken.has(s), j.besides(t), j.invents(from, t):
-			j.Refused = append(j.Refused[max(0, len(j.Refused)+1-mostRefused):], t.Topic)
+			j.RefusedTopics = append(j.RefusedTopics[max(0, len(j.RefusedTopics)+1-mostRefused):], t.Topic)
 		default:
-			j.Chosen[t.Slot], j.Views[t.Slot] = t.Topic, t.view
+			j.Topics[t.Slot], j.Views[t.Slot] = t.Topic, t.view
 			taken = append(taken, s)
 		}
 	}
@@ -479,7 +479,7 @@ func (j *job) take(answer json.RawMessage, used []string) error {
 // besides reports whether the topic before or after a topic has the same angle.
 func (j *job) besides(t topic) bool {
 	for _, n := range []int{t.Slot - 1, t.Slot + 1} {
-		if other := j.Views[n]; j.Chosen[n] != "" && t.Angle != "" && similarity(shapeOf(t.Angle),
+		if other := j.Views[n]; j.Topics[n] != "" && t.Angle != "" && similarity(shapeOf(t.Angle),
 			shapeOf(other.Angle)) >= sameAngle {
 			return true
 		}

@@ -28,15 +28,15 @@ func TestTheGridIsBalanced(t *testing.T) {
 			if i > 0 && c.pillar == cells[i-1].pillar {
 				t.Fatalf("seed %d: slots %d and %d have the same pillar", seed, i-1, i)
 			}
-			marginal[fmt.Sprint("type ", c.typed)]++
+			marginal[fmt.Sprint("type ", c.typeOnly)]++
 			marginal[fmt.Sprint("pillar ", c.pillar)]++
 			marginal[fmt.Sprint("goal ", c.goal)]++
 			marginal[fmt.Sprint("offers ", c.offers)]++
-			pairs[fmt.Sprint("pillar type ", c.pillar, c.typed)]++
+			pairs[fmt.Sprint("pillar type ", c.pillar, c.typeOnly)]++
 			pairs[fmt.Sprint("pillar goal ", c.pillar, c.goal)]++
-			pairs[fmt.Sprint("goal type ", c.goal, c.typed)]++
+			pairs[fmt.Sprint("goal type ", c.goal, c.typeOnly)]++
 			pairs[fmt.Sprint("pillar offers ", c.pillar, c.offers)]++
-			pairs[fmt.Sprint("type offers ", c.typed, c.offers)]++
+			pairs[fmt.Sprint("type offers ", c.typeOnly, c.offers)]++
 		}
 		offered := float64(p.ProductShare) / 100
 		near := func(name string, got int, want, most float64) {
@@ -82,7 +82,7 @@ func TestTheGridIsShuffled(t *testing.T) {
 	for period := 1; period <= 12; period++ {
 		same := 0
 		for i := period; i < len(first); i++ {
-			if first[i].typed == first[i-period].typed && first[i].goal == first[i-period].goal {
+			if first[i].typeOnly == first[i-period].typeOnly && first[i].goal == first[i-period].goal {
 				same++
 			}
 		}

@@ -20,12 +20,12 @@ func TestInventedTopicsAreRefused(t *testing.T) {
 	answer := []byte(`{"topics":[{"slot":1,"topic":"Order by December 24th","angle":"how we pack","hook":"Tape, again"},
 		{"slot":2,"topic":"Thirty percent off all boots","angle":"a sale","hook":"Half the street is here"},
 		{"slot":3,"topic":"Cheap is not the word","angle":"what shoes cost","hook":"Look at the sole"}]}`)
-	if err := j.take(answer, nil); err != nil || len(j.Chosen) != 1 || j.Chosen[1] == "" || len(j.Refused) != 2 {
-		t.Errorf("chosen %v, refused %v, %v", j.Chosen, j.Refused, err)
+	if err := j.take(answer, nil); err != nil || len(j.Topics) != 1 || j.Topics[1] == "" || len(j.RefusedTopics) != 2 {
+		t.Errorf("chosen %v, refused %v, %v", j.Topics, j.RefusedTopics, err)
 	}
 	// The texts of the sandbox are written by hand.
-	j.Mode, j.Chosen, j.Refused = tenant.Test, nil, nil
-	if err := j.take(answer, nil); err != nil || len(j.Chosen) != 3 {
-		t.Errorf("with a test key: chosen %v, refused %v, %v", j.Chosen, j.Refused, err)
+	j.Mode, j.Topics, j.RefusedTopics = tenant.Test, nil, nil
+	if err := j.take(answer, nil); err != nil || len(j.Topics) != 3 {
+		t.Errorf("with a test key: chosen %v, refused %v, %v", j.Topics, j.RefusedTopics, err)
 	}
 }

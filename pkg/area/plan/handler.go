@@ -58,10 +58,10 @@ type progress struct {
 	Since time.Time `json:"since,omitzero"`
 	// Writing reports that all topics are chosen, and that items are made of them at their times.
 	Writing bool `json:"writing,omitempty"`
-	// Cut is the number of times that another plan took days of the plan, as far as it has given them.
-	Cut int `json:"cut,omitempty"`
-	// Canceled is the number of chunks whose items were canceled.
-	Canceled int `json:"canceled,omitempty"`
+	// Cuts is the number of times that another plan took days of the plan, as far as it has given them.
+	Cuts int `json:"cut,omitempty"`
+	// CanceledChunks is the number of chunks whose items were canceled.
+	CanceledChunks int `json:"canceled,omitempty"`
 }
 
 // Handler takes the steps of Task.
@@ -77,16 +77,16 @@ type job struct {
 	*task.Run
 	progress
 	choice
-	factoryID string
-	plan      Plan
-	item      store.Item // of the plan
-	recipe    Recipe
-	written   store.Item // the recipe as it was read, to be replaced
-	counts    factoryrecord.Counts
-	factory   string // the state of the factory
+	factoryID  string
+	plan       Plan
+	item       store.Item // of the plan
+	recipe     Recipe
+	recipeItem store.Item // the recipe as it was read, to be replaced
+	counts     factoryrecord.Counts
+	factory    string // the state of the factory
 	// factoryItem is the factory as it was read, for its accounts.
 	factoryItem store.Item
-	ends        bool // the plan is to end
+	endsPlan    bool // the plan is to end
 	// cuts are the days that other plans have taken.
 	cuts []factoryrecord.Days
 	room int
@@ -117,7 +117,7 @@ func (h *Handler) Plan(ctx context.Context, r *task.Run) error {
 	if err == nil {
 		return nil
 	}
-	retry := &task.RetryError{Err: err, Most: task.NoLimit}
+	retry := &task.RetryError{Err: err, MaxFailures: task.NoLimit}
 	var e *provider.Error
 	if errors.As(err, &e) {
 		retry.After = min(e.RetryAfter, time.Minute)
@@ -136,7 +136,7 @@ func (h *Handler) next(ctx context.Context, j *job, replaced []string) error {
 		})
 	case j.plan.State.Final():
 		return nil
-	case j.ends:
+	case j.endsPlan:
 		return h.cancel(ctx, j)
 	case !j.Since.IsZero() && !j.Writing:
 		return h.watch(j)
@@ -150,7 +150,7 @@ func (h *Handler) next(ctx context.Context, j *job, replaced []string) error {
 		return h.remember(ctx, j)
 	}
 	if j.Writing {
-		if len(j.cuts) > j.Cut {
+		if len(j.cuts) > j.Cuts {
 			return h.cut(ctx, j)
 		}
 		return h.later(ctx, j)
@@ -164,7 +164,7 @@ func (h *Handler) next(ctx context.Context, j *job, replaced []string) error {
 	if err := h.choose(ctx, j); task.Waits(err) {
 		return err
 	} else if err != nil {
-		return h.drop(j, provider.Refused(err))
+		return h.drop(j, provider.RefusalOf(err))
 	}
 	if j.plan.WriteAheadHours != nil {
 		return h.propose(j)
@@ -190,8 +190,8 @@ func (j *job) move(after progress) error { return errors.Join(j.Keep("progress",
 // read reads the items that a step depends on, in one round trip, and reports whether the plan still exists.
 func (h *Handler) read(ctx context.Context, j *job) (bool, error) {
 	var hours Hours
-	if err := errors.Join(j.Kept("progress", &j.progress), j.Kept("hours", &j.hours), j.Kept("trials", &j.trials),
-		j.Kept("products", &j.products)); err != nil {
+	if err := errors.Join(j.Recall("progress", &j.progress), j.Recall("hours", &j.hours), j.Recall("trials", &j.trials),
+		j.Recall("products", &j.products)); err != nil {
 		return false, err
 	}
 	if j.hours != nil {
@@ -205,7 +205,7 @@ func (h *Handler) read(ctx context.Context, j *job) (bool, error) {
 	if err != nil || items[0].Kind == "" || items[2].Kind == "" {
 		return false, err
 	}
-	j.factoryItem, j.written = items[4], items[2]
+	j.factoryItem, j.recipeItem = items[4], items[2]
 	j.item, j.counts, j.room, j.factory = items[0], factoryrecord.CountsOf(items[1]), generate.Room(j.Owner,
 		items[own:]),
 		factoryrecord.State(items[4])
@@ -216,7 +216,7 @@ func (h *Handler) read(ctx context.Context, j *job) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	j.ends, j.cuts = book.Ended(j.Subject), book.Cuts(j.Subject)
+	j.endsPlan, j.cuts = book.Ended(j.Subject), book.Cuts(j.Subject)
 	if j.slots, err = j.plan.Slots(j.recipe, hours); err != nil {
 		return true, err
 	}
@@ -308,14 +308,14 @@ func (h *Handler) watch(j *job) error {
 }
 
 // topicOf returns the topic of slot i of the next chunk, from 0: a failed one if none was found.
-func (j *job) topicOf(i int, now time.Time) chosen {
+func (j *job) topicOf(i int, now time.Time) topicItem {
 	from, _ := j.chunk()
 	slot, at, told := j.slots[from+i], j.places[from+i], j.Views[i+1]
 	place := at.Plan
 	place.Angle, place.Hook = told.Angle, told.Hook
-	c := chosen{Number: from + i + 1, Topic: j.Chosen[i+1], Type: slot.Type, At: slot.At,
+	c := topicItem{Number: from + i + 1, Topic: j.Topics[i+1], Type: slot.Type, At: slot.At,
 		Slot: content.Placed(&place, j.trials[i+1]), About: at.about,
-		State: TopicApproved, Version: 1, Created: now, Updated: now}
+		State: TopicApproved, Version: 1, CreatedAt: now, UpdatedAt: now}
 	if p := j.productOf(from + i); p != nil {
 		c.Product = p.ID
 	}
@@ -329,13 +329,14 @@ func (j *job) topicOf(i int, now time.Time) chosen {
 type batch struct {
 	records []*item.Record
 	orders  []generate.Order
-	// saved is the number of reserved credits that they do not need.
-	saved int64
+	// savedCredits is the number of reserved credits that they do not need.
+	savedCredits int64
 }
 
 // write adds the item of a topic to the batch. shop is the product that it presents, or nil, t has its arms, or is nil,
 // and held is the type whose price is reserved for it.
-func (j *job) write(b *batch, c *chosen, shop *product.StoredProduct, t *item.Trial, held string, now time.Time) error {
+func (j *job) write(b *batch, c *topicItem, shop *product.StoredProduct, t *item.Trial, held string,
+	now time.Time) error {
 	r := *j.recipe.record(c.Type, t)
 	r.Item.Experiment = t
 	content.Restyle(&r.Brief, t)
@@ -343,7 +344,7 @@ func (j *job) write(b *batch, c *chosen, shop *product.StoredProduct, t *item.Tr
 	// Each has a millisecond of its own, so that lists have them in the order of the plan.
 	made := now.Add(time.Duration(len(b.records)) * time.Millisecond)
 	r.Item.Resource = resource.New(id.New(id.ContentItem, made), made, nil)
-	r.Item.Prompt, r.Item.ContentPlanID, r.Item.PublishAt, r.Attempt.Accepted = c.Topic, &j.plan.ID,
+	r.Item.Prompt, r.Item.ContentPlanID, r.Item.PublishAt, r.Attempt.AcceptedAt = c.Topic, &j.plan.ID,
 		resource.InstantOrNil(&c.At), now
 	inPlan := *c.Slot
 	if inPlan.Brief = string(j.plan.Brief); c.About != "" {
@@ -357,7 +358,7 @@ func (j *job) write(b *batch, c *chosen, shop *product.StoredProduct, t *item.Tr
 	if err != nil {
 		return err
 	}
-	b.saved += rest + saved
+	b.savedCredits += rest + saved
 	b.records, b.orders = append(b.records, &r), append(b.orders, item.PlannerOf(&r).Order(j.Owner))
 	c.ID, c.State = r.Item.ID, TopicCompleted
 	return nil
@@ -366,7 +367,7 @@ func (j *job) write(b *batch, c *chosen, shop *product.StoredProduct, t *item.Tr
 // commit adds the items of a batch to the transaction, with their work and their part of a reservation. dropped are the
 // credits of topics without an item, which are released. It returns what is left of the reservation.
 func (b *batch) commit(tx *store.Tx, now time.Time, j *job, hold ledger.Hold, dropped int64) (ledger.Hold, error) {
-	rest, tickets, err := generate.Begin(tx, now, j.Owner, hold, b.orders, b.saved+dropped)
+	rest, tickets, err := generate.Begin(tx, now, j.Owner, hold, b.orders, b.savedCredits+dropped)
 	if err != nil {
 		return hold, err
 	}
@@ -389,7 +390,7 @@ func (h *Handler) make(j *job) error {
 		var b batch
 		var dropped factoryrecord.Counts
 		for i := range to - from {
-			one, held := j.topicOf(i, now), j.slots[from+i].Held
+			one, held := j.topicOf(i, now), j.slots[from+i].HeldType
 			if one.State == TopicFailed {
 				dropped.Failed++
 				dropped.Reserved -= j.recipe.reserved(held)
@@ -413,7 +414,7 @@ func (h *Handler) make(j *job) error {
 				}
 			}
 		}
-		dropped.Reserved -= b.saved
+		dropped.Reserved -= b.savedCredits
 		factoryrecord.AddCounts(tx, now, j.factoryID, j.Subject, dropped)
 		after.Items += len(b.records)
 		state := Planning
@@ -503,7 +504,7 @@ func (h *Handler) drop(j *job, cause *provider.Error) error {
 		var freed int64
 		for _, slot := range j.slots[from:] {
 			if j.Hold.Credits > 0 {
-				freed += j.recipe.reserved(slot.Held)
+				freed += j.recipe.reserved(slot.HeldType)
 			}
 		}
 		var err error
@@ -522,14 +523,14 @@ const longestSleep = 12 * time.Hour
 
 // agenda is what a plan whose items are made later has to do now.
 type agenda struct {
-	// stored is the item of the chunk that is changed.
-	stored store.Item
-	chunk  chunk
-	due    []int // places in the chunk of approved topics of one reservation, whose items are made
-	missed []int // places of topics that nobody approved in time
-	next   time.Time
+	// storedItem is the item of the chunk that is changed.
+	storedItem  store.Item
+	chunk       chunk
+	due         []int // places in the chunk of approved topics of one reservation, whose items are made
+	missedSlots []int // places of topics that nobody approved in time
+	next        time.Time
 	// open is the number of topics whose items are not made yet, in all chunks, and proposed how many of them wait.
-	open, proposed int
+	open, proposals int
 }
 
 // later makes the items of approved topics whose time has come, or waits for the next one.
@@ -548,7 +549,7 @@ func (h *Handler) later(ctx context.Context, j *job) error {
 		return err
 	case len(a.due) > 0 && j.room < chunkSlots+spare:
 		return j.Sleep(task.Jitter(fullWait))
-	case len(a.due) > 0 || len(a.missed) > 0:
+	case len(a.due) > 0 || len(a.missedSlots) > 0:
 		return h.fill(ctx, j, a)
 	case a.open > 0:
 		return j.Sleep(min(max(a.next.Sub(now), time.Second), longestSleep))
@@ -579,7 +580,7 @@ func (j *job) agenda(stored []store.Item, now time.Time) (a agenda, err error) {
 				continue
 			}
 			if a.open++; topic.State == TopicProposed {
-				a.proposed++
+				a.proposals++
 			}
 			switch ready := !at.After(now); {
 			case !ready && (a.next.IsZero() || at.Before(a.next)):
@@ -590,8 +591,8 @@ func (j *job) agenda(stored []store.Item, now time.Time) (a agenda, err error) {
 				due = append(due, i)
 			}
 		}
-		if len(a.due)+len(a.missed) == 0 && len(due)+len(missed) > 0 {
-			a.stored, a.chunk, a.due, a.missed = stored[n], c, due, missed
+		if len(a.due)+len(a.missedSlots) == 0 && len(due)+len(missed) > 0 {
+			a.storedItem, a.chunk, a.due, a.missedSlots = stored[n], c, due, missed
 		}
 	}
 	return a, nil
@@ -619,8 +620,8 @@ func (h *Handler) fill(ctx context.Context, j *job, a agenda) error {
 		}
 		now := h.Now()
 		var b batch
-		c := chunk{Items: append([]chosen{}, a.chunk.Items...)}
-		for _, i := range a.missed {
+		c := chunk{Items: append([]topicItem{}, a.chunk.Items...)}
+		for _, i := range a.missedSlots {
 			c.Items[i].enter(TopicExpired, now)
 		}
 		number := 0
@@ -645,14 +646,15 @@ func (h *Handler) fill(ctx context.Context, j *job, a agenda) error {
 			return err
 		}
 		after.Items += len(b.records)
-		factoryrecord.AddCounts(tx, now, j.factoryID, j.Subject, factoryrecord.Counts{Canceled: int64(len(a.missed)),
-			Reserved: -b.saved})
-		stored := a.stored
+		factoryrecord.AddCounts(tx, now, j.factoryID, j.Subject,
+			factoryrecord.Counts{Canceled: int64(len(a.missedSlots)),
+				Reserved: -b.savedCredits})
+		stored := a.storedItem
 		if err := tx.Rewrite(stored, c); err != nil {
 			return err
 		}
 		state := j.plan.State
-		if a.proposed == len(a.missed) {
+		if a.proposals == len(a.missedSlots) {
 			state = Generating
 		}
 		return j.enter(tx, now, state, nil)
@@ -664,7 +666,7 @@ func (j *job) hold(number int) ledger.Hold {
 	if number == 0 {
 		return j.Hold
 	}
-	return j.recipe.Holds[number-1]
+	return j.recipe.Reservations[number-1]
 }
 
 // keep stores what is left of a reservation.
@@ -674,9 +676,9 @@ func (j *job) keep(tx *store.Tx, after *progress, number int, rest ledger.Hold) 
 		return nil
 	}
 	r := j.recipe
-	r.Holds = append([]ledger.Hold{}, r.Holds...)
-	r.Holds[number-1] = rest
-	it := j.written
+	r.Reservations = append([]ledger.Hold{}, r.Reservations...)
+	r.Reservations[number-1] = rest
+	it := j.recipeItem
 	return tx.Rewrite(it, r)
 }
 
@@ -687,10 +689,10 @@ func (h *Handler) cancel(ctx context.Context, j *job) error {
 	if j.Writing { // topics may have been added in more chunks
 		chunks = len(chunkKeys(j.Subject, j.plan.Items.Total))
 	}
-	if j.Canceled < chunks {
+	if j.CanceledChunks < chunks {
 		return h.cancelChunk(ctx, j)
 	}
-	for i, hold := range j.recipe.Holds {
+	for i, hold := range j.recipe.Reservations {
 		if hold.Credits == 0 {
 			continue
 		}
@@ -717,12 +719,12 @@ func (h *Handler) cancel(ctx context.Context, j *job) error {
 
 // cancelChunk cancels the items of the next chunk that are not generated yet, and drops its topics without an item.
 func (h *Handler) cancelChunk(ctx context.Context, j *job) error {
-	it, err := h.DB.Lookup(ctx, chunkKey(j.Subject, j.Canceled+1))
+	it, err := h.DB.Lookup(ctx, chunkKey(j.Subject, j.CanceledChunks+1))
 	if err != nil {
 		return err
 	}
 	after := j.progress
-	after.Canceled++
+	after.CanceledChunks++
 	if it.Kind == "" { // the model has failed before its topics were chosen
 		return j.move(after)
 	}
@@ -769,9 +771,9 @@ func (h *Handler) cut(ctx context.Context, j *job) error {
 	if err != nil {
 		return err
 	}
-	taken := func(t *chosen) bool {
+	taken := func(t *topicItem) bool {
 		day := t.At.In(zone).Format(time.DateOnly)
-		return slices.ContainsFunc(j.cuts[j.Cut:], func(d factoryrecord.Days) bool { return d.Has(day) })
+		return slices.ContainsFunc(j.cuts[j.Cuts:], func(d factoryrecord.Days) bool { return d.Has(day) })
 	}
 	canceler := generate.Canceler{DB: h.DB, Loaders: h.Loaders, Now: h.Now}
 	for n, c := range chunks {
@@ -792,7 +794,7 @@ func (h *Handler) cut(ctx context.Context, j *job) error {
 		}
 	}
 	after := j.progress
-	after.Cut = len(j.cuts)
+	after.Cuts = len(j.cuts)
 	return j.move(after)
 }
 

@@ -106,18 +106,18 @@ type TopicsPath struct {
 // desk is a plan with all its topics, and what a call changes of them.
 type desk struct {
 	// clock is the time of the caller.
-	clock  time.Time
-	plan   Plan
-	stored store.Item // the plan as it was read, for its next version
-	book   factoryrecord.Book
-	recipe Recipe
-	// written is the item of the recipe, and repriced reports that the call changes it.
-	written  store.Item
-	repriced bool
-	chunks   []chunk
+	clock      time.Time
+	plan       Plan
+	storedPlan store.Item // the plan as it was read, for its next version
+	book       factoryrecord.Book
+	recipe     Recipe
+	// recipeItem is the item of the recipe, and repriced reports that the call changes it.
+	recipeItem store.Item
+	repriced   bool
+	chunks     []chunk
 	// items are the items of the chunks, and changed has the numbers of chunks that the call changes, from 0.
-	items   []store.Item
-	changed map[int]bool
+	items         []store.Item
+	changedTopics map[int]bool
 	// beside are the items of other keys that were read with them.
 	beside []store.Item
 }
@@ -137,8 +137,8 @@ func (s *Service) desk(ctx context.Context, in TopicsPath, others ...store.Key) 
 	}
 	for _, it := range found {
 		switch {
-		case it.Kind == ItemKind && d.stored.Kind == "":
-			d.stored = it
+		case it.Kind == ItemKind && d.storedPlan.Kind == "":
+			d.storedPlan = it
 		case it.Kind == factoryrecord.BookKind:
 			if d.book, err = factoryrecord.BookOf(it); err != nil {
 				return d, err
@@ -151,15 +151,15 @@ func (s *Service) desk(ctx context.Context, in TopicsPath, others ...store.Key) 
 	if err != nil {
 		return d, err
 	}
-	d.written, d.items, d.beside = items[0], items[1:len(keys)], items[len(keys):]
-	d.changed = map[int]bool{}
+	d.recipeItem, d.items, d.beside = items[0], items[1:len(keys)], items[len(keys):]
+	d.changedTopics = map[int]bool{}
 	if d.chunks, err = chunksOf(d.items); err != nil {
 		return d, err
 	}
-	if d.written.Kind == "" {
+	if d.recipeItem.Kind == "" {
 		return d, nil
 	}
-	return d, d.written.Decode(&d.recipe)
+	return d, d.recipeItem.Decode(&d.recipe)
 }
 
 // find reads the items of the plan of a call.
@@ -210,7 +210,7 @@ func (d *desk) open() error {
 }
 
 // topic returns a topic by its number, and its chunk from 0.
-func (d *desk) topic(number int) (t *chosen, at int, err error) {
+func (d *desk) topic(number int) (t *topicItem, at int, err error) {
 	if n, _ := chunkOf(number); number > 0 && n <= len(d.chunks) {
 		for i := range d.chunks[n-1].Items {
 			if one := &d.chunks[n-1].Items[i]; one.Number == number {
@@ -237,7 +237,7 @@ func (d *desk) waiting() bool {
 // save adds what has changed to the transaction. All changes of topics write the plan, so that two of the same moment
 // conflict, and the one that is tried again reads the other.
 func (d *desk) save(tx *store.Tx, now time.Time, o tenant.Owner, counts factoryrecord.Counts) error {
-	for n := range d.changed {
+	for n := range d.changedTopics {
 		it := d.items[n]
 		if it.Kind == "" {
 			if err := d.plan.note(tx, o, chunkKey(d.plan.ID, n+1), "content_plan_items", d.chunks[n]); err != nil {
@@ -250,7 +250,7 @@ func (d *desk) save(tx *store.Tx, now time.Time, o tenant.Owner, counts factoryr
 		}
 	}
 	if d.repriced {
-		it := d.written
+		it := d.recipeItem
 		if err := tx.Rewrite(it, d.recipe); err != nil {
 			return err
 		}
@@ -259,7 +259,7 @@ func (d *desk) save(tx *store.Tx, now time.Time, o tenant.Owner, counts factoryr
 		d.plan.State = Proposed
 	}
 	d.plan.Touch(now)
-	it := d.stored
+	it := d.storedPlan
 	if err := tx.Rewrite(it, d.plan); err != nil {
 		return err
 	}
@@ -329,7 +329,7 @@ func (s *Service) approve(ctx context.Context, tx *store.Tx, in *approveInput) (
 		t.Hold, t.By = number, authority.Of(p, auth.ContentPublish)
 		t.enter(TopicApproved, now)
 	}
-	if err := d.save(tx, now, d.stored.Owner, factoryrecord.Counts{Reserved: credits}); err != nil {
+	if err := d.save(tx, now, d.storedPlan.Owner, factoryrecord.Counts{Reserved: credits}); err != nil {
 		return out, err
 	}
 	out = d.plan
@@ -344,10 +344,10 @@ func (s *Service) approve(ctx context.Context, tx *store.Tx, in *approveInput) (
 
 // pick returns the topics that a call approves, and the price of their items. It refuses numbers of topics that do
 // not wait, but for those that were approved before.
-func (d *desk) pick(numbers []int, now time.Time) (credits int64, approved []*chosen, err error) {
+func (d *desk) pick(numbers []int, now time.Time) (credits int64, approved []*topicItem, err error) {
 	var found []error
-	take := func(t *chosen, n int) {
-		approved, d.changed[n] = append(approved, t), true
+	take := func(t *topicItem, n int) {
+		approved, d.changedTopics[n] = append(approved, t), true
 		credits += d.recipe.reserved(t.Type)
 	}
 	for i, number := range numbers {
@@ -388,8 +388,8 @@ func (d *desk) reserve(tx *store.Tx, now time.Time, credits int64, payer ledger.
 	if credits == 0 {
 		return 0, nil
 	}
-	o, open := d.stored.Owner, 0
-	for i, h := range d.recipe.Holds {
+	o, open := d.storedPlan.Owner, 0
+	for i, h := range d.recipe.Reservations {
 		if h.Credits > 0 {
 			open++
 		} else if number == 0 {
@@ -407,10 +407,10 @@ func (d *desk) reserve(tx *store.Tx, now time.Time, credits int64, payer ledger.
 		return 0, err
 	}
 	if d.repriced = true; number == 0 {
-		d.recipe.Holds = append(d.recipe.Holds, hold)
-		return len(d.recipe.Holds), nil
+		d.recipe.Reservations = append(d.recipe.Reservations, hold)
+		return len(d.recipe.Reservations), nil
 	}
-	d.recipe.Holds[number-1] = hold
+	d.recipe.Reservations[number-1] = hold
 	return number, nil
 }
 

@@ -93,9 +93,9 @@ func TestNeighboursWithTheSameAngleAreRefused(t *testing.T) {
 	err := j.take([]byte(`{"topics":[{"slot":1,"topic":"Nets from the sea","angle":"A mistake that we made"},
 		{"slot":2,"topic":"Trail runs at night","angle":"a mistake, that we made!"},
 		{"slot":3,"topic":"Lacing shoes for hills","angle":"a mistake that we made"}]}`), nil)
-	if err != nil || len(j.Chosen) != 2 || j.Chosen[2] != "" || j.Views[3].Angle != "a mistake that we made" ||
-		len(j.Refused) != 1 {
-		t.Errorf("chosen %v, refused %v, %v", j.Chosen, j.Refused, err)
+	if err != nil || len(j.Topics) != 2 || j.Topics[2] != "" || j.Views[3].Angle != "a mistake that we made" ||
+		len(j.RefusedTopics) != 1 {
+		t.Errorf("chosen %v, refused %v, %v", j.Topics, j.RefusedTopics, err)
 	}
 }
 

@@ -245,8 +245,8 @@ type Recipe struct {
 	Sells bool `json:"sells,omitempty"`
 	// Prices are the credits of an item of each content type with a live key, and Holds the reservations of the items
 	// of approved topics that are not written yet.
-	Prices map[string]int64 `json:"prices,omitempty"`
-	Holds  []ledger.Hold    `json:"holds,omitempty"`
+	Prices       map[string]int64 `json:"prices,omitempty"`
+	Reservations []ledger.Hold    `json:"holds,omitempty"`
 	// Items are the records that items of each content type begin with, but for their id,
 	// prompt and time. Their price is the price with the longest topic.
 	Items map[string]*item.Record `json:"items"`
@@ -351,8 +351,8 @@ var Input = reflect.TypeFor[createBody]()
 type Slot struct {
 	Type string
 	At   time.Time
-	// Held is the type for whose price a reservation is made. An experiment may draw another type.
-	Held string
+	// HeldType is the type for whose price a reservation is made. An experiment may draw another type.
+	HeldType string
 	cell
 }
 
@@ -380,8 +380,8 @@ func (p *Plan) Slots(r Recipe, hours Hours) ([]Slot, error) {
 	}
 	slices.SortStableFunc(slots, func(a, b Slot) int { return a.At.Compare(b.At) })
 	for i, c := range p.grid(len(slots)) {
-		slots[i].cell, slots[i].Type = c, p.ContentTypes[c.typed]
-		slots[i].Held = slots[i].Type
+		slots[i].cell, slots[i].Type = c, p.ContentTypes[c.typeOnly]
+		slots[i].HeldType = slots[i].Type
 	}
 	return slots, nil
 }
@@ -578,11 +578,11 @@ func (t Topic) ResourceVersion() int64 { return t.Version }
 
 // chunk is some topics of a plan, which one transaction chose; number 0 has the topics of earlier items of the factory.
 type chunk struct {
-	Items []chosen `json:"items"`
+	Items []topicItem `json:"items"`
 }
 
-// chosen is a topic that was chosen, and its item once that is made.
-type chosen struct {
+// topicItem is a topic that was chosen, and its item once that is made.
+type topicItem struct {
 	// Number is the place in the plan, from 1.
 	Number int    `json:"number,omitempty"`
 	ID     string `json:"id,omitempty"`
@@ -600,31 +600,31 @@ type chosen struct {
 	// Hold is the number of the reservation of its item in the recipe, once it is approved.
 	Hold    int   `json:"hold,omitempty"`
 	Version int64 `json:"version,omitempty"`
-	// Created and Updated are the times at which it was chosen and last changed.
-	Created time.Time `json:"created,omitzero"`
-	Updated time.Time `json:"updated,omitzero"`
+	// CreatedAt and Updated are the times at which it was chosen and last changed.
+	CreatedAt time.Time `json:"created,omitzero"`
+	UpdatedAt time.Time `json:"updated,omitzero"`
 }
 
 // enter moves the topic to a state, in its next version.
-func (c *chosen) enter(to TopicState, now time.Time) {
+func (c *topicItem) enter(to TopicState, now time.Time) {
 	c.State = to
 	c.touch(now)
 }
 
 // touch begins the next version of the topic.
-func (c *chosen) touch(now time.Time) {
+func (c *topicItem) touch(now time.Time) {
 	c.Version++
-	c.Updated = now
+	c.UpdatedAt = now
 }
 
 // shown returns the topic as callers see it.
-func (c *chosen) shown(planID string) Topic {
+func (c *topicItem) shown(planID string) Topic {
 	slot := c.Slot
 	if slot == nil {
 		slot = &prompt.Plan{} // it is older than the member
 	}
 	return Topic{
-		Number: c.Number, CreatedAt: resource.Instant(c.Created), UpdatedAt: resource.Instant(c.Updated),
+		Number: c.Number, CreatedAt: resource.Instant(c.CreatedAt), UpdatedAt: resource.Instant(c.UpdatedAt),
 		ContentPlanID: planID, State: c.State, ContentItemID: resource.Text(c.ID),
 		ContentType: c.Type, PublishAt: resource.Instant(c.At), Topic: c.Topic, Pillar: resource.Text(slot.Pillar),
 		Angle: resource.Text(slot.Angle), Hook: resource.Text(slot.Hook), Goal: resource.Text(slot.Goal),
@@ -676,9 +676,10 @@ func chunksOf(items []store.Item) ([]chunk, error) {
 }
 
 // Booked returns the plan as it is in the book.
-func (p *Plan) Booked() (factoryrecord.Booked, error) {
+func (p *Plan) Booked() (factoryrecord.BookedPlan, error) {
 	first, err := time.Parse(time.DateOnly, p.StartsOn)
-	return factoryrecord.Booked{ID: p.ID, First: p.StartsOn, Last: first.AddDate(0, 0, p.Days-1).Format(time.DateOnly),
+	return factoryrecord.BookedPlan{ID: p.ID, First: p.StartsOn,
+		Last:  first.AddDate(0, 0, p.Days-1).Format(time.DateOnly),
 		Later: p.WriteAheadHours != nil}, err
 }
 

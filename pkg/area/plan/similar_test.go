@@ -37,7 +37,7 @@ func TestNearDuplicates(t *testing.T) {
 		{"ｆｕｌｌ　ｗｉｄｔｈ", "full width", true},
 	} {
 		for _, pair := range [][2]string{{c.a, c.b}, {c.b, c.a}} {
-			if got := (known{shapeOf(pair[1])}).has(shapeOf(pair[0])); got != c.same {
+			if got := (knownTopics{shapeOf(pair[1])}).has(shapeOf(pair[0])); got != c.same {
 				t.Errorf("%q and %q: %v, similarity %.2f", pair[0], pair[1], got,
 					similarity(shapeOf(c.a), shapeOf(c.b)))
 			}
@@ -47,14 +47,14 @@ func TestNearDuplicates(t *testing.T) {
 
 func TestATopicThatSaysNothingIsRefused(t *testing.T) {
 	for _, topic := range []string{"", "🙂🙂🙂", "… – !"} {
-		if !(known{}).has(shapeOf(topic)) {
+		if !(knownTopics{}).has(shapeOf(topic)) {
 			t.Errorf("%q is taken for a topic", topic)
 		}
 	}
 }
 
 // planned returns the topics that the sandbox writes for a plan, without those that are near duplicates.
-func planned(t *testing.T, days, postsPerDay int, language string) (taken known, all []string) {
+func planned(t *testing.T, days, postsPerDay int, language string) (taken knownTopics, all []string) {
 	t.Helper()
 	j := job{plan: Plan{Days: days, PostsPerDay: postsPerDay, ContentTypes: []string{"short_video", "post", "carousel"}, StartsOn: "2026-05-02",
 		Timezone: "Europe/Berlin", Brief: "The weeks before Christmas in our shop"},
@@ -102,7 +102,7 @@ func TestTopicsOfTheSandboxAreSensible(t *testing.T) {
 }
 
 func BenchmarkNearDuplicate(b *testing.B) {
-	var taken known
+	var taken knownTopics
 	for i := range 1400 {
 		j := job{plan: Plan{Brief: resource.Text(fmt.Sprint("Topic ", i))}}
 		topic, _ := j.sample(i, Slot{At: time.Unix(int64(i), 0)}, nil)

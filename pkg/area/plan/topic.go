@@ -150,7 +150,7 @@ type edit struct {
 }
 
 // apply checks an edit of a topic, which is the zero value if it is new, and takes it over.
-func (d *desk) apply(e edit, t *chosen, o tenant.Owner, product store.Item, now time.Time) error {
+func (d *desk) apply(e edit, t *topicItem, o tenant.Owner, product store.Item, now time.Time) error {
 	var found []error
 	for param, text := range map[string]struct {
 		value string
@@ -250,21 +250,21 @@ func (s *Service) addTopic(ctx context.Context, tx *store.Tx, in *topicInput) (o
 	if b.ContentType == "" {
 		b.ContentType = d.plan.ContentTypes[0]
 	}
-	t := chosen{Number: int(d.plan.Items.Total) + 1, State: TopicProposed, Created: now,
+	t := topicItem{Number: int(d.plan.Items.Total) + 1, State: TopicProposed, CreatedAt: now,
 		By: authority.Of(auth.FromContext(ctx), auth.ContentPublish)}
-	if err := d.apply(edit(b), &t, d.stored.Owner, d.first(), now); err != nil {
+	if err := d.apply(edit(b), &t, d.storedPlan.Owner, d.first(), now); err != nil {
 		return out, err
 	}
 	n, _ := chunkOf(t.Number)
 	d.chunks[n-1].Items = append(d.chunks[n-1].Items, t)
-	d.changed = map[int]bool{n - 1: true}
+	d.changedTopics = map[int]bool{n - 1: true}
 	d.plan.Items.Total++
 	d.plan.CostEstimate += d.recipe.Prices[t.Type]
-	return t.shown(d.plan.ID), d.save(tx, now, d.stored.Owner, factoryrecord.Counts{})
+	return t.shown(d.plan.ID), d.save(tx, now, d.storedPlan.Owner, factoryrecord.Counts{})
 }
 
 // changeable returns a topic whose item is not written yet, and its chunk.
-func (d *desk) changeable(number int, match httpapi.IfMatch) (t *chosen, n int, err error) {
+func (d *desk) changeable(number int, match httpapi.IfMatch) (t *topicItem, n int, err error) {
 	if t, n, err = d.topic(number); err != nil {
 		return nil, n, err
 	}
@@ -295,12 +295,12 @@ func (s *Service) changeTopic(ctx context.Context, tx *store.Tx, in *patchTopicI
 		return out, err
 	}
 	now, before := s.now(), t.Type
-	if err := d.apply(e, t, d.stored.Owner, d.first(), now); err != nil {
+	if err := d.apply(e, t, d.storedPlan.Owner, d.first(), now); err != nil {
 		return out, err
 	}
-	d.changed[n], t.By = true, authority.Of(auth.FromContext(ctx), auth.ContentPublish)
+	d.changedTopics[n], t.By = true, authority.Of(auth.FromContext(ctx), auth.ContentPublish)
 	d.plan.CostEstimate += d.recipe.Prices[t.Type] - d.recipe.Prices[before]
-	return t.shown(d.plan.ID), d.save(tx, now, d.stored.Owner, factoryrecord.Counts{})
+	return t.shown(d.plan.ID), d.save(tx, now, d.storedPlan.Owner, factoryrecord.Counts{})
 }
 
 func (s *Service) dropTopic(ctx context.Context, tx *store.Tx, in *dropTopicInput) (out Topic, err error) {
@@ -319,20 +319,20 @@ func (s *Service) dropTopic(ctx context.Context, tx *store.Tx, in *dropTopicInpu
 				"whole price is reserved. Drop the item once it is written, or replace the plan.", d.plan.ID).
 				In(string(t.State), "update")
 		}
-		if t.Hold > 0 && d.recipe.Holds[t.Hold-1].Credits > 0 {
+		if t.Hold > 0 && d.recipe.Reservations[t.Hold-1].Credits > 0 {
 			freed := d.recipe.reserved(t.Type)
-			rest, _, err := ledger.Split(tx, now, d.stored.Owner.Account, d.recipe.Holds[t.Hold-1],
+			rest, _, err := ledger.Split(tx, now, d.storedPlan.Owner.Account, d.recipe.Reservations[t.Hold-1],
 				[]ledger.Part{{Subject: d.plan.ID, Credits: freed, Free: true}})
 			if err != nil {
 				return out, err
 			}
-			d.recipe.Holds[t.Hold-1], d.repriced, c.Reserved = rest, true, -freed
+			d.recipe.Reservations[t.Hold-1], d.repriced, c.Reserved = rest, true, -freed
 		}
 	}
 	t.enter(TopicDiscarded, now)
-	d.changed[n] = true
+	d.changedTopics[n] = true
 	d.plan.CostEstimate -= d.recipe.Prices[t.Type]
-	return t.shown(d.plan.ID), d.save(tx, now, d.stored.Owner, c)
+	return t.shown(d.plan.ID), d.save(tx, now, d.storedPlan.Owner, c)
 }
 
 const (
@@ -367,15 +367,15 @@ func (j *job) question(used []string) ask.Question {
 		a.Channel = r.Brief.Voice // the same for all
 	}
 	var sample topics
-	var taken known
-	for _, topic := range slices.Concat(used, j.Refused, slices.Collect(maps.Values(j.Chosen))) {
+	var taken knownTopics
+	for _, topic := range slices.Concat(used, j.RefusedTopics, slices.Collect(maps.Values(j.Topics))) {
 		taken = append(taken, shapeOf(topic))
 	}
 	from, to := j.chunk()
 	for i, slot := range j.slots[from:to] {
-		if n := i + 1; j.Chosen[n] == "" {
+		if n := i + 1; j.Topics[n] == "" {
 			at := j.places[from+i]
-			one := prompt.TopicWanted{Slot: n, Type: slot.Type, Day: at.Day, Season: at.Season, Occasion: at.Occasion,
+			one := prompt.OpenSlot{Slot: n, Type: slot.Type, Day: at.Day, Season: at.Season, Occasion: at.Occasion,
 				Pillar: at.Pillar, Goal: at.Goal, Campaign: at.Campaign, About: at.about}
 			if p := j.productOf(from + i); p != nil {
 				one.Product = p.Name
@@ -386,11 +386,11 @@ func (j *job) question(used []string) ask.Question {
 			taken = append(taken, shapeOf(written))
 		}
 	}
-	chosen := make([]string, 0, len(j.Chosen))
-	for _, n := range slices.Sorted(maps.Keys(j.Chosen)) {
-		chosen = append(chosen, j.Chosen[n])
+	chosen := make([]string, 0, len(j.Topics))
+	for _, n := range slices.Sorted(maps.Keys(j.Topics)) {
+		chosen = append(chosen, j.Topics[n])
 	}
-	for _, avoid := range slices.Concat(j.Refused, chosen, used) {
+	for _, avoid := range slices.Concat(j.RefusedTopics, chosen, used) {
 		if len(a.Avoid) < maxAvoided {
 			a.Avoid = append(a.Avoid, clip(avoid, maxShown))
 		}
@@ -502,11 +502,11 @@ func similarity(a, b shape) float64 {
 	return 0
 }
 
-// known are the topics that a new one must differ from.
-type known []shape
+// knownTopics are the topics that a new one must differ from.
+type knownTopics []shape
 
 // has reports whether a topic is nearly one of them, or says nothing at all.
-func (k known) has(s shape) bool {
+func (k knownTopics) has(s shape) bool {
 	if len(s) == 0 {
 		return true
 	}
@@ -540,7 +540,7 @@ var (
 // sample is the topic that the sandbox writes for a slot, and how it is told: always the same for the same day, slot,
 // round and topics that are taken. It names the product, the pillar or a subject of the slot, an angle and a twist.
 // Plans of hundreds of items have not enough of them: then it lists words.
-func (j *job) sample(n int, slot Slot, taken known) (topic string, told view) {
+func (j *job) sample(n int, slot Slot, taken knownTopics) (topic string, told view) {
 	subject, thing := j.subject(n)
 	texts := samples.Of(j.recipe.Language)
 	angles, twists := j.fitting(texts, thing)
@@ -603,7 +603,7 @@ func short(text string) string {
 		return text
 	}
 	if i := strings.IndexAny(text, ".!?…,;:–—。、！？"); i > 0 && utf8.RuneCountInString(text[:i]) <= sampleSubject {
-		return whole(strings.Fields(text[:i]))
+		return trimJoin(strings.Fields(text[:i]))
 	}
 	var kept []string
 	length := 0
@@ -613,11 +613,11 @@ func short(text string) string {
 		}
 		kept = append(kept, word)
 	}
-	return whole(kept)
+	return trimJoin(kept)
 }
 
-// whole joins words without the last ones that lead on to what is left out.
-func whole(words []string) string {
+// trimJoin joins words without the last ones that lead on to what is left out.
+func trimJoin(words []string) string {
 	for len(words) > 0 && leadsOn(words[len(words)-1]) {
 		words = words[:len(words)-1]
 	}

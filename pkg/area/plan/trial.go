@@ -40,11 +40,11 @@ const (
 // lessons are the experiments of a factory that a plan depends on.
 type lessons struct {
 	// runs is the experiment that the items of the plan take part in, or nil.
-	runs    *experiment.Record
-	learned []Learned
+	runs *experiment.Record
+	all  []Learned
 	// arms are those that the plan takes from decided experiments, and lost the content types that have lost there.
-	arms *item.Trial
-	lost []string
+	arms        *item.Trial
+	lostFactors []string
 }
 
 // mostLessons is the number of decided experiments of a factory that a plan looks at, the latest first.
@@ -52,7 +52,7 @@ const mostLessons = 50
 
 // lessons reads the experiments of a factory that a body names.
 func (s *Service) lessons(ctx context.Context, o tenant.Owner, f factory.Factory, b createBody) (l lessons, err error) {
-	l.learned = []Learned{}
+	l.all = []Learned{}
 	var keys []store.Key
 	for _, experimentID := range append([]string{b.ExperimentID}, b.FromExperimentIDs...) {
 		if id.Valid(id.Experiment, experimentID) {
@@ -145,9 +145,9 @@ func (l *lessons) take(ids []string, named map[string]*experiment.Record, factor
 				l.arms = &item.Trial{}
 			}
 			l.arms.Arms = append(l.arms.Arms, item.TrialArm{Factor: w.Factor, Arm: w.Arm})
-			l.learned = append(l.learned, Learned{experimentID, w.Factor, w.Arm, learnedByPlan})
+			l.all = append(l.all, Learned{experimentID, w.Factor, w.Arm, learnedByPlan})
 			if taken++; w.Factor == experiment.FactorFormat {
-				l.lost = slices.DeleteFunc(r.Arms(w.Factor), func(arm string) bool { return arm == w.Arm })
+				l.lostFactors = slices.DeleteFunc(r.Arms(w.Factor), func(arm string) bool { return arm == w.Arm })
 			}
 		}
 		if taken == 0 {
@@ -164,7 +164,7 @@ func (l *lessons) formats(types []string) []string {
 		return types
 	}
 	return slices.DeleteFunc(slices.Clone(types), func(t string) bool {
-		return slices.Contains(l.lost, t)
+		return slices.Contains(l.lostFactors, t)
 	})
 }
 
@@ -281,7 +281,7 @@ func (h *Handler) draw(j *job) error {
 			t := r.Draw(r.Stratum(slot.At), func(f experiment.Factor) bool { return j.takes(r, f, slot, zone, now) })
 			if t != nil {
 				drawn[i+1] = t
-				r.SpentCredits += j.recipe.reserved(slot.Held)
+				r.SpentCredits += j.recipe.reserved(slot.HeldType)
 			}
 		}
 		r.SpentCredits = spent // it is counted when the items are made
@@ -353,7 +353,7 @@ func (b *batch) spend(r *experiment.Record) {
 }
 
 // drawLate gives an item its arms when it is written. What its calendar has told stays: format, time and pillar.
-func (j *job) drawLate(r *experiment.Record, c *chosen, now time.Time) *item.Trial {
+func (j *job) drawLate(r *experiment.Record, c *topicItem, now time.Time) *item.Trial {
 	if r == nil || !r.Takes(now) {
 		return nil
 	}

@@ -72,7 +72,7 @@ func TestAPlanDrawsArms(t *testing.T) {
 	zone, _ := time.LoadLocation("Europe/Berlin")
 	r, given, byDay := w.record(e.ID, nil), map[string]int{}, map[string]int{}
 	again := *r
-	again.Posts, again.Given, again.Models = 0, nil, nil
+	again.Posts, again.PostCounts, again.Models = 0, nil, nil
 	items := w.items(p.ID) // the ids of chunks of one moment have no order
 	slices.SortFunc(items, func(a, b item.Item) int { return a.Experiment.Number - b.Experiment.Number })
 	for n, one := range items {

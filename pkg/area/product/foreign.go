@@ -34,8 +34,8 @@ type Foreign struct {
 	Price       string `json:"price"`
 	Currency    string `json:"currency"`
 	Archived    bool   `json:"archived"`
-	// Read is the time at which it began to be read there.
-	Read time.Time `json:"-"`
+	// ReadAt is the time at which it began to be read there.
+	ReadAt time.Time `json:"-"`
 }
 
 // Outcome is the effect of an import.
@@ -57,7 +57,7 @@ type bound struct {
 	ID      string    `json:"id"`
 	Product string    `json:"product"`
 	Digest  []byte    `json:"digest"`
-	Read    time.Time `json:"read,omitzero"`
+	ReadAt  time.Time `json:"read,omitzero"`
 }
 
 func foreignKey(o tenant.Owner, source, foreignID string) store.Key {
@@ -112,7 +112,7 @@ func (m Importer) try(ctx context.Context, o tenant.Owner, factoryID string, f F
 			return Unchanged, err
 		}
 	}
-	if string(b.Digest) == string(sum[:]) || f.Read.Before(b.Read) {
+	if string(b.Digest) == string(sum[:]) || f.ReadAt.Before(b.ReadAt) {
 		return Unchanged, nil
 	}
 	if holder := HolderOf(found[1]); holder != "" && holder != b.Product {
@@ -135,7 +135,7 @@ func (m Importer) try(ctx context.Context, o tenant.Owner, factoryID string, f F
 	}
 	it := store.Item{Key: key, Kind: foreignKind, Owner: o,
 		Parent: store.Key{PK: foreignPartition(o, f.Source), SK: f.ID}}
-	if err := it.Encode(bound{f.ID, r.ID, sum[:], f.Read}); err != nil {
+	if err := it.Encode(bound{f.ID, r.ID, sum[:], f.ReadAt}); err != nil {
 		return Unchanged, err
 	}
 	tx.Create(it, nil)
@@ -152,7 +152,7 @@ func (m Importer) change(ctx context.Context, tx *store.Tx, binding store.Item, 
 	if err != nil {
 		return Unchanged, err
 	}
-	b.Digest, b.Read = digest, f.Read
+	b.Digest, b.ReadAt = digest, f.ReadAt
 	if err := tx.Rewrite(binding, b); err != nil {
 		return Unchanged, err
 	}
@@ -281,7 +281,7 @@ func (m Importer) archive(ctx context.Context, o tenant.Owner, key store.Key) (b
 		return false, err
 	}
 	// If the other system restores it, the next import changes it again.
-	b.Digest, b.Read = nil, m.Now()
+	b.Digest, b.ReadAt = nil, m.Now()
 	if err := tx.Rewrite(found, b); err != nil {
 		return false, err
 	}

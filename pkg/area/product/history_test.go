@@ -39,10 +39,10 @@ func TestThePriorPriceOverTenChanges(t *testing.T) {
 			at += rapid.IntRange(1, 8*24).Draw(t, "later")
 		}
 		r := priced(prices...)
-		var others []Included
+		var others []ProductPromotion
 		for range rapid.IntRange(0, 3).Draw(t, "promotions") {
 			from := rapid.IntRange(-40*24, 24).Draw(t, "from")
-			others = append(others, Included{ID: "other", Discount: Discount{Percent, rapid.Int64Range(1, 40).Draw(t,
+			others = append(others, ProductPromotion{ID: "other", Discount: Discount{Percent, rapid.Int64Range(1, 40).Draw(t,
 				"percent")}, StartsAt: hour(from), EndsAt: hour(from + rapid.IntRange(1, 10*24).Draw(t, "hours"))})
 		}
 		for i, p := range others {
@@ -50,7 +50,7 @@ func TestThePriorPriceOverTenChanges(t *testing.T) {
 				r.Promotions = append(r.Promotions, p)
 			} else {
 				p.Over = true
-				r.Ended = append(r.Ended, p)
+				r.EndedPromotions = append(r.EndedPromotions, p)
 			}
 		}
 		priceAt := func(at time.Time) (price money.Price) {
@@ -76,7 +76,7 @@ func TestThePriorPriceOverTenChanges(t *testing.T) {
 		if want == 0 {
 			want = r.Price.Amount // none is known before
 		}
-		mine := Included{ID: "mine", Discount: Discount{Percent, 20}, StartsAt: hour(0), EndsAt: hour(240)}
+		mine := ProductPromotion{ID: "mine", Discount: Discount{Percent, 20}, StartsAt: hour(0), EndsAt: hour(240)}
 		r.Promotions = append(r.Promotions, mine)
 		if got := r.Prior(mine); got != eur(want) {
 			t.Fatalf("the prior price is %s, want %s, of %v and %+v", got, eur(want), prices, others)
@@ -93,10 +93,10 @@ func TestExceptionsFromThirtyDays(t *testing.T) {
 	r := priced([2]int64{-60 * 24, 10000}, [2]int64{-20 * 24, 8000}, [2]int64{-10 * 24, 9000})
 	// The reduction was raised from 10 % to 20 % and now to 30 %, without an interruption.
 	for i, from := range []int{-8 * 24, -4 * 24} {
-		r.end(Included{ID: "earlier", Discount: Discount{Percent, int64(10 * (i + 1))}, StartsAt: hour(from),
+		r.end(ProductPromotion{ID: "earlier", Discount: Discount{Percent, int64(10 * (i + 1))}, StartsAt: hour(from),
 			EndsAt: hour(from + 4*24)}, began)
 	}
-	mine := Included{ID: "mine", Discount: Discount{Percent, 30}, StartsAt: hour(0), EndsAt: hour(48)}
+	mine := ProductPromotion{ID: "mine", Discount: Discount{Percent, 30}, StartsAt: hour(0), EndsAt: hour(48)}
 	for reason, want := range map[string]int64{"": 7200, Perishable: 7200, Progressive: 8000} {
 		if mine.Exception = reason; r.Prior(mine) != eur(want) {
 			t.Errorf("%q: %s, want %d", reason, r.Prior(mine), want)
@@ -130,7 +130,7 @@ func TestThePricesThatAreKept(t *testing.T) {
 		t.Errorf("the first price is of %s", first)
 	}
 	// Of the day on which the 30 days begin, an earlier price may count, too.
-	if got := r.Prior(Included{StartsAt: hour(0)}); got.Amount > lowest {
+	if got := r.Prior(ProductPromotion{StartsAt: hour(0)}); got.Amount > lowest {
 		t.Errorf("the prior price is %s, want %d", got, lowest)
 	}
 	before := len(r.PriceHistory)

@@ -198,7 +198,7 @@ func (s *Service) ended(ctx context.Context, tx *store.Tx, f *kind.Found[StoredP
 	if err != nil {
 		return err
 	}
-	for _, p := range r.Unended(clock) {
+	for _, p := range r.OpenPromotions(clock) {
 		return errs.New(errs.InvalidState, "The promotion %s includes the product and is %s. End the promotion "+
 			"first, or take the product from it.", p.ID, p.State(clock)).In(string(r.State), "update")
 	}
@@ -410,7 +410,7 @@ type removePhotoInput struct {
 
 type listInput struct {
 	httpapi.PageInput
-	resource.Tagged
+	resource.MetadataFilter
 	profile.Filter
 	httpapi.Period
 	// Only products of this factory.
@@ -437,7 +437,7 @@ func (s *Service) Register(r *httpapi.Router) {
 		Description: "Takes a JSON merge patch (RFC 7396). Set `state` to archive it or to bring it back, and " +
 			"`photo_ids` to put its photos into another order.",
 		Opens: httpapi.Publishing, Errors: []errs.Code{errs.Duplicate},
-		Fixed: map[string]string{"factory_id": "create another product",
+		FixedMembers: map[string]string{"factory_id": "create another product",
 			"photos": "send photo_ids, or add and delete photos"}}, s.changed, s.view)
 	kind.Delete(r, s.products, httpapi.Op{ID: "deleteProduct", Summary: "Delete a product",
 		Description: "Deletes the product with its photos, and frees its SKU. Not while a scheduled or active " +
@@ -456,7 +456,7 @@ func (s *Service) Register(r *httpapi.Router) {
 		Opening(httpapi.Nothing)
 	add.Status = http.StatusCreated
 	add.Errors = []errs.Code{errs.InvalidState, errs.QueueFull, errs.UnsupportedMedia}
-	add.Fixed = map[string]string{"url": "send the address of the file as source_url"}
+	add.FixedMembers = map[string]string{"url": "send the address of the file as source_url"}
 	httpapi.Write(r, add, s.addPhoto)
 
 	take := op("deleteProductPhoto", http.MethodDelete, photos+"/{photo_id}", auth.ProductsWrite,

@@ -69,12 +69,12 @@ type StoredProduct struct {
 	Product
 	Photos []StoredPhoto `json:"photos"`
 	// Promotions are those that include it. Ended ones leave with the next change.
-	Promotions []Included `json:"promotions,omitempty"`
+	Promotions []ProductPromotion `json:"promotions,omitempty"`
 	// Steered reports that a caller without content:publish has changed what items about it say. Those that would be
 	// published automatically wait for an approval.
 	Steered bool `json:"steered,omitempty"`
-	// Ended are promotions that are over. Their reduced prices count as earlier prices.
-	Ended []Included `json:"ended,omitempty"`
+	// EndedPromotions are promotions that are over. Their reduced prices count as earlier prices.
+	EndedPromotions []ProductPromotion `json:"ended,omitempty"`
 }
 
 // Decode reads the record of an item.
@@ -88,8 +88,8 @@ func Partition(o tenant.Owner, factoryID string) string {
 	return o.String() + "#" + ItemKind + "#" + factoryID
 }
 
-// Offered reports whether an item is an active product of an owner's factory.
-func Offered(it store.Item, o tenant.Owner, factoryID string) bool {
+// IsOffered reports whether an item is an active product of an owner's factory.
+func IsOffered(it store.Item, o tenant.Owner, factoryID string) bool {
 	return it.Kind == ItemKind && it.Owner == o && it.Parent.PK == Partition(o, factoryID) &&
 		it.Filters["state"] == string(Active)
 }
@@ -187,7 +187,7 @@ func (r *StoredProduct) Photo(photoID string) int {
 
 // CheckPrice refuses a price that a promotion would take more from than there is.
 func (r *StoredProduct) CheckPrice(price money.Price, now time.Time) error {
-	for _, p := range r.Unended(now) {
+	for _, p := range r.OpenPromotions(now) {
 		switch {
 		case p.Discount.Kind != Amount:
 		case price.Currency != r.Price.Currency:
@@ -232,7 +232,8 @@ func AdoptPromotion(tx *store.Tx, now time.Time, o tenant.Owner, p Promotion, pr
 		if err != nil {
 			return err
 		}
-		if len(r.Unended(now)) >= MaxPromotions || p.Discount.Kind == Amount && p.Discount.Value > r.Price.Amount {
+		if len(r.OpenPromotions(now)) >= MaxPromotions || p.Discount.Kind == Amount &&
+			p.Discount.Value > r.Price.Amount {
 			return errs.Invalid("/discount/value", "is above the price of the product %s, or it has too many "+
 				"promotions",
 				r.ID)
@@ -330,13 +331,13 @@ func (r *StoredProduct) notePrice() {
 		first++ // its price was no more in force by then
 	}
 	if all = all[first:]; len(all) > manyPrices {
-		all = thinned(all)
+		all = thinHistory(all)
 	}
 	r.PriceHistory = all
 }
 
-// thinned returns the lowest and the last price of each day (UTC).
-func thinned(all []PriceChange) (kept []PriceChange) {
+// thinHistory returns the lowest and the last price of each day (UTC).
+func thinHistory(all []PriceChange) (kept []PriceChange) {
 	for len(all) > 0 {
 		day, n, low := all[0].At.UTC().Format(time.DateOnly), 0, 0
 		for n < len(all) && all[n].At.UTC().Format(time.DateOnly) == day {
@@ -376,12 +377,14 @@ type PriorPrice struct {
 	Price money.Price `json:"price"`
 }
 
-// promoted returns the promotions of the history and those that have not ended.
-func (r *StoredProduct) promoted() []Included { return slices.Concat(r.Ended, r.Promotions) }
+// promotions returns the promotions of the history and those that have not ended.
+func (r *StoredProduct) promotions() []ProductPromotion {
+	return slices.Concat(r.EndedPromotions, r.Promotions)
+}
 
 // steps returns the prices at which the product was sold and will be, without one of its promotions.
 func (r *StoredProduct) steps(without string) []law.Step {
-	others := slices.DeleteFunc(r.promoted(), func(i Included) bool { return i.ID == without && !i.Over })
+	others := slices.DeleteFunc(r.promotions(), func(i ProductPromotion) bool { return i.ID == without && !i.Over })
 	var times []time.Time
 	for _, c := range r.PriceHistory {
 		times = append(times, c.At.Time)
@@ -414,7 +417,7 @@ func (r *StoredProduct) steps(without string) []law.Step {
 
 // Prior returns the prior price of a promotion of the product: the lowest of the 30 days before it began, unless it
 // states an exception. If no earlier price is known, it is the present one.
-func (r *StoredProduct) Prior(p Included) money.Price {
+func (r *StoredProduct) Prior(p ProductPromotion) money.Price {
 	began, steps := p.StartsAt.Time, r.steps(p.ID)
 	var price money.Price
 	ok := false
@@ -424,7 +427,7 @@ func (r *StoredProduct) Prior(p Included) money.Price {
 	case Progressive:
 		for again := true; again; {
 			again = false
-			for _, other := range r.promoted() {
+			for _, other := range r.promotions() {
 				if other.ID != p.ID && other.StartsAt.Before(began) && !other.EndsAt.Before(began) {
 					began, again = other.StartsAt.Time, true
 				}
@@ -441,7 +444,7 @@ func (r *StoredProduct) Prior(p Included) money.Price {
 }
 
 // Reduction returns what a promotion of the product announces, for the rules of law.
-func (r *StoredProduct) Reduction(p Included) *law.Reduction {
+func (r *StoredProduct) Reduction(p ProductPromotion) *law.Reduction {
 	n := &law.Reduction{Now: p.Discount.Of(r.Price), Prior: r.Prior(p), Param: "/discount/value",
 		StruckParam: "/prior_price", Of: r.Name}
 	if p.Discount.Kind == Percent {
@@ -455,7 +458,7 @@ func (r *StoredProduct) Reduction(p Included) *law.Reduction {
 
 // Was returns the prior price that content shows of a promotion in a region: that of its caller, or else the lawful one
 // in the European Union, or else the present one.
-func (r *StoredProduct) Was(p Included, region string) money.Price {
+func (r *StoredProduct) Was(p ProductPromotion, region string) money.Price {
 	switch {
 	case p.PriorPrice != nil:
 		return *p.PriorPrice
@@ -482,7 +485,7 @@ func (r *StoredProduct) checkPrior(p *Promotion) error {
 }
 
 // end notes that a promotion of the product is over, so that its reduced price counts as an earlier price.
-func (r *StoredProduct) end(p Included, now time.Time) {
+func (r *StoredProduct) end(p ProductPromotion, now time.Time) {
 	if p.State(now) == Scheduled {
 		return
 	}
@@ -490,10 +493,14 @@ func (r *StoredProduct) end(p Included, now time.Time) {
 		p.EndsAt = resource.Instant(now)
 	}
 	p.Over = true
-	r.Ended = slices.DeleteFunc(append(r.Ended, p), func(i Included) bool { return now.Sub(i.EndsAt.Time) > keepEnded })
-	if surplus := len(r.Ended) - mostEnded; surplus > 0 {
-		slices.SortStableFunc(r.Ended, func(a, b Included) int { return cmp.Compare(a.EndsAt.Unix(), b.EndsAt.Unix()) })
-		r.Ended = r.Ended[surplus:]
+	r.EndedPromotions = slices.DeleteFunc(append(r.EndedPromotions, p),
+		func(i ProductPromotion) bool { return now.Sub(i.EndsAt.Time) > keepEnded })
+	if surplus := len(r.EndedPromotions) - mostEnded; surplus > 0 {
+		slices.SortStableFunc(r.EndedPromotions, func(a, b ProductPromotion) int {
+			return cmp.Compare(a.EndsAt.Unix(),
+				b.EndsAt.Unix())
+		})
+		r.EndedPromotions = r.EndedPromotions[surplus:]
 	}
 }
 
@@ -553,9 +560,9 @@ func NewPhoto(productID string, now time.Time, d incoming.Declared, sourceURL, k
 // uploaded reports whether its caller uploads the photo.
 func (p *StoredPhoto) uploaded() bool { return p.SourceURL == nil && p.Key == "" }
 
-// Brought returns the source of the photo's file.
-func (p *StoredPhoto) Brought() incoming.Brought {
-	b := incoming.Brought{Declared: p.Declared, Key: p.Key, Arrival: p.CreatedAt.Add(incoming.ArrivalTime)}
+// FileSource returns the source of the photo's file.
+func (p *StoredPhoto) FileSource() incoming.FileSource {
+	b := incoming.FileSource{Declared: p.Declared, Key: p.Key, Arrival: p.CreatedAt.Add(incoming.ArrivalTime)}
 	if p.SourceURL != nil {
 		b.SourceURL = *p.SourceURL
 	}
@@ -568,7 +575,7 @@ func (p *StoredPhoto) Await(tx *store.Tx, now time.Time, o tenant.Owner) error {
 	incoming.Await(tx, o)
 	t := p.task(o, 1)
 	if p.uploaded() {
-		t.DueAt = p.Brought().Arrival
+		t.DueAt = p.FileSource().Arrival
 	}
 	return task.Create(tx, now, t, incoming.Progress{Of: p.ProductID})
 }
@@ -648,7 +655,7 @@ func (w *PhotoWorker) Import(ctx context.Context, s *task.Run) error {
 	case r.Photos[i].State != incoming.Pending:
 		return task.Again(w.Files.Objects.Delete(ctx, media.UploadKey(s.Owner, s.Subject)))
 	}
-	file, why, err := w.Files.Look(ctx, s, r.Photos[i].Brought())
+	file, why, err := w.Files.Look(ctx, s, r.Photos[i].FileSource())
 	if err != nil {
 		return err
 	}

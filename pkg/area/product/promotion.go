@@ -126,7 +126,7 @@ func assign(ctx context.Context, tx *store.Tx, region string, now time.Time, fou
 			continue
 		case r.State == Archived && !slices.Contains(before, productID):
 			faults = append(faults, errs.Invalid(param, "is an archived product. Set its state to active first"))
-		case len(r.Unended(now)) >= MaxPromotions:
+		case len(r.OpenPromotions(now)) >= MaxPromotions:
 			faults = append(faults, errs.Invalid(param, "is in %d promotions that have not ended, which is the maximum",
 				MaxPromotions))
 		case p.Discount.Kind == Amount && p.Discount.Value > r.Price.Amount:
@@ -375,8 +375,8 @@ func Either(states []PromotionState, now time.Time) (any []map[string]store.Boun
 	return any
 }
 
-// Included is a promotion as each of its products keeps it.
-type Included struct {
+// ProductPromotion is a promotion as each of its products keeps it.
+type ProductPromotion struct {
 	ID       string        `json:"id"`
 	Name     string        `json:"name"`
 	Discount Discount      `json:"discount"`
@@ -392,17 +392,22 @@ type Included struct {
 }
 
 // State returns the state of the promotion at a time.
-func (i Included) State(now time.Time) PromotionState { return stateAt(now, i.StartsAt, i.EndsAt) }
+func (i ProductPromotion) State(now time.Time) PromotionState {
+	return stateAt(now, i.StartsAt, i.EndsAt)
+}
 
-// Unended returns the promotions of the product that have not ended.
-func (r *StoredProduct) Unended(now time.Time) []Included {
-	return slices.DeleteFunc(slices.Clone(r.Promotions), func(i Included) bool { return i.State(now) == Ended })
+// OpenPromotions returns the promotions of the product that have not ended.
+func (r *StoredProduct) OpenPromotions(now time.Time) []ProductPromotion {
+	return slices.DeleteFunc(slices.Clone(r.Promotions), func(i ProductPromotion) bool { return i.State(now) == Ended })
 }
 
 // Running returns the promotions of the product that are active, the lowest price first.
-func (r *StoredProduct) Running(now time.Time) []Included {
-	all := slices.DeleteFunc(slices.Clone(r.Promotions), func(i Included) bool { return i.State(now) != Running })
-	slices.SortStableFunc(all, func(a, b Included) int {
+func (r *StoredProduct) Running(now time.Time) []ProductPromotion {
+	all := slices.DeleteFunc(slices.Clone(r.Promotions), func(i ProductPromotion) bool {
+		return i.State(now) !=
+			Running
+	})
+	slices.SortStableFunc(all, func(a, b ProductPromotion) int {
 		return int(a.Discount.Of(r.Price).Amount - b.Discount.Of(r.Price).Amount)
 	})
 	return all
@@ -411,7 +416,7 @@ func (r *StoredProduct) Running(now time.Time) []Included {
 // Include adds a promotion to the product, and replaces an earlier version of it.
 func (r *StoredProduct) Include(p *Promotion, now time.Time) {
 	r.Exclude(p.ID, now)
-	i := Included{ID: p.ID, Name: p.Name, Discount: p.Discount, StartsAt: p.StartsAt, EndsAt: p.EndsAt,
+	i := ProductPromotion{ID: p.ID, Name: p.Name, Discount: p.Discount, StartsAt: p.StartsAt, EndsAt: p.EndsAt,
 		Message: p.Message, PriorPrice: p.PriorPrice}
 	if p.Exception != nil {
 		i.Exception = p.Exception.Reason
@@ -421,7 +426,7 @@ func (r *StoredProduct) Include(p *Promotion, now time.Time) {
 
 // Exclude removes a promotion from the product.
 func (r *StoredProduct) Exclude(promotionID string, now time.Time) {
-	r.Promotions = slices.DeleteFunc(slices.Clone(r.Promotions), func(i Included) bool {
+	r.Promotions = slices.DeleteFunc(slices.Clone(r.Promotions), func(i ProductPromotion) bool {
 		leaves := i.ID == promotionID || i.State(now) == Ended
 		if leaves {
 			r.end(i, now)
@@ -512,7 +517,7 @@ type promotionPatchBody struct {
 
 type promotionListInput struct {
 	httpapi.PageInput
-	resource.Tagged
+	resource.MetadataFilter
 	profile.Filter
 	// Only the promotion with this id.
 	ID string `query:"id" example:"prm_01h455vb4pex5vsknk084sn02q"`
@@ -537,6 +542,6 @@ func (s *Promotions) Register(r *httpapi.Router) {
 	kind.Update(r, s.promotions, httpapi.Op{ID: "updatePromotion", Summary: "Change a promotion",
 		Description: "Takes a JSON merge patch (RFC 7396). Send `state: \"ended\"` to end it early. A promotion that " +
 			"has ended cannot be changed.", Opens: httpapi.Publishing,
-		Errors: []errs.Code{errs.InvalidState, errs.RuleViolated},
-		Fixed:  map[string]string{"factory_id": "create another promotion"}}, s.changed, shown)
+		Errors:       []errs.Code{errs.InvalidState, errs.RuleViolated},
+		FixedMembers: map[string]string{"factory_id": "create another promotion"}}, s.changed, shown)
 }

@@ -79,7 +79,7 @@ type Usage struct {
 // listInput has the parameters of the list of profiles.
 type listInput struct {
 	httpapi.PageInput
-	resource.Tagged
+	resource.MetadataFilter
 	// Only profiles with this name, in any case of its letters.
 	Name string `query:"name" maxLength:"200" example:"Café Linde"`
 }
@@ -254,8 +254,8 @@ func Mount(r *httpapi.Router, e area.Env) { NewService(e.DB, e.Media, e.Now).Reg
 // Input is the type of the body of the operation that creates a profile. Imports check what comes in by its schema.
 var Input = reflect.TypeFor[createBody]()
 
-// settled is the time after which the index by owner shows what was made in a profile.
-const settled = 5 * time.Second
+// indexDelay is the time after which the index by owner shows what was made in a profile.
+const indexDelay = 5 * time.Second
 
 // errFound ends a list at its first item.
 var errFound = errors.New("found")
@@ -263,7 +263,7 @@ var errFound = errors.New("found")
 // empty lets a profile go to which nothing belongs. Whatever is made in a profile notes its use: so nothing is made
 // between the look at the lists and the deletion, and the lists show what was made before.
 func (s *Service) empty(ctx context.Context, tx *store.Tx, f *kind.Found[record.Record]) error {
-	if wait := ledger.UsedAt(f.Beside[uses]).Add(settled).Sub(s.now()); wait > 0 {
+	if wait := ledger.UsedAt(f.Beside[uses]).Add(indexDelay).Sub(s.now()); wait > 0 {
 		e := belongs("Something was made in the profile just now. Repeat the request in a few seconds.")
 		e.RetryAfter = wait
 		return e
@@ -297,17 +297,17 @@ func (s *Service) belonging(ctx context.Context, o tenant.Owner) (nouns []string
 		{"API keys", store.Query{Index: store.Table, Partition: credential.Keys(o.Account)},
 			func(it store.Item) (bool, error) { return s.binds(it, o.Profile) }},
 		{"webhooks", store.Query{Index: store.Table, Partition: webhook.List(o)}, nil},
-		{"factories", listed(o, factoryrecord.Kind), nil},
-		{"social accounts", listed(o, social.Kind), func(it store.Item) (bool, error) {
+		{"factories", listQuery(o, factoryrecord.Kind), nil},
+		{"social accounts", listQuery(o, social.Kind), func(it store.Item) (bool, error) {
 			return it.Filters["state"] != string(social.Disconnected), nil
 		}},
-		{"applications", listed(o, social.ApplicationKind), nil},
-		{"integrations", listed(o, crm.Kind), func(it store.Item) (bool, error) {
+		{"applications", listQuery(o, social.ApplicationKind), nil},
+		{"integrations", listQuery(o, crm.Kind), func(it store.Item) (bool, error) {
 			return it.Filters["state"] != string(crm.Disconnected), nil
 		}},
-		{"content items", listed(o, item.ItemKind), nil},
-		{"generations", listed(o, studio.ItemKind), nil},
-		{"media", listed(o, incoming.ItemKind), nil},
+		{"content items", listQuery(o, item.ItemKind), nil},
+		{"generations", listQuery(o, studio.ItemKind), nil},
+		{"media", listQuery(o, incoming.ItemKind), nil},
 	} {
 		list.query.Limit = 100
 		err := s.db.Each(ctx, list.query, func(it store.Item) error {
@@ -329,8 +329,8 @@ func (s *Service) belonging(ctx context.Context, o tenant.Owner) (nouns []string
 	return nouns, nil
 }
 
-// listed returns the list of the resources of a kind that belong to the owner's profile.
-func listed(o tenant.Owner, kind string) store.Query {
+// listQuery returns the list of the resources of a kind that belong to the owner's profile.
+func listQuery(o tenant.Owner, kind string) store.Query {
 	return store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(o, kind),
 		Filters: map[string]string{store.ProfileFilter: string(o.Profile)}}
 }

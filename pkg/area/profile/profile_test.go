@@ -75,11 +75,11 @@ func TestAProfileInUseIsNotDeleted(t *testing.T) {
 		"social account": {kind: social.Kind, state: "connected", ended: string(social.Disconnected)},
 		"integration":    {kind: crm.Kind, state: "connected", ended: string(crm.Disconnected)},
 		"webhook": {kind: webhook.Kind, change: func(it *store.Item, _ tenant.Profile) {
-			it.Key, it.Listed = store.Key{PK: webhook.List(it.Owner), SK: it.PK}, store.Key{}
+			it.Key, it.ListKey = store.Key{PK: webhook.List(it.Owner), SK: it.PK}, store.Key{}
 		}},
 		"API key": {kind: "api_key", state: keyrecord.Active, ended: keyrecord.Revoked,
 			change: func(it *store.Item, _ tenant.Profile) {
-				it.Key, it.Listed, it.Mode, it.Profile = credential.KeyOf(it.Account, it.PK), store.Key{}, "", ""
+				it.Key, it.ListKey, it.Mode, it.Profile = credential.KeyOf(it.Account, it.PK), store.Key{}, "", ""
 			}, doc: func(state string, p tenant.Profile) any {
 				return keyrecord.Record{Key: keyrecord.Key{State: state, ProfileIDs: []tenant.Profile{p}}}
 			}},

@@ -115,7 +115,7 @@ func (w *world) connect(name string) string {
 	r := &social.Record{Account: social.Account{Resource: resource.New(social.NewID(now), now, nil), Platform: name,
 		Handle: "Acme", FactoryIDs: []string{}}, PlatformID: "sandbox-" + name}
 	var err error
-	if r.Sealed, err = vault.Seal(w.T.Context(), o, r.ID, platform.Account{ID: r.PlatformID}); err != nil {
+	if r.SealedAccount, err = vault.Seal(w.T.Context(), o, r.ID, platform.Account{ID: r.PlatformID}); err != nil {
 		w.T.Fatal(err)
 	}
 	it, err := r.Item(o)
@@ -163,12 +163,12 @@ type counted struct {
 }
 
 // Edit implements platform.Editor.
-func (c counted) Edit(_ context.Context, _ platform.Account, p platform.Placed, text string) error {
+func (c counted) Edit(_ context.Context, _ platform.Account, p platform.PlacedPost, text string) error {
 	return c.w.change(func() { c.w.posts[p.ID] = text })
 }
 
 // Delete implements platform.Deleter.
-func (c counted) Delete(_ context.Context, _ platform.Account, p platform.Placed) error {
+func (c counted) Delete(_ context.Context, _ platform.Account, p platform.PlacedPost) error {
 	return c.w.change(func() {
 		delete(c.w.posts, p.ID)
 		c.w.deleted = append(c.w.deleted, p.Posts()...)

@@ -93,13 +93,13 @@ const (
 // Describe returns the values by which lists filter links.
 func (l linkRecord) Describe() map[string]string {
 	all := l.Resource.Describe()
-	all[itemsFilter] = marked(l.ItemIDs)
-	all[factoriesFilter] = marked(l.Factories)
+	all[itemsFilter] = joinIDs(l.ItemIDs)
+	all[factoriesFilter] = joinIDs(l.Factories)
 	return all
 }
 
-// marked returns ids as one text that has each after a mark.
-func marked(ids []string) (text string) {
+// joinIDs returns ids as one text that has each after a mark.
+func joinIDs(ids []string) (text string) {
 	for _, one := range ids {
 		text += mark + one
 	}
@@ -158,7 +158,7 @@ func (b linkBody) Rules() error {
 
 type linksInput struct {
 	httpapi.PageInput
-	resource.Tagged
+	resource.MetadataFilter
 	profile.Filter
 	// Only links that show items of this factory.
 	FactoryID string `query:"factory_id"`
@@ -285,9 +285,9 @@ func (s *Service) ended(_ context.Context, f *kind.Found[linkRecord]) (ReviewLin
 	return f.Record.ReviewLink, nil
 }
 
-// opened returns the link of a token and the principal of its page, or nil if there is none, it has ended or the token
-// is wrong.
-func (s *Service) opened(ctx context.Context, token string) (*linkRecord, store.Item, *auth.Principal, error) {
+// openLink returns the link of a token and the principal of its page, or nil if there is none, it has ended or the
+// token is wrong.
+func (s *Service) openLink(ctx context.Context, token string) (*linkRecord, store.Item, *auth.Principal, error) {
 	suffix, secret, _ := strings.Cut(token, ".")
 	linkID := id.ReviewLink + "_" + suffix
 	if !id.Valid(id.ReviewLink, linkID) {
@@ -314,8 +314,8 @@ func (s *Service) opened(ctx context.Context, token string) (*linkRecord, store.
 	return &l, found, h.Principal, err
 }
 
-// reviewed returns the items of a link, in their order.
-func (s *Service) reviewed(ctx context.Context, l *linkRecord, owner store.Item) (all []*item.Record, err error) {
+// linkItems returns the items of a link, in their order.
+func (s *Service) linkItems(ctx context.Context, l *linkRecord, owner store.Item) (all []*item.Record, err error) {
 	var items []store.Item
 	if l.FactoryID == nil {
 		items, err = s.db.GetAll(ctx, store.IDKeys(l.ItemIDs)...)
@@ -379,7 +379,7 @@ func (s *Service) readLinks(ctx context.Context, in *linksInput) (httpapi.Page[R
 	}
 	page, err := kind.Page(ctx, s.reviewLinks, in, note, func(_ context.Context, in *linksInput, q *store.Query) error {
 		if len(in.State) > 0 { // no item has it, and still a cursor belongs to a list of states
-			q.Judged = map[string][]string{"state": slices.Sorted(slices.Values(in.State))}
+			q.CallerFilters = map[string][]string{"state": slices.Sorted(slices.Values(in.State))}
 		}
 		if q.Contains == nil {
 			q.Contains = map[string][]string{}

@@ -56,7 +56,7 @@ func NewService(db *store.DB, items *content.Service, factories *factory.Service
 func Open(e area.Env) *Service {
 	factories := factory.NewService(e.DB, e.Now)
 	return NewService(e.DB, content.NewService(e.DB, factories, e.Media, e.Offer(),
-		e.Now).Moderated(e.Moderator), factories, e.Media, e.Audit, e.Now, e.Random).Signed(e.Signatures)
+		e.Now).Moderated(e.Moderator), factories, e.Media, e.Audit, e.Now, e.Random).SignWith(e.Signatures)
 }
 
 // Mount registers the operations of the area.
@@ -247,7 +247,7 @@ func (s *Service) slots(ctx context.Context, in *slotsInput) (page httpapi.Page[
 	for _, at := range times.Between(from, to) {
 		all = append(all, Slot{At: resource.Instant(at), Free: true, Taken: []TakenSlot{}})
 	}
-	var planned map[string]publication.Taken
+	var planned map[string]publication.TakenTimes
 	if len(accounts) > 0 {
 		if planned, err = times.PlannedBetween(ctx, s.db, auth.FromContext(ctx).Owner, from, to); err != nil {
 			return page, err
@@ -280,7 +280,7 @@ func (s *Service) validate(ctx context.Context, _ *store.Tx, in *validateInput) 
 	if err := b.Rules(); err != nil {
 		return content.Validation{}, err
 	}
-	p := content.Proposed{ItemID: b.ItemID, Body: b.Item, Accounts: b.Accounts, Options: b.Options}
+	p := content.PublishProposal{ItemID: b.ItemID, Body: b.Item, Accounts: b.Accounts, Options: b.Options}
 	if b.PublishAt != nil {
 		p.At = b.PublishAt.Time
 	}
@@ -290,9 +290,9 @@ func (s *Service) validate(ctx context.Context, _ *store.Tx, in *validateInput) 
 	return s.content.Validate(ctx, p)
 }
 
-// Signed has a signer sign the dossiers of live posts. Without one, and those of sandboxes, they are signed with a key
-// that everybody knows, whose id says so.
-func (s *Service) Signed(by seal.Signer) *Service {
+// SignWith has a signer sign the dossiers of live posts. Without one, and those of sandboxes, they are signed with a
+// key that everybody knows, whose id says so.
+func (s *Service) SignWith(by seal.Signer) *Service {
 	s.signatures = by
 	return s
 }
@@ -358,7 +358,7 @@ func (s *Service) dossier(ctx context.Context, in *PublicationPath) (out SignedD
 		}
 	}
 	out.Dossier, out.SHA256 = canonical{json.RawMessage(d.Canonical)}, d.SHA256
-	out.Signature, out.Key, err = seal.Detached(ctx, signer, []byte(d.Canonical))
+	out.Signature, out.Key, err = seal.SignDetached(ctx, signer, []byte(d.Canonical))
 	if err != nil {
 		return out, errs.Wrap(err, errs.ProviderUnavailable, "The dossier cannot be signed at the moment. Repeat the "+
 			"request.")

@@ -52,7 +52,7 @@ func (s *Service) With(operations http.Handler) http.Handler {
 
 func (s *Service) serve(req *http.Request, token string) page {
 	ctx, c := req.Context(), choicesOf(req)
-	l, it, p, err := s.opened(ctx, token)
+	l, it, p, err := s.openLink(ctx, token)
 	switch {
 	case err != nil:
 		slog.Error("review link not read", "error", err)
@@ -65,7 +65,7 @@ func (s *Service) serve(req *http.Request, token string) page {
 	ctx = auth.NewContext(ctx, p)
 	switch req.Method {
 	case http.MethodGet, http.MethodHead:
-		return s.view(ctx, l, it, shown{choices: c, last: req.URL.Query().Get("on")})
+		return s.view(ctx, l, it, pageExtras{choices: c, last: req.URL.Query().Get("on")})
 	case http.MethodPost:
 		return s.decide(ctx, req, l, it, c)
 	}
@@ -73,21 +73,21 @@ func (s *Service) serve(req *http.Request, token string) page {
 		allow: "GET, HEAD, POST"}.in(c)
 }
 
-// shown is what a page shows beside the items of its link.
-type shown struct {
+// pageExtras is what a page shows beside the items of its link.
+type pageExtras struct {
 	choices
 	// last is the item of the last form: its card is shown whatever the filter says.
 	last string
 	// status and failed are those of a form that did nothing, and notes what was typed in it, by the ids of items.
-	status int
-	failed string
-	notes  map[string]string
+	status  int
+	failure string
+	notes   map[string]string
 }
 
-func (s *Service) view(ctx context.Context, l *linkRecord, it store.Item, with shown) page {
+func (s *Service) view(ctx context.Context, l *linkRecord, it store.Item, with pageExtras) page {
 	p := page{Status: cmp.Or(with.status, http.StatusOK), Decide: l.May == mayDecide}.in(with.choices)
 	p.Title = cmp.Or(l.Name, p.T("Posts to review"))
-	records, err := s.reviewed(ctx, l, it)
+	records, err := s.linkItems(ctx, l, it)
 	if err == nil && it.Owner.Profile != "" {
 		var brand profile.Brand
 		brand, err = profile.BrandOf(ctx, s.db, it.Owner)
@@ -100,8 +100,8 @@ func (s *Service) view(ctx context.Context, l *linkRecord, it store.Item, with s
 		slog.Error("review page not read", "link", l.ID, "error", err)
 		return pageBroken.in(with.choices)
 	}
-	if with.failed != "" && !slices.ContainsFunc(p.Items, func(one pageItem) bool { return one.Failed != "" }) {
-		p.Notice = p.T(with.failed) // the item is not on the page
+	if with.failure != "" && !slices.ContainsFunc(p.Items, func(one pageItem) bool { return one.Failed != "" }) {
+		p.Notice = p.T(with.failure) // the item is not on the page
 	}
 	switch {
 	case len(records) == 0:
@@ -132,7 +132,7 @@ func madeOf(files []media.File) (made, signer string) {
 }
 
 // fill adds the items to a page.
-func (s *Service) fill(ctx context.Context, p *page, records []*item.Record, it store.Item, with shown) error {
+func (s *Service) fill(ctx context.Context, p *page, records []*item.Record, it store.Item, with pageExtras) error {
 	accounts, err := s.accountsOf(ctx, records, it)
 	if err != nil {
 		return err
@@ -162,7 +162,7 @@ func (s *Service) fill(ctx context.Context, p *page, records []*item.Record, it 
 			one.Note = *r.Item.Approval.Note
 		}
 		if one.Last {
-			one.Failed = with.failed
+			one.Failed = with.failure
 		}
 		if r.Item.PublishAt != nil {
 			one.PublishAt = r.Item.PublishAt.UTC().Format(time.RFC3339)
@@ -305,9 +305,9 @@ const (
 // decision is the form of a page. Its button has the decision, the id of the item and the version that the page has
 // shown: all notes are in one form, so that a decision about one item keeps what was typed about the others.
 type decision struct {
-	what, itemID string
-	version      int64
-	notes        map[string]string
+	action, itemID string
+	version        int64
+	notes          map[string]string
 }
 
 // Form returns the form of a decision about an item, as its page sends it.
@@ -331,19 +331,19 @@ func decisionOf(req *http.Request) (d decision, complete bool) {
 		return d, false
 	}
 	version, err := strconv.ParseInt(parts[2], 10, 64)
-	d.what, d.itemID, d.version = parts[0], parts[1], version
+	d.action, d.itemID, d.version = parts[0], parts[1], version
 	return d, err == nil
 }
 
 // refused says why a form is not a decision about one of the shown items, with the status: 0 if it is one.
 func (d decision) refused(all []*item.Record) (status int, why string) {
 	switch note := d.notes[d.itemID]; {
-	case d.what != item.Approved && d.what != item.ChangesRequested && d.what != undo,
+	case d.action != item.Approved && d.action != item.ChangesRequested && d.action != undo,
 		!slices.ContainsFunc(all, func(r *item.Record) bool { return r.Item.ID == d.itemID }):
 		return http.StatusBadRequest, failedGone
 	case len([]rune(note)) > mostNote:
 		return http.StatusUnprocessableEntity, failedLong
-	case d.what == item.ChangesRequested && note == "":
+	case d.action == item.ChangesRequested && note == "":
 		return http.StatusUnprocessableEntity, failedNote
 	}
 	return 0, ""
@@ -357,12 +357,12 @@ func (s *Service) decide(ctx context.Context, req *http.Request, l *linkRecord, 
 	began := s.now()
 	req.Body = http.MaxBytesReader(nil, req.Body, mostForm)
 	show := func(status int, why string, d decision) page {
-		return s.view(ctx, l, it, shown{choices: c, last: d.itemID, status: status, failed: why, notes: d.notes})
+		return s.view(ctx, l, it, pageExtras{choices: c, last: d.itemID, status: status, failure: why, notes: d.notes})
 	}
 	if err := req.ParseForm(); err != nil {
 		return show(http.StatusBadRequest, failedForm, decision{})
 	}
-	all, err := s.reviewed(ctx, l, it)
+	all, err := s.linkItems(ctx, l, it)
 	if err != nil {
 		slog.Error("review page not read", "link", l.ID, "error", err)
 		return pageBroken.in(c)
@@ -380,7 +380,7 @@ func (s *Service) decide(ctx context.Context, req *http.Request, l *linkRecord, 
 	ctx = resource.WithConcern(ctx)
 	err = s.commit(ctx, l, d)
 	s.record(ctx, l, it, d, err, began)
-	if err != nil && !done(all, d, l.ID) {
+	if err != nil && !isRepeated(all, d, l.ID) {
 		status, why := refusal(err, all, d.itemID)
 		if why == "" {
 			slog.Error("decision not written", "link", l.ID, "error", err)
@@ -392,13 +392,13 @@ func (s *Service) decide(ctx context.Context, req *http.Request, l *linkRecord, 
 	if len(d.notes) > 0 {
 		return show(http.StatusOK, "", d)
 	}
-	return page{after: c.after(d)}
+	return page{next: c.after(d)}
 }
 
-// done reports whether the link has made the decision before: the form was sent twice.
-func done(all []*item.Record, d decision, linkID string) bool {
+// isRepeated reports whether the link has made the decision before: the form was sent twice.
+func isRepeated(all []*item.Record, d decision, linkID string) bool {
 	return slices.ContainsFunc(all, func(r *item.Record) bool {
-		return r.Item.ID == d.itemID && d.what == item.Approved && r.Item.Approval.State == d.what &&
+		return r.Item.ID == d.itemID && d.action == item.Approved && r.Item.Approval.State == d.action &&
 			r.Item.Approval.By != nil &&
 			*r.Item.Approval.By == linkID && r.Item.Version > d.version
 	})
@@ -430,10 +430,10 @@ func refusal(err error, all []*item.Record, itemID string) (status int, why stri
 func (s *Service) commit(ctx context.Context, l *linkRecord, d decision) error {
 	seen := httpapi.IfMatch{IfMatch: httpapi.ETag(d.version)}
 	return s.db.Change(ctx, func(tx *store.Tx) (err error) {
-		if d.what == undo {
+		if d.action == undo {
 			_, err = s.content.Withdraw(ctx, tx, d.itemID, seen)
 		} else {
-			_, err = s.content.Decide(ctx, tx, d.itemID, d.what, d.notes[d.itemID], l.Authority, seen)
+			_, err = s.content.Decide(ctx, tx, d.itemID, d.action, d.notes[d.itemID], l.Authority, seen)
 		}
 		return err
 	})
@@ -451,7 +451,7 @@ func (s *Service) record(ctx context.Context, l *linkRecord, it store.Item, d de
 		began = g.ReceivedAt
 	}
 	path := PagePath + l.ID + "/" + d.itemID
-	if d.what == undo {
+	if d.action == undo {
 		path += "/" + undo
 	}
 	err := s.audit.Record(context.WithoutCancel(ctx), httpapi.Call{
@@ -494,8 +494,8 @@ type page struct {
 	Decide         bool
 	// origins are those of the media that the page shows, after is the address to go to instead of a page, and allow
 	// the header Allow.
-	origins      []string
-	allow, after string
+	origins     []string
+	allow, next string
 }
 
 // Link returns the address of the page with all posts, or with those that wait for a decision.
@@ -595,9 +595,9 @@ func (p page) write(w http.ResponseWriter, method string) {
 	if p.allow != "" {
 		w.Header().Set("Allow", p.allow)
 	}
-	if p.after != "" {
+	if p.next != "" {
 		web.SetHeaders(w.Header())
-		w.Header().Set("Location", p.after)
+		w.Header().Set("Location", p.next)
 		w.WriteHeader(http.StatusSeeOther)
 		return
 	}
@@ -674,7 +674,7 @@ func choicesOf(req *http.Request) choices {
 
 // after returns the address of the page after a decision.
 func (c choices) after(d decision) string {
-	q := url.Values{"done": {d.what}, "on": {d.itemID}}
+	q := url.Values{"done": {d.action}, "on": {d.itemID}}
 	for name, values := range c.query {
 		q[name] = values
 	}
@@ -694,7 +694,7 @@ func (c choices) T(text string, values ...any) string {
 	return text
 }
 
-// Language implements web.Translated.
+// Language implements web.Translations.
 func (c choices) Language() string { return codes[c.language] }
 
 // Languages returns the languages that the reader can choose.

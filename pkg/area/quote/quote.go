@@ -75,8 +75,8 @@ func place(it *store.Item, q *record) {
 	}
 }
 
-// holds is the time for which a quote holds a price.
-const holds = 24 * time.Hour
+// priceTime is the time for which a quote holds a price.
+const priceTime = 24 * time.Hour
 
 // keepUnused is the time for which a quote is shown after its end if it was not used.
 const keepUnused = 30 * 24 * time.Hour
@@ -109,7 +109,7 @@ type createBody struct {
 
 type listInput struct {
 	httpapi.PageInput
-	resource.Tagged
+	resource.MetadataFilter
 	profile.Filter
 	// Only quotes for these operations, separated by commas.
 	Operation []string `query:"operation" enum:"createContentPlan,createContentItems" nullable:"false" filter:"operation"`
@@ -175,7 +175,7 @@ func (s *Service) opened(ctx context.Context, _ *store.Tx, c *kind.Change[record
 	case err != nil:
 		return err
 	}
-	var of stored
+	var of document
 	if err := it.Decode(&of); err != nil {
 		return err
 	}
@@ -195,7 +195,7 @@ func (s *Service) opened(ctx context.Context, _ *store.Tx, c *kind.Change[record
 		return e
 	}
 	q.Operation, q.Items, q.CreatedIDs = of.Operation, []Price{}, []string{}
-	q.ExpiresAt = resource.Instant(c.Now.Add(holds))
+	q.ExpiresAt = resource.Instant(c.Now.Add(priceTime))
 	q.Digest, q.Stamp, q.Lots, c.Item.Owner = of.Digest, of.Stamp, of.Lots, it.Owner
 	for _, l := range of.Lots {
 		q.Items = append(q.Items, Price{l.Credits})
@@ -218,8 +218,8 @@ type Rehearse struct {
 	Rehearse bool `json:"rehearse,omitempty"`
 }
 
-// Given are the members of the body of a call that can be rehearsed and quoted. Embed it.
-type Given struct {
+// CallTerms are the members of the body of a call that can be rehearsed and quoted. Embed it.
+type CallTerms struct {
 	Rehearse
 	// Id of a quote of the same body: the call costs at most what the quote says. A quote is used once.
 	QuoteID string `json:"quote_id,omitempty" maxLength:"64" example:"qte_01h455vb4pex5vsknk084sn02q"`
@@ -228,13 +228,13 @@ type Given struct {
 // lot is what a rehearsal keeps of an item.
 type lot struct {
 	Credits int64 `json:"credits"`
-	// Of is the content type of the item, and Made is a hash of what sets its price.
-	Of   string `json:"of,omitempty"`
-	Made string `json:"made,omitempty"`
+	// ContentType is the content type of the item, and Made is a hash of what sets its price.
+	ContentType string `json:"of,omitempty"`
+	PriceHash   string `json:"made,omitempty"`
 }
 
-// stored is the document of a rehearsal, from which quotes are made.
-type stored struct {
+// document is the document of a rehearsal, from which quotes are made.
+type document struct {
 	Operation string `json:"operation"`
 	// Digest is the hash of the request, and Stamp that of everything else that its result depends on.
 	Digest   string              `json:"digest"`
@@ -249,8 +249,8 @@ const (
 	quoteKind     = "quote"
 )
 
-// unquoted are the members that do not count in the digest of a request.
-var unquoted = []string{"rehearse", "quote_id"}
+// ignoredMembers are the members that do not count in the digest of a request.
+var ignoredMembers = []string{"rehearse", "quote_id"}
 
 // Terms are those on which an operation takes a call: it is rehearsed, has a quote, or, as the zero value says,
 // neither. An operation runs the same code in each case.
@@ -269,13 +269,13 @@ type Terms struct {
 
 // Open returns the terms of a call of an operation. It reads the quote that the call names, and refuses one that is not
 // of the same request, has ended, or was used.
-func Open(ctx context.Context, db *store.DB, now time.Time, operation string, g Given) (*Terms, error) {
+func Open(ctx context.Context, db *store.DB, now time.Time, operation string, g CallTerms) (*Terms, error) {
 	t := &Terms{operation: operation, now: now}
 	if !g.Rehearse.Rehearse && g.QuoteID == "" {
 		return t, nil
 	}
 	var err error
-	if t.digest, err = httpapi.RequestDigest(ctx, unquoted...); err != nil {
+	if t.digest, err = httpapi.RequestDigest(ctx, ignoredMembers...); err != nil {
 		return nil, err
 	}
 	if !g.Rehearse.Rehearse {
@@ -370,25 +370,25 @@ func (t *Terms) Stamp(stamp string) error {
 // Bound returns the part of the quote for the item with a number, or nil if the call has none. Made describes what the
 // price of the item is for: a quote does not hold the price of another thing. The part of a rehearsed call bounds
 // nothing, and has no need of a quote.
-func (t *Terms) Bound(number int, made string) (*ledger.Quoted, error) {
+func (t *Terms) Bound(number int, made string) (*ledger.QuoteShare, error) {
 	switch {
 	case t.Rehearsed():
-		return &ledger.Quoted{QuoteID: t.rehearsal.ID, Credits: ledger.MaxCredits}, nil
+		return &ledger.QuoteShare{QuoteID: t.rehearsal.ID, Credits: ledger.MaxCredits}, nil
 	case t.quote == nil:
 		return nil, nil
-	case number >= len(t.quote.Lots) || t.quote.Lots[number].Made != short(made):
+	case number >= len(t.quote.Lots) || t.quote.Lots[number].PriceHash != short(made):
 		return nil, errChanged()
 	}
-	return &ledger.Quoted{QuoteID: t.quote.ID, Credits: t.quote.Lots[number].Credits}, nil
+	return &ledger.QuoteShare{QuoteID: t.quote.ID, Credits: t.quote.Lots[number].Credits}, nil
 }
 
 // BoundOf is Bound for all items of a kind, which are made alike: it is the lowest of their parts.
-func (t *Terms) BoundOf(of, made string) (least *ledger.Quoted, err error) {
+func (t *Terms) BoundOf(of, made string) (least *ledger.QuoteShare, err error) {
 	if t.quote == nil {
 		return t.Bound(0, made)
 	}
 	for i, l := range t.quote.Lots {
-		if l.Of != of {
+		if l.ContentType != of {
 			continue
 		}
 		q, err := t.Bound(i, made)
@@ -447,7 +447,7 @@ func (t *Terms) Close(ctx context.Context, db *store.DB, tx, filled *store.Tx, o
 	}
 	r := t.rehearsal
 	it := store.Item{Key: store.IDKey(r.ID), Kind: rehearsalKind, Owner: o, ExpireAt: r.ExpiresAt.Time}
-	if err := it.Encode(stored{t.operation, t.digest, t.stamp, t.lots, r.Refusals}); err != nil {
+	if err := it.Encode(document{t.operation, t.digest, t.stamp, t.lots, r.Refusals}); err != nil {
 		return nil, err
 	}
 	quota.Rehearsals.Take(tx, t.now, &it)

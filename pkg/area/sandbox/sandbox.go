@@ -97,11 +97,11 @@ func (s *Service) Register(r *httpapi.Router) {
 			"It runs in the background, and has ended when `GET /v1/factories` lists none of the earlier factories. " +
 			"A call during a reset starts another one, which finds what is left. With a live key it is refused.",
 		Status: http.StatusAccepted, Errors: []errs.Code{errs.ValidationFailed}, Opens: httpapi.Deletion,
-		Fixed: map[string]string{"advance": "move the clock by POST /v1/sandbox/advance with seconds"},
+		FixedMembers: map[string]string{"advance": "move the clock by POST /v1/sandbox/advance with seconds"},
 	}
 	httpapi.Write(r, reset, s.reset)
 	advance := reset
-	advance.ID, advance.Path, advance.Fixed = "advanceSandbox", "/v1/sandbox/advance", nil
+	advance.ID, advance.Path, advance.FixedMembers = "advanceSandbox", "/v1/sandbox/advance", nil
 	advance.Summary = "Move the clock of the sandbox"
 	advance.Description = "Moves the one clock of the sandbox, which says what is past, due or next, and has happen " +
 		"what falls due: scheduled content items are published in the order of their times, content plans write the " +
@@ -169,7 +169,7 @@ func (h *Resetter) Handlers() map[task.Kind]task.Handler {
 func (h *Resetter) Reset(ctx context.Context, r *task.Run) error {
 	var asked request
 	var p erasure.Pass
-	if err := errors.Join(inSandbox(r), r.Decode(&asked), r.Kept("pass", &p)); err != nil {
+	if err := errors.Join(inSandbox(r), r.Decode(&asked), r.Recall("pass", &p)); err != nil {
 		return task.Permanent(err)
 	}
 	_, wait, done, err := h.Next(ctx, r.Owner, &p, asked.Before, "")

@@ -140,18 +140,18 @@ type Record struct {
 	Account
 	// PlatformID is the platform's id of the account.
 	PlatformID string `json:"platform_id,omitempty"`
-	// Sealed is the platform.Account with its token, encrypted by Vault.
-	Sealed []byte `json:"sealed,omitempty"`
+	// SealedAccount is the platform.Account with its token, encrypted by Vault.
+	SealedAccount []byte `json:"sealed,omitempty"`
 	// Connection counts how often the account was connected, and Tokens counts the stored tokens. A worker whose token
 	// has failed uses Tokens to check that it is still the stored one.
 	Connection int `json:"connection,omitempty"`
 	Tokens     int `json:"tokens,omitempty"`
-	// Told reports whether an event has announced that the owner has to connect the account again.
-	Told bool `json:"told,omitempty"`
-	// Barred reports that the platform has refused calls about comments for want of a permission.
-	Barred bool `json:"barred,omitempty"`
-	// FiguresBarred reports that the platform has refused readings of figures for want of a permission.
-	FiguresBarred bool `json:"figures_barred,omitempty"`
+	// Announced reports whether an event has announced that the owner has to connect the account again.
+	Announced bool `json:"told,omitempty"`
+	// CommentsRefused reports that the platform has refused calls about comments for want of a permission.
+	CommentsRefused bool `json:"barred,omitempty"`
+	// FiguresRefused reports that the platform has refused readings of figures for want of a permission.
+	FiguresRefused bool `json:"figures_barred,omitempty"`
 	// RefusedToken counts the tokens at the last answer that a token has ended.
 	RefusedToken int `json:"refused_token,omitempty"`
 	// RefreshedAt is the time at which the token was stored.
@@ -167,7 +167,7 @@ type Record struct {
 func (r *Record) View() Account {
 	a := r.Account
 	row, _ := registry.Find(r.Platform)
-	a.Comments, a.Figures = Commenting{AbilitiesOf(row.Capabilities), r.Barred}, Figures{r.FiguresBarred}
+	a.Comments, a.Figures = Commenting{AbilitiesOf(row.Capabilities), r.CommentsRefused}, Figures{r.FiguresRefused}
 	a.AuthorizationURL = nil
 	if a.State != NeedsReconnect {
 		a.Failure = nil
@@ -186,8 +186,8 @@ func (r *Record) Meter() string {
 // meterMark separates a platform and an application in the name of a budget.
 const meterMark = "@"
 
-// Metered returns the application that has a budget of its own, or an empty text if the operator's has it.
-func Metered(budget string) (applicationID string) {
+// MeteredApplication returns the application that has a budget of its own, or an empty text if the operator's has it.
+func MeteredApplication(budget string) (applicationID string) {
 	_, applicationID, _ = strings.Cut(budget, meterMark)
 	if !id.Valid(id.Application, applicationID) {
 		return ""
@@ -348,10 +348,10 @@ func (p Purpose) bar(tx *store.Tx, now time.Time, it store.Item, used int) error
 		return err
 	}
 	switch {
-	case p == ForReading && !r.FiguresBarred:
-		r.FiguresBarred = true
-	case p == ForComments && !r.Barred:
-		r.Barred = true
+	case p == ForReading && !r.FiguresRefused:
+		r.FiguresRefused = true
+	case p == ForComments && !r.CommentsRefused:
+		r.CommentsRefused = true
 	default:
 		return nil
 	}
@@ -422,8 +422,8 @@ func (r *Record) Connect(tx *store.Tx, now time.Time, it store.Item, token platf
 	r.State, r.Consent, r.AuthorizationURL, r.ConnectedAs, r.TokenExpiresAt, r.ReconnectDueAt, r.Failure = Connected,
 		nil, nil, nil, nil, nil, nil
 	r.Connection++
-	r.Barred, r.FiguresBarred, r.RefusedToken = false, false, 0
-	r.stored(now, token)
+	r.CommentsRefused, r.FiguresRefused, r.RefusedToken = false, false, 0
+	r.noteToken(now, token)
 	if r.TokenExpiresAt != nil {
 		t := task.Task{Message: refreshMessage(it.Owner, r), DueAt: now.Add(r.pause(now))}
 		if err := task.Create(tx, now, t, Refreshing{Connection: r.Connection}); err != nil {
@@ -448,8 +448,8 @@ func (r *Record) Connect(tx *store.Tx, now time.Time, it store.Item, token platf
 	return nil
 }
 
-// stored notes in the record that a token was stored.
-func (r *Record) stored(now time.Time, token platform.Token) {
+// noteToken notes in the record that a token was stored.
+func (r *Record) noteToken(now time.Time, token platform.Token) {
 	r.Tokens++
 	r.RefreshedAt = now
 	before := r.ReconnectDueAt
@@ -459,7 +459,7 @@ func (r *Record) stored(now time.Time, token platform.Token) {
 		r.TokenExpiresAt = r.ReconnectDueAt
 	}
 	if before == nil || r.ReconnectDueAt == nil || r.ReconnectDueAt.After(before.Add(notice)) {
-		r.Told = false
+		r.Announced = false
 	}
 }
 
@@ -480,7 +480,7 @@ func (r *Record) pause(now time.Time) time.Duration {
 	next := r.RefreshedAt.Add(ahead(r.TokenExpiresAt.Sub(r.RefreshedAt)))
 	switch {
 	case ends == nil:
-	case !r.Told:
+	case !r.Announced:
 		if tell := ends.Add(-notice); tell.Before(next) || !r.TokenExpiresAt.Before(ends.Time) {
 			next = tell
 		}
@@ -511,7 +511,7 @@ func Adopt(ctx context.Context, tx *store.Tx, now time.Time, o tenant.Owner, v V
 	fill(r, on)
 	r.ApplicationID = nil
 	var err error
-	if r.Sealed, err = v.Seal(ctx, o, r.ID, on); err != nil {
+	if r.SealedAccount, err = v.Seal(ctx, o, r.ID, on); err != nil {
 		return err
 	}
 	it, err := r.Item(o)
@@ -688,7 +688,7 @@ func Days(items []store.Item, o tenant.Owner, from, to time.Time) (all []platfor
 // figure that is not known now keeps its value, and a day without figures is left out.
 func KeepDays(ctx context.Context, db *store.DB, tx *store.Tx, o tenant.Owner, accountID string,
 	days []platform.Day) error {
-	days = slices.DeleteFunc(slices.Clone(days), func(d platform.Day) bool { return len(d.Named()) == 0 })
+	days = slices.DeleteFunc(slices.Clone(days), func(d platform.Day) bool { return len(d.Names()) == 0 })
 	if len(days) == 0 {
 		return nil
 	}
@@ -717,7 +717,7 @@ func KeepDays(ctx context.Context, db *store.DB, tx *store.Tx, o tenant.Owner, a
 			it = store.Item{Key: keys[i], Kind: DaysKind, Owner: o,
 				ExpireAt: days[len(days)-1].Date.Add(keepDays)}
 			if o.Mode == tenant.Test { // the reset of the sandbox finds them
-				it.Listed = store.Key{PK: store.OwnerPartition(o, DaysKind), SK: accountID}
+				it.ListKey = store.Key{PK: store.OwnerPartition(o, DaysKind), SK: accountID}
 			}
 		}
 		if err := it.Encode(m); err != nil {

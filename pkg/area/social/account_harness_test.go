@@ -79,7 +79,7 @@ func (w *accountWorld) connectTo(name string, a platform.Account, factories ...s
 		PlatformID: a.ID,
 	}
 	var err error
-	if r.Sealed, err = w.Vault.Seal(w.T.Context(), owner, r.ID, a); err != nil {
+	if r.SealedAccount, err = w.Vault.Seal(w.T.Context(), owner, r.ID, a); err != nil {
 		w.T.Fatal(err)
 	}
 	it, err := r.Item(owner)

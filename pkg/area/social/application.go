@@ -65,8 +65,8 @@ type Application struct {
 // applicationRecord is the stored document of an application.
 type applicationRecord struct {
 	Application
-	// Sealed is the secret, encrypted by Vault. It is empty if the platform has public applications.
-	Sealed []byte `json:"sealed,omitempty"`
+	// SealedSecret is the secret, encrypted by Vault. It is empty if the platform has public applications.
+	SealedSecret []byte `json:"sealed,omitempty"`
 	// Deleted reports that the application was deleted. Its item stays for a while, without the secret.
 	Deleted bool `json:"deleted,omitempty"`
 }
@@ -76,8 +76,8 @@ const keepGone = 24 * time.Hour
 
 // remove adds the deletion of an application, which was read as it, to the transaction.
 func (r *applicationRecord) remove(tx *store.Tx, it store.Item, now time.Time) error {
-	r.Sealed, r.Deleted = nil, true
-	it.Listed, it.ExpireAt = store.Key{}, now.Add(keepGone)
+	r.SealedSecret, r.Deleted = nil, true
+	it.ListKey, it.ExpireAt = store.Key{}, now.Add(keepGone)
 	r.Touch(now)
 	return tx.Rewrite(it, r)
 }
@@ -233,8 +233,8 @@ func (s *Service) ownPlatforms(ctx context.Context, o tenant.Owner) (names []str
 // errUsed ends a list at its first item.
 var errUsed = errors.New("used")
 
-// used reports whether an account that is not disconnected was connected with an application.
-func (s *Service) used(ctx context.Context, o tenant.Owner, applicationID string) (bool, error) {
+// isUsed reports whether an account that is not disconnected was connected with an application.
+func (s *Service) isUsed(ctx context.Context, o tenant.Owner, applicationID string) (bool, error) {
 	err := s.db.Each(tenant.Unconfined(ctx), store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(o, Kind),
 		Filters: map[string]string{applicationFilter: applicationID}, Limit: 100}, func(it store.Item) error {
 		if it.Filters["state"] == string(Disconnected) {
@@ -251,13 +251,13 @@ func (s *Service) used(ctx context.Context, o tenant.Owner, applicationID string
 // keep seals a secret into the record.
 func (s *Service) keep(ctx context.Context, o tenant.Owner, r *applicationRecord, secret string) (err error) {
 	if secret != "" {
-		r.Sealed, err = s.vault.Seal(ctx, o, r.ID, platform.Secret(secret))
+		r.SealedSecret, err = s.vault.Seal(ctx, o, r.ID, platform.Secret(secret))
 	}
 	return err
 }
 
 type applicationBody struct {
-	profile.Given
+	profile.ProfileMember
 	// Platform with which you have registered the application. It cannot be changed.
 	Platform platformID `json:"platform" example:"x"`
 	// Id that the platform has given the application: client_id, client_key or app id. It cannot be changed.
@@ -316,7 +316,7 @@ type applicationPatch struct {
 
 type applicationsInput struct {
 	httpapi.PageInput
-	resource.Tagged
+	resource.MetadataFilter
 	profile.Filter
 	// Only applications of these platforms, separated by commas.
 	Platform []platformID `query:"platform" filter:"platform" nullable:"false"`
@@ -352,8 +352,8 @@ func (s *Service) registerApplications(r *httpapi.Router) {
 	kind.Update(r, s.applications, httpapi.Op{ID: "updateApplication", Summary: "Change an application",
 		Description: "Takes a JSON merge patch (RFC 7396). A new `client_secret` is used by all of its accounts " +
 			"at once.",
-		Opens: httpapi.Address | httpapi.Credential,
-		Fixed: map[string]string{"client_id": another, "platform": another, "profile_id": another}},
+		Opens:        httpapi.Address | httpapi.Credential,
+		FixedMembers: map[string]string{"client_id": another, "platform": another, "profile_id": another}},
 		s.changeApplication, application)
 	httpapi.Write(r, s.applications.Op(httpapi.Op{ID: "deleteApplication", Summary: "Delete an application",
 		Description: "An application is deleted once no account uses it, because its accounts could neither be " +
@@ -378,7 +378,7 @@ func (s *Service) addApplication(ctx context.Context, tx *store.Tx,
 	if !slices.Contains(s.platforms.Names(), r.Platform) {
 		return s.switchedOff(r.Platform)
 	}
-	o, err := b.Given.Owner(ctx, tx, c.Now)
+	o, err := b.ProfileMember.Owner(ctx, tx, c.Now)
 	if err != nil {
 		return err
 	}
@@ -406,7 +406,7 @@ func (s *Service) addApplication(ctx context.Context, tx *store.Tx,
 func (s *Service) changeApplication(ctx context.Context, _ *store.Tx,
 	c *kind.Change[applicationRecord, applicationPatch]) error {
 	r := c.Record
-	if c.Body.ClientSecret != "" && len(r.Sealed) == 0 {
+	if c.Body.ClientSecret != "" && len(r.SealedSecret) == 0 {
 		return errs.Invalid("/client_secret", "is not used: the applications of %s have no secret here", r.Platform)
 	}
 	if err := checkLimit(r.Platform, r.DailyLimit); err != nil {
@@ -430,7 +430,7 @@ func (s *Service) deleteApplication(ctx context.Context, tx *store.Tx, in *remov
 	}
 	r, it := f.Record, f.Item
 	if !in.Force {
-		if used, err := s.used(ctx, it.Owner, r.ID); err != nil {
+		if used, err := s.isUsed(ctx, it.Owner, r.ID); err != nil {
 			return out, err
 		} else if used {
 			return out, errs.New(errs.InvalidState, "Accounts use the application: GET "+

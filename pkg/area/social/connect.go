@@ -65,7 +65,7 @@ func (s *Service) connect(ctx context.Context, tx *store.Tx, in *connectInput) (
 	}
 	o := it.Owner
 	if it.Version == 0 {
-		if o, err = b.Given.Owner(ctx, tx, now); err != nil {
+		if o, err = b.ProfileMember.Owner(ctx, tx, now); err != nil {
 			return out, err
 		}
 		r.ProfileID = o.ProfileID()
@@ -241,7 +241,7 @@ type identity struct {
 // The application with which it was connected is nil if it is the operator's.
 func (s *Service) accept(ctx context.Context, tx *store.Tx, o tenant.Owner, r Record, it store.Item,
 	a platform.Account, application *string) (Record, error) {
-	if r.PlatformID != "" && r.PlatformID != a.ID && !r.renamed(a, application) {
+	if r.PlatformID != "" && r.PlatformID != a.ID && !r.rename(a, application) {
 		return r, errAnother
 	}
 	key := IdentityKey(o, r.Platform, a.ID)
@@ -301,9 +301,9 @@ func (s *Service) accept(ctx context.Context, tx *store.Tx, o tenant.Owner, r Re
 	return r, s.store(ctx, tx, o, &r, it, a, application)
 }
 
-// renamed reports whether an account of the platform is the one that the record stands for, although its id is another
+// rename reports whether an account of the platform is the one that the record stands for, although its id is another
 // one: some platforms have ids for each application, such as TikTok, and the handle tells that it is the same.
-func (r *Record) renamed(a platform.Account, application *string) bool {
+func (r *Record) rename(a platform.Account, application *string) bool {
 	moved := (r.ApplicationID == nil) != (application == nil) ||
 		application != nil && *application != *r.ApplicationID
 	return moved && a.Handle != "" && string(r.Handle) == text.ClipLine(a.Handle, maxLine)
@@ -315,7 +315,7 @@ func (s *Service) store(ctx context.Context, tx *store.Tx, o tenant.Owner, r *Re
 	fill(r, a)
 	r.ApplicationID, r.Grantor = application, s.grantorOf(o, r.Platform, application,
 		cmp.Or(a.Grantor, a.ID))
-	if r.Sealed, err = s.vault.Seal(ctx, o, r.ID, a); err != nil {
+	if r.SealedAccount, err = s.vault.Seal(ctx, o, r.ID, a); err != nil {
 		return err
 	}
 	return r.Connect(tx, s.now(), it, a.Token)
@@ -335,7 +335,7 @@ var (
 )
 
 type connectBody struct {
-	profile.Given
+	profile.ProfileMember
 	// Platform of the account. Send this or social_account_id.
 	Platform platformID `json:"platform,omitempty"`
 	// Id of an account to connect again. Send this or platform.
@@ -553,10 +553,10 @@ func (a *subject) Exchange(ctx context.Context, c consent.Consent, q url.Values)
 }
 
 func (a *subject) Keep(ctx context.Context, tx *store.Tx, it store.Item, c consent.Consent,
-	g consent.Grant) (consent.Kept, error) {
+	g consent.Grant) (consent.ConnectedSubject, error) {
 	var granted platform.Account
 	if err := json.Unmarshal(g.Account, &granted); err != nil {
-		return consent.Kept{}, errors.New("social: decode a grant") // the cause could show a token
+		return consent.ConnectedSubject{}, errors.New("social: decode a grant") // the cause could show a token
 	}
 	var own *string
 	if id := c.Details[applicationDetail]; id != "" {
@@ -564,14 +564,14 @@ func (a *subject) Keep(ctx context.Context, tx *store.Tx, it store.Item, c conse
 	}
 	r, err := a.s.accept(ctx, tx, a.owner, *a.r, it, granted, own)
 	if errors.Is(err, errAnother) {
-		return consent.Kept{}, &consent.OtherError{Message: "The account to connect again is " + string(a.r.Handle) +
+		return consent.ConnectedSubject{}, &consent.OtherError{Message: "The account to connect again is " + string(a.r.Handle) +
 			". Sign in to the platform with that one."}
 	}
 	name := r.Handle
 	if name == "" {
 		name = r.DisplayName
 	}
-	return consent.Kept{ID: r.ID, Name: string(name), Text: "The account can be published to now."}, err
+	return consent.ConnectedSubject{ID: r.ID, Name: string(name), Text: "The account can be published to now."}, err
 }
 
 // The limits of logins that a platform refuses, for one login and for all logins that an account of
@@ -604,7 +604,7 @@ func (s *Service) logIn(ctx context.Context, o tenant.Owner, name string, b conn
 	for _, l := range []struct {
 		quota.Limit
 		subject string
-	}{{oneLogin, name + "#" + spelled(b.Username)}, {allLogins, name}} {
+	}{{oneLogin, name + "#" + canonicalName(b.Username)}, {allLogins, name}} {
 		a, err := l.Begin(ctx, s.db, s.now(), o, l.subject)
 		if err != nil {
 			forget()
@@ -619,9 +619,9 @@ func (s *Service) logIn(ctx context.Context, o tenant.Owner, name string, b conn
 	return a, err
 }
 
-// spelled returns the canonical spelling of a user name. Neither case nor the characters between
+// canonicalName returns the canonical spelling of a user name. Neither case nor the characters between
 // the digits of a telephone number make a different login.
-func spelled(username string) string {
+func canonicalName(username string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune("+-() \t", r) {
 			return -1
@@ -651,8 +651,8 @@ type Cleaner interface {
 type disconnecting struct {
 	Platform  string   `json:"platform,omitempty"`
 	Factories []string `json:"factories,omitempty"`
-	// Sealed is the platform.Account whose token is revoked. It is dropped at the end.
-	Sealed []byte `json:"sealed,omitempty"`
+	// SealedAccount is the platform.Account whose token is revoked. It is dropped at the end.
+	SealedAccount []byte `json:"sealed,omitempty"`
 	// Application is the customer's application that the token was made with, or nil.
 	Application *string `json:"application,omitempty"`
 }
@@ -660,12 +660,12 @@ type disconnecting struct {
 // Disconnect adds the disconnection of an account, whose item was read, to the transaction. The
 // transaction forgets the account's tokens, and a task does the rest.
 func (r *Record) Disconnect(tx *store.Tx, now time.Time, it store.Item) error {
-	p := disconnecting{Platform: r.Platform, Factories: r.FactoryIDs, Sealed: r.Sealed,
+	p := disconnecting{Platform: r.Platform, Factories: r.FactoryIDs, SealedAccount: r.SealedAccount,
 		Application: r.ApplicationID}
 	if err := startDisconnect(tx, now, it.Owner, r.ID, task.ID(Disconnect, r.ID, r.Connection), p); err != nil {
 		return err
 	}
-	r.State, r.FactoryIDs, r.Sealed, r.TokenExpiresAt, r.ReconnectDueAt = Disconnected, []string{}, nil, nil, nil
+	r.State, r.FactoryIDs, r.SealedAccount, r.TokenExpiresAt, r.ReconnectDueAt = Disconnected, []string{}, nil, nil, nil
 	r.Consent, r.AuthorizationURL = nil, nil
 	r.Connection++
 	return r.Replace(tx, now, it, "")
@@ -675,7 +675,7 @@ func (r *Record) Disconnect(tx *store.Tx, now time.Time, it store.Item) error {
 func revokeSpare(tx *store.Tx, now time.Time, o tenant.Owner, r *Record, used int, sealed []byte,
 	made *string) error {
 	return startDisconnect(tx, now, o, r.ID, task.ID(Disconnect, r.ID+"#token", used),
-		disconnecting{Platform: r.Platform, Sealed: sealed, Application: made})
+		disconnecting{Platform: r.Platform, SealedAccount: sealed, Application: made})
 }
 
 func startDisconnect(tx *store.Tx, now time.Time, o tenant.Owner, accountID, taskID string, p disconnecting) error {
@@ -705,7 +705,7 @@ func (w *Worker) disconnect(ctx context.Context, r *task.Run) error {
 		}
 	}
 	cleaned := 0
-	if err := r.Kept("cleaned", &cleaned); err != nil {
+	if err := r.Recall("cleaned", &cleaned); err != nil {
 		return err
 	}
 	for ; cleaned < len(w.Cleaners); cleaned++ {
@@ -728,7 +728,7 @@ func (w *Worker) disconnect(ctx context.Context, r *task.Run) error {
 // new connection, too.
 func (w *Worker) revoke(ctx context.Context, r *task.Run, p disconnecting) error {
 	adapter, ok := w.Platforms.Of(r.Mode, p.Platform)
-	if !ok || len(p.Sealed) == 0 {
+	if !ok || len(p.SealedAccount) == 0 {
 		return nil
 	}
 	_, acct, err := w.read(ctx, r.Subject)
@@ -736,7 +736,7 @@ func (w *Worker) revoke(ctx context.Context, r *task.Run, p disconnecting) error
 		return err
 	}
 	var account platform.Account
-	if err := w.Vault.Open(ctx, r.Owner, r.Subject, p.Sealed, &account); err != nil {
+	if err := w.Vault.Open(ctx, r.Owner, r.Subject, p.SealedAccount, &account); err != nil {
 		return err
 	}
 	ctx, err = w.Vault.with(ctx, r.Owner, p.Application)

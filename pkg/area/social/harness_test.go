@@ -87,7 +87,7 @@ func newWorldWith(t *testing.T, more ...string) *world {
 		mux.Handle("/"+name+"/", http.StripPrefix("/"+name, fake))
 	}
 	w.doer = control.Doer{Handler: mux}
-	secret := seal.Fixed([]byte("the system's secret"))
+	secret := seal.FixedSecret([]byte("the system's secret"))
 	platforms := social.NewPlatforms(social.PlatformsConfig{
 		HTTP: w.doer, Endpoint: "http://platforms.test", Now: now, Only: registry.With(more),
 		Apps: func(_ context.Context, name string) (app platform.App, err error) {

@@ -97,7 +97,7 @@ func (s *Service) lookup(ctx context.Context, in *lookupInput) (page httpapi.Pag
 	if !by.Searches {
 		sought = ""
 	}
-	found, err := s.found(ctx, it.Owner, r, c, by, sought, finder)
+	found, err := s.results(ctx, it.Owner, r, c, by, sought, finder)
 	if err != nil {
 		return page, err
 	}
@@ -126,9 +126,9 @@ func lookups(c platform.Capabilities) string {
 	return strings.Join(all, ", ")
 }
 
-// found returns the results that are kept, or those of a call, which it counts before.
-func (s *Service) found(ctx context.Context, o tenant.Owner, r *Record, c platform.Capabilities, by platform.Lookup,
-	sought string, finder platform.Finder) (found []platform.Found, err error) {
+// results returns the results that are kept, or those of a call, which it counts before.
+func (s *Service) results(ctx context.Context, o tenant.Owner, r *Record, c platform.Capabilities, by platform.Lookup,
+	sought string, finder platform.Finder) (found []platform.LookupResult, err error) {
 	sum := sha256.Sum256([]byte(strings.ToLower(sought)))
 	key := store.IDKey("lookup#" + r.ID + "#" + string(by.Kind) + "#" + hex.EncodeToString(sum[:12]))
 	kept, err := s.db.Lookup(ctx, key)
@@ -141,7 +141,8 @@ func (s *Service) found(ctx context.Context, o tenant.Owner, r *Record, c platfo
 	if err := s.count(ctx, o, r, c, by); err != nil {
 		return nil, err
 	}
-	found, err = asked(ctx, s, o, r, func(ctx context.Context, token platform.Account) ([]platform.Found, error) {
+	found, err = askPlatform(ctx, s, o, r, func(ctx context.Context, token platform.Account) ([]platform.LookupResult,
+		error) {
 		return finder.Lookup(ctx, token, by.Kind, sought)
 	})
 	var refused *platform.Error
@@ -153,7 +154,7 @@ func (s *Service) found(ctx context.Context, o tenant.Owner, r *Record, c platfo
 	}
 	found = found[:min(len(found), maxFound)]
 	for i, f := range found {
-		found[i] = platform.Found{ID: text.ClipLine(f.ID, maxLine), Name: text.ClipLine(f.Name, maxLine),
+		found[i] = platform.LookupResult{ID: text.ClipLine(f.ID, maxLine), Name: text.ClipLine(f.Name, maxLine),
 			Detail: text.ClipLine(f.Detail, maxLine)}
 	}
 	keep := keepListed
@@ -265,12 +266,12 @@ func (s *Service) creator(ctx context.Context, in *creatorInput) (out CreatorInf
 	adapter, ok := s.platforms.Of(it.Owner.Mode, r.Platform)
 	reader, reads := adapter.(platform.CreatorReader)
 	switch {
-	case !ok || !reads || adapter.Capabilities().Asks == nil:
+	case !ok || !reads || adapter.Capabilities().RequiredChoices == nil:
 		return out, errs.Invalid("social_account_id", "is not on a platform that asks for choices: only TikTok does")
 	case r.State != Connected:
 		return out, invalidState(r, "The account is not connected. Connect it first.", "connect")
 	}
-	c, err := asked(ctx, s, it.Owner, r, reader.CreatorInfo)
+	c, err := askPlatform(ctx, s, it.Owner, r, reader.CreatorInfo)
 	if err != nil {
 		return out, err
 	}
@@ -284,15 +285,15 @@ func (s *Service) creator(ctx context.Context, in *creatorInput) (out CreatorInf
 	return out, nil
 }
 
-// asked calls the platform for a caller who waits for the answer. The error is the caller's.
-func asked[T any](ctx context.Context, s *Service, o tenant.Owner, r *Record,
+// askPlatform calls the platform for a caller who waits for the answer. The error is the caller's.
+func askPlatform[T any](ctx context.Context, s *Service, o tenant.Owner, r *Record,
 	call func(context.Context, platform.Account) (T, error)) (answer T, err error) {
 	ctx, token, err := s.vault.Token(ctx, o, r)
 	if err != nil && !platform.Ended(err) {
 		return answer, err
 	}
 	if err == nil {
-		answer, err = retried(ctx, func(ctx context.Context) (T, error) { return call(ctx, token) })
+		answer, err = withRetries(ctx, func(ctx context.Context) (T, error) { return call(ctx, token) })
 	}
 	switch {
 	case err == nil:
@@ -306,8 +307,8 @@ func asked[T any](ctx context.Context, s *Service, o tenant.Owner, r *Record,
 	return answer, unavailable
 }
 
-// retried calls the platform. A failure that may pass is followed by one more call.
-func retried[T any](ctx context.Context, call func(context.Context) (T, error)) (c T, err error) {
+// withRetries calls the platform. A failure that may pass is followed by one more call.
+func withRetries[T any](ctx context.Context, call func(context.Context) (T, error)) (c T, err error) {
 	for n := range creatorTries {
 		if n > 0 {
 			select {

@@ -71,14 +71,14 @@ func TestConnectingAgainPutsOffTheEnd(t *testing.T) {
 	w.Clock.Add(time.Minute)
 	w.work(1)
 	it, r := w.read(id)
-	if !r.Told || r.State != social.Connected || w.events()["social_account.needs_reconnect"] != 1 {
+	if !r.Announced || r.State != social.Connected || w.events()["social_account.needs_reconnect"] != 1 {
 		t.Fatalf("it was not told: %+v", r)
 	}
 	token.ExpiresAt, token.EndsAt = began.Add(60*days), began.Add(90*days)
 	w.commit(func(tx *store.Tx) error { return r.Connect(tx, w.Now(), it, token) })
 	w.Clock.Add(30 * days)
 	w.work(1)
-	if _, r := w.read(id); r.Told || r.State != social.Connected || !r.ReconnectDueAt.Equal(token.EndsAt) ||
+	if _, r := w.read(id); r.Announced || r.State != social.Connected || !r.ReconnectDueAt.Equal(token.EndsAt) ||
 		w.events()["social_account.needs_reconnect"] != 1 {
 		t.Errorf("after it was connected again: %+v, %v", r, w.events())
 	}

@@ -112,7 +112,7 @@ type attachInput struct {
 
 type listInput struct {
 	httpapi.PageInput
-	resource.Tagged
+	resource.MetadataFilter
 	profile.Filter
 	// Only accounts of these platforms, separated by commas.
 	Platform []platformID `query:"platform" filter:"platform" nullable:"false"`
@@ -207,7 +207,7 @@ func (s *Service) disconnect(ctx context.Context, tx *store.Tx, in *disconnectIn
 			"them, or repeat the request with force=true.", "disconnect with force=true")
 	}
 	if !in.Force {
-		tx.Counted(ScheduledKey(r.ID), scheduled)
+		tx.CounterIs(ScheduledKey(r.ID), scheduled)
 	}
 	if err := r.Disconnect(tx, s.now(), f.Item); err != nil {
 		return out, err

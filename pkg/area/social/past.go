@@ -258,7 +258,7 @@ func KeepPast(ctx context.Context, db *store.DB, tx *store.Tx, now time.Time, o 
 		if !exists {
 			it = store.Item{Key: keys[i], Kind: PastKind, Owner: o}
 			if o.Mode == tenant.Test { // the reset of the sandbox finds them
-				it.Listed = store.Key{PK: store.OwnerPartition(o, PastKind), SK: accountID}
+				it.ListKey = store.Key{PK: store.OwnerPartition(o, PastKind), SK: accountID}
 			}
 		}
 		it.ExpireAt = now.Add(keepPast)

@@ -220,7 +220,8 @@ func TestADisconnectedAccountIsForgottenAndRevoked(t *testing.T) {
 		w.work(2)
 	}
 	_, r = w.read(id)
-	if r.State != social.Disconnected || len(r.Sealed) != 0 || len(r.FactoryIDs) != 0 || r.TokenExpiresAt != nil {
+	if r.State != social.Disconnected || len(r.SealedAccount) != 0 || len(r.FactoryIDs) != 0 || r.TokenExpiresAt !=
+		nil {
 		t.Errorf("the account is %+v", r)
 	}
 	if w.fake.Good(token.Access.Reveal()) {
@@ -258,7 +259,7 @@ func TestATokenThatComesTooLateIsRevoked(t *testing.T) {
 	w.Worker = late
 	w.work(1)
 	w.Worker = before
-	if _, r := w.read(id); r.State != social.Disconnected || len(r.Sealed) != 0 {
+	if _, r := w.read(id); r.State != social.Disconnected || len(r.SealedAccount) != 0 {
 		t.Fatalf("the account is %+v", r)
 	}
 	for range 4 {
@@ -275,7 +276,7 @@ func TestATokenOpensForItsAccountOnly(t *testing.T) {
 	w := accountNewWorld(t)
 	id := w.connect()
 	_, r := w.read(id)
-	if bytes.Contains(r.Sealed, []byte("access-token")) {
+	if bytes.Contains(r.SealedAccount, []byte("access-token")) {
 		t.Error("the token can be read")
 	}
 	for name, other := range map[string]struct {

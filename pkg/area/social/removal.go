@@ -314,7 +314,7 @@ func (s *Service) erase(ctx context.Context, tx *store.Tx, it store.Item, r Reco
 		r.State, r.Failure = NeedsReconnect, lossOf(errRemoved)
 	}
 	r.PlatformID, r.Handle, r.DisplayName, r.AvatarURL, r.Grantor = "", "", "", nil, ""
-	r.Sealed, r.TokenExpiresAt, r.ReconnectDueAt = nil, nil, nil
+	r.SealedAccount, r.TokenExpiresAt, r.ReconnectDueAt = nil, nil, nil
 	return r.Replace(tx, now, it, told)
 }
 

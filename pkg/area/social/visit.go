@@ -153,17 +153,17 @@ func Answer(ctx context.Context, r *task.Run, to Access, tries int, err error) e
 		}
 		return task.Permanent(err)
 	case tries > 0:
-		return again(r, tries, err)
+		return retryReading(r, tries, err)
 	case known && e.Kind == platform.Unclear && r.Failures+1 >= mostUnclear:
 		return task.Permanent(err)
 	}
 	return Again(err, 0)
 }
 
-// again has a reading tried again, up to the given number of tries. Credentials that do not open have one.
-func again(r *task.Run, tries int, err error) error {
+// retryReading has a reading tried again, up to the given number of tries. Credentials that do not open have one.
+func retryReading(r *task.Run, tries int, err error) error {
 	failed := 0
-	if bad := r.Kept("tries", &failed); bad != nil {
+	if bad := r.Recall("tries", &failed); bad != nil {
 		return bad
 	}
 	if failed++; failed >= tries || errors.Is(err, seal.ErrOpen) {
@@ -285,7 +285,7 @@ func (a *Visit) afford(ctx context.Context, p Price) ([]Use, error) {
 		return nil, task.Again(err)
 	case wait > 0:
 		return nil, task.Permanent((&platform.Error{Kind: platform.Quota, Code: platform.CodeQuotaReached,
-			Message: "The calls of this platform have used up their share of the day. Try again later."}).After(wait))
+			Message: "The calls of this platform have used up their share of the day. Try again later."}).WithWait(wait))
 	}
 	return all, nil
 }
@@ -350,7 +350,7 @@ func (v Vault) Token(ctx context.Context, o tenant.Owner, r *Record) (context.Co
 // account opens the account of the platform with its token, for a refresh.
 func (v Vault) account(ctx context.Context, o tenant.Owner, r *Record) (context.Context, platform.Account, error) {
 	var a platform.Account
-	if err := v.Open(ctx, o, r.ID, r.Sealed, &a); err != nil {
+	if err := v.Open(ctx, o, r.ID, r.SealedAccount, &a); err != nil {
 		return ctx, a, err
 	}
 	with, err := v.with(ctx, o, r.ApplicationID)
@@ -377,8 +377,8 @@ func (v Vault) with(ctx context.Context, o tenant.Owner, applicationID *string) 
 		return ctx, err
 	}
 	app := platform.App{ID: r.ClientID, Scopes: strings.Join(r.Scopes, " ")}
-	if len(r.Sealed) > 0 {
-		err = v.Open(ctx, it.Owner, r.ID, r.Sealed, &app.Secret)
+	if len(r.SealedSecret) > 0 {
+		err = v.Open(ctx, it.Owner, r.ID, r.SealedSecret, &app.Secret)
 	}
 	return platform.WithApp(ctx, app), err
 }
@@ -452,7 +452,7 @@ func (w *Worker) refresh(ctx context.Context, r *task.Run) error {
 	switch {
 	case ends != nil && !now.Before(ends.Time):
 		return w.lose(r, acct, platform.Disconnected())
-	case ends != nil && !acct.Told && !now.Before(ends.Add(-notice)):
+	case ends != nil && !acct.Announced && !now.Before(ends.Add(-notice)):
 		return w.tell(r, acct)
 	case !ok:
 		return nil
@@ -487,12 +487,12 @@ func (w *Worker) refresh(ctx context.Context, r *task.Run) error {
 			// The account was disconnected or connected again during the step.
 			return revokeSpare(tx, now, it.Owner, &present, acct.Tokens, sealed, acct.ApplicationID)
 		}
-		present.Sealed = sealed
-		present.stored(now, token)
+		present.SealedAccount = sealed
+		present.noteToken(now, token)
 		return present.Replace(tx, now, it, "")
 	})
 	after := acct
-	if after.stored(now, token); after.TokenExpiresAt == nil {
+	if after.noteToken(now, token); after.TokenExpiresAt == nil {
 		return nil
 	}
 	return r.Sleep(after.pause(now))
@@ -514,19 +514,19 @@ func (w *Worker) tell(r *task.Run, acct Record) error {
 	now, used := w.Now(), acct.Tokens
 	r.Also(func(ctx context.Context, tx *store.Tx) error {
 		it, present, err := w.read(ctx, acct.ID)
-		if err != nil || !present.Usable() || present.Tokens != used || present.Told {
+		if err != nil || !present.Usable() || present.Tokens != used || present.Announced {
 			return err
 		}
-		present.Told = true
+		present.Announced = true
 		return present.Replace(tx, now, it, event.SocialAccountNeedsReconnect)
 	})
-	acct.Told = true
+	acct.Announced = true
 	return r.Sleep(acct.pause(now))
 }
 
 // Again returns the error after which a step is repeated until it succeeds, or until the deadline of its task.
 func Again(err error, after time.Duration) error {
-	return &task.RetryError{Err: err, After: max(after, platform.WaitOf(err)), Most: task.NoLimit}
+	return &task.RetryError{Err: err, After: max(after, platform.WaitOf(err)), MaxFailures: task.NoLimit}
 }
 
 // read reads an account. The record is the zero value if there is none.

@@ -100,7 +100,7 @@ func TestTheErrorOfACallSaysWhatATaskDoesNext(t *testing.T) {
 			v := w.visit(id, c.purpose, c.tries, c.err)
 			_, r := w.read(id)
 			if v.calls != c.calls || v.ended != c.ends || v.wait < c.wait || r.State != c.state ||
-				(r.RefusedToken > 0 || r.Barred) != c.refused {
+				(r.RefusedToken > 0 || r.CommentsRefused) != c.refused {
 				t.Errorf("%+v; the account is %+v", v, r)
 			}
 			if v.ended && !errors.Is(v.err, c.err) {

@@ -86,8 +86,8 @@ func TestMediaOfTheCallerAreUsed(t *testing.T) {
 			t.Errorf("the provider was sent %s", address)
 		}
 	}
-	if req.Spoken != 2500*time.Millisecond || w.urls.reads != 0 || len(w.bucket.objects) != 0 {
-		t.Errorf("spoken are %v; there were %d fetches, %d files are kept", req.Spoken, w.urls.reads,
+	if req.SpeechLength != 2500*time.Millisecond || w.urls.reads != 0 || len(w.bucket.objects) != 0 {
+		t.Errorf("spoken are %v; there were %d fetches, %d files are kept", req.SpeechLength, w.urls.reads,
 			len(w.bucket.objects))
 	}
 	video := create(live, t, "videos", object{"prompt": "A shoe", "image_url": photo, "model": "kling-2.6-pro"})

@@ -105,9 +105,9 @@ type Record struct {
 	Generation
 	Files   []media.File `json:"files,omitempty"`
 	Sandbox *Rehearsal   `json:"sandbox,omitempty"`
-	// Given are the files that take the place of members of the input: the caller's media,
+	// GivenFiles are the files that take the place of members of the input: the caller's media,
 	// and for live work the copy of the recording that an avatar speaks.
-	Given map[string]media.File `json:"given,omitempty"`
+	GivenFiles map[string]media.File `json:"given,omitempty"`
 	// Ticket is its accepted work.
 	Ticket generate.Ticket `json:"ticket,omitzero"`
 }
@@ -234,7 +234,7 @@ func Adopt(tx *store.Tx, now time.Time, o tenant.Owner, g Generation, files []me
 // comes in by its schema.
 func InputOf(k provider.Kind) reflect.Type {
 	for _, b := range []body{videoBody{}, imageBody{}, musicBody{}, voiceBody{}, avatarBody{}} {
-		if of, _, _ := b.asked(); of == k {
+		if of, _, _ := b.input(); of == k {
 			return reflect.TypeOf(b)
 		}
 	}
@@ -267,7 +267,7 @@ type work struct {
 
 var _ generate.Composing = (*work)(nil)
 
-func (w *work) Waits() int {
+func (w *work) WaitsForAttempt() int {
 	if w.Runs() {
 		return Attempt
 	}
@@ -276,9 +276,9 @@ func (w *work) Waits() int {
 
 func (w *work) Ticket() *generate.Ticket { return &w.Record.Ticket }
 
-func (w *work) Request(int, []generate.Made) (provider.Request, error) {
+func (w *work) Request(int, []generate.PartResult) (provider.Request, error) {
 	in := w.Input
-	for member, file := range w.Given {
+	for member, file := range w.GivenFiles {
 		url, err := w.sign(file)
 		if err != nil {
 			return provider.Request{}, err
@@ -287,7 +287,7 @@ func (w *work) Request(int, []generate.Made) (provider.Request, error) {
 	}
 	req := in.Request(w.Kind)
 	if w.Kind == provider.KindAvatar {
-		req.Spoken = time.Duration(w.Given[AudioMember].DurationSeconds * float64(time.Second))
+		req.SpeechLength = time.Duration(w.GivenFiles[AudioMember].DurationSeconds * float64(time.Second))
 	}
 	if s := w.Sandbox; s != nil {
 		req.Rehearsal = s.Request(s.Outcome, w.CreatedAt.Time)
@@ -296,8 +296,8 @@ func (w *work) Request(int, []generate.Made) (provider.Request, error) {
 }
 
 // Composition implements generate.Composing: the files of the model stay as they are, and are signed.
-func (w *work) Composition(_ int, made []generate.Made) (generate.Composition, error) {
-	return generate.Whole(made[0].Files), nil
+func (w *work) Composition(_ int, made []generate.PartResult) (generate.Composition, error) {
+	return generate.UnchangedFiles(made[0].Files), nil
 }
 
 // Gave implements generate.Composing: the caller's own files are not among those that are signed.
@@ -320,7 +320,7 @@ func (w *work) Progress(now time.Time, percent int) bool {
 	return true
 }
 
-func (w *work) Succeed(tx *store.Tx, now time.Time, made []generate.Made, cost int64) error {
+func (w *work) Succeed(tx *store.Tx, now time.Time, made []generate.PartResult, cost int64) error {
 	w.State, w.Record.Progress, w.CostCredits = Generated, 100, cost
 	w.Files = made[len(made)-1].Files
 	w.Touch(now)
@@ -335,7 +335,7 @@ func (w *work) Fail(tx *store.Tx, now time.Time, f generate.Failure) error {
 }
 
 // Cancel implements generate.Work. No event reports it.
-func (w *work) Cancel(_ *store.Tx, now time.Time, charged int64, _ []generate.Made) error {
+func (w *work) Cancel(_ *store.Tx, now time.Time, charged int64, _ []generate.PartResult) error {
 	w.State, w.CostCredits, w.Record.Ticket = Canceled, charged, generate.Ticket{}
 	w.Touch(now)
 	return nil
@@ -359,7 +359,7 @@ func (w *work) notify(tx *store.Tx, t event.Type) error {
 
 // files are the files that an input refers to.
 type files struct {
-	incoming.Given
+	incoming.MediaRefs
 	// media are the files of the caller's media, by the members that have their ids.
 	media map[string]media.File
 }

@@ -61,13 +61,13 @@ func Mount(r *httpapi.Router, e area.Env) {
 
 type createInput[B body] struct {
 	Body B
-	// heard is the recording of the call, read by an earlier run of the operation.
-	heard *recording
+	// recording is the recording of the call, read by an earlier run of the operation.
+	recording *recording
 }
 
 type listInput struct {
 	httpapi.PageInput
-	resource.Tagged
+	resource.MetadataFilter
 	profile.Filter
 	httpapi.Period
 	// Only generations of these kinds, separated by commas.
@@ -123,7 +123,7 @@ func register[B body](s *Service, r *httpapi.Router, id, path, summary, descript
 	}
 	httpapi.Write(r, create, func(ctx context.Context, tx *store.Tx,
 		in *createInput[B]) (Generation, error) {
-		return s.create(ctx, tx, in.Body, &in.heard)
+		return s.create(ctx, tx, in.Body, &in.recording)
 	})
 }
 
@@ -161,15 +161,15 @@ func (s *Service) order(ctx context.Context, owner tenant.Owner, kind provider.K
 	}
 	o := order{model: m, speech: heard, files: given}
 	if kind == provider.KindAvatar && in.AudioURL != "" {
-		if req.Spoken = given.spoken(); req.Spoken == 0 {
+		if req.SpeechLength = given.spoken(); req.SpeechLength == 0 {
 			if o.speech == nil {
 				if o.speech, err = s.record(ctx, in.AudioURL, prefix+"/audio_url"); err != nil {
 					return order{}, err
 				}
 			}
-			req.Spoken = o.speech.Duration
+			req.SpeechLength = o.speech.Duration
 		}
-		in.Seconds = int(math.Ceil(req.Spoken.Seconds()))
+		in.Seconds = int(math.Ceil(req.SpeechLength.Seconds()))
 		if err := m.Check(req, prefix); err != nil {
 			return order{}, err
 		}
@@ -212,13 +212,13 @@ func effective(m catalog.Model, in Input) Input {
 
 func (s *Service) create(ctx context.Context, tx *store.Tx, b body,
 	heard **recording) (out Generation, err error) {
-	kind, c, in := b.asked()
+	kind, c, in := b.input()
 	p, now := auth.FromContext(ctx), s.now()
 	live := p.Mode == tenant.Live
 	if err := errs.All(checkRehearsal(c.Sandbox, p.Mode), rules(b)); err != nil {
 		return out, err
 	}
-	owner, err := c.Given.Owner(ctx, tx, now)
+	owner, err := c.ProfileMember.Owner(ctx, tx, now)
 	if err != nil {
 		return out, err
 	}
@@ -237,7 +237,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, b body,
 			ProfileID: owner.ProfileID(),
 			Kind:      kind, Model: o.model.ID, Input: o.input, State: Queued,
 		},
-		Sandbox: c.Sandbox, Given: o.files.media,
+		Sandbox: c.Sandbox, GivenFiles: o.files.media,
 	}
 	if err := o.files.Use(tx, now); err != nil {
 		return out, err
@@ -247,12 +247,12 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, b body,
 		if err != nil {
 			return out, err
 		}
-		r.Given[AudioMember] = file
+		r.GivenFiles[AudioMember] = file
 	}
 	resource.Makes(ctx, resource.Concern{Kind: string(kind)})
 	a := generate.Order{
 		Owner: owner, Subject: r.ID, Attempt: Attempt, About: r.About(),
-		Makes: "generation." + string(kind),
+		ResultName: "generation." + string(kind),
 		Parts: []generate.Part{{Kind: kind, Model: o.model.ID, PricedIn: o.model.Place, Provider: o.model.Provider},
 			{Kind: provider.KindSign, Provider: generate.Composed}},
 	}
@@ -321,7 +321,7 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *httpapi.IfMatch)
 // member of another kind is refused and never lost silently.
 type (
 	Common struct {
-		profile.Given
+		profile.ProfileMember
 		// Id of a model of this kind. Absent: the default of the catalog.
 		Model string `json:"model,omitempty" maxLength:"100"`
 		// Simulated result. For test keys only.
@@ -396,30 +396,30 @@ type (
 
 // body is the common part of the bodies of the creating operations.
 type body interface {
-	// asked returns the kind of the body and its content.
-	asked() (provider.Kind, Common, Input)
+	// input returns the kind of the body and its content.
+	input() (provider.Kind, Common, Input)
 }
 
-func (b videoBody) asked() (provider.Kind, Common, Input) {
+func (b videoBody) input() (provider.Kind, Common, Input) {
 	return provider.KindVideo, b.Common, Input{Prompt: b.Prompt, AspectRatio: b.AspectRatio,
 		Seconds: b.Seconds, ImageURL: b.ImageURL}
 }
 
-func (b imageBody) asked() (provider.Kind, Common, Input) {
+func (b imageBody) input() (provider.Kind, Common, Input) {
 	return provider.KindImage, b.Common, Input{Prompt: b.Prompt, AspectRatio: b.AspectRatio, Count: b.Count,
 		ImageURL: b.ImageURL}
 }
 
-func (b musicBody) asked() (provider.Kind, Common, Input) {
+func (b musicBody) input() (provider.Kind, Common, Input) {
 	return provider.KindMusic, b.Common, Input{Prompt: b.Prompt, Seconds: b.Seconds, Lyrics: b.Lyrics}
 }
 
-func (b voiceBody) asked() (provider.Kind, Common, Input) {
+func (b voiceBody) input() (provider.Kind, Common, Input) {
 	return provider.KindVoice, b.Common, Input{Text: b.Text, Language: b.Language, Voice: b.Voice,
 		AudioURL: b.AudioURL}
 }
 
-func (b avatarBody) asked() (provider.Kind, Common, Input) {
+func (b avatarBody) input() (provider.Kind, Common, Input) {
 	return provider.KindAvatar, b.Common, Input{
 		Text: b.Text, AudioURL: b.AudioURL, ImageURL: b.ImageURL, VideoURL: b.VideoURL,
 		AspectRatio: b.AspectRatio, Language: b.Language, Voice: b.Voice, Avatar: b.Avatar,
@@ -454,7 +454,7 @@ func (b voiceBody) Rules() error { return rules(b) }
 func (b avatarBody) Rules() error { return rules(b) }
 
 func rules(b body) error {
-	kind, _, in := b.asked()
+	kind, _, in := b.input()
 	return check(kind, in, "")
 }
 
@@ -491,18 +491,18 @@ type estimateBody struct {
 	// Id of a model of the catalog. Absent: the default of the catalog.
 	Model string `json:"model,omitempty" maxLength:"100"`
 	// Input of the operation that creates this kind.
-	Input given `json:"input"`
+	Input givenInput `json:"input"`
 }
 
-// given is an input with the names of the members that were sent: a creating operation
+// givenInput is an input with the names of the members that were sent: a creating operation
 // refuses members of another kind, even empty ones.
-type given struct {
+type givenInput struct {
 	Input
 	members []string
 }
 
 // UnmarshalJSON reads the input.
-func (g *given) UnmarshalJSON(b []byte) error {
+func (g *givenInput) UnmarshalJSON(b []byte) error {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(b, &members); err != nil {
 		return err
@@ -512,7 +512,7 @@ func (g *given) UnmarshalJSON(b []byte) error {
 }
 
 // Schema describes the input in the OpenAPI document.
-func (given) Schema(r huma.Registry) *huma.Schema {
+func (givenInput) Schema(r huma.Registry) *huma.Schema {
 	return r.Schema(reflect.TypeFor[Input](), true, "")
 }
 
@@ -524,7 +524,7 @@ func (s *Service) registerEstimate(r *httpapi.Router) {
 		"Returns the cost of a generation with a live key. Nothing is spent. The input is validated like that of the "+
 			"creating operation. The cost depends on the request alone, so the estimate is exactly what is reserved. "+
 			"Only a result that is far longer than reserved for is charged more.").Opening(httpapi.Nothing)
-	estimate.Ends = &httpapi.Succession{Path: "/v1/balance/estimates", Operation: "createEstimate",
+	estimate.Successor = &httpapi.Succession{Path: "/v1/balance/estimates", Operation: "createEstimate",
 		Deprecated: time.Date(2026, time.December, 1, 0, 0, 0, 0, time.UTC),
 		Sunset:     time.Date(2027, time.December, 1, 0, 0, 0, 0, time.UTC)}
 	estimate.Errors = []errs.Code{errs.UnsupportedModel, errs.UnsupportedMedia, errs.ProviderUnavailable, errs.NotFound}
@@ -571,11 +571,11 @@ func price[B body](s *Service) func(ctx context.Context, body any) ([]int64, err
 		if err != nil {
 			return nil, err
 		}
-		kind, c, in := b.asked()
+		kind, c, in := b.input()
 		if err := errs.All(checkRehearsal(c.Sandbox, auth.FromContext(ctx).Mode), rules(b)); err != nil {
 			return nil, err
 		}
-		owner, err := c.Given.Owner(ctx, &store.Tx{}, s.now())
+		owner, err := c.ProfileMember.Owner(ctx, &store.Tx{}, s.now())
 		if err != nil {
 			return nil, err
 		}

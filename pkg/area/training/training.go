@@ -402,25 +402,25 @@ var failures = map[FailureCode]Failure{
 		"Start another training.", true},
 }
 
-// failed is the error of a step that the training fails with.
-type failed struct {
+// stepError is the error of a step that the training fails with.
+type stepError struct {
 	code  FailureCode
 	cause error
 }
 
-func (f *failed) Error() string {
+func (f *stepError) Error() string {
 	if f.cause == nil {
 		return string(f.code)
 	}
 	return string(f.code) + ": " + f.cause.Error()
 }
-func (f *failed) Unwrap() error { return f.cause }
+func (f *stepError) Unwrap() error { return f.cause }
 
-func fail(code FailureCode, cause error) error { return task.Permanent(&failed{code, cause}) }
+func fail(code FailureCode, cause error) error { return task.Permanent(&stepError{code, cause}) }
 
 // failureOf returns why a training fails, by the error that ends its task.
 func failureOf(cause error) Failure {
-	var f *failed
+	var f *stepError
 	switch {
 	case errors.As(cause, &f):
 		return failures[f.code]
@@ -451,8 +451,8 @@ func classify(cause error) error {
 		return fail(FailedRefused, cause)
 	case provider.Quota:
 		return &task.RetryError{Err: cause, After: task.Jitter(cmp.Or(min(e.RetryAfter, longestRetryAfter), quotaWait)),
-			Most: task.NoLimit}
+			MaxFailures: task.NoLimit}
 	default:
-		return &task.RetryError{Err: cause, After: min(e.RetryAfter, longestRetryAfter), Most: task.NoLimit}
+		return &task.RetryError{Err: cause, After: min(e.RetryAfter, longestRetryAfter), MaxFailures: task.NoLimit}
 	}
 }

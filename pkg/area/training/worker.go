@@ -52,8 +52,8 @@ type Status struct {
 	Progress int
 	// Model is the provider's id of the trained model. It is empty until it is trained.
 	Model string
-	// Failed is why the training failed, for the log.
-	Failed string
+	// Failure is why the training failed, for the log.
+	Failure string
 }
 
 // Trainer trains models. Its methods are idempotent, and return errors of type
@@ -164,7 +164,7 @@ func (w *Worker) train(ctx context.Context, s *task.Run) error {
 		return err
 	}
 	var model string
-	if err := s.Kept("model", &model); err != nil {
+	if err := s.Recall("model", &model); err != nil {
 		return err
 	}
 	return s.End(func(ctx context.Context, tx *store.Tx) error {
@@ -228,8 +228,8 @@ func (w *Worker) learn(ctx context.Context, s *task.Run, r *Record) (learned les
 		switch {
 		case err != nil:
 			return "", err
-		case status.Failed != "":
-			return "", fail(FailedTraining, errors.New(status.Failed))
+		case status.Failure != "":
+			return "", fail(FailedTraining, errors.New(status.Failure))
 		case status.Model != "":
 			return status.Model, w.Objects.Delete(ctx, samplesOf(r.ID))
 		}
@@ -251,7 +251,7 @@ func (w *Worker) learn(ctx context.Context, s *task.Run, r *Record) (learned les
 // poll ends a step before another poll, and counts it under a name.
 func poll(s *task.Run, name string) error {
 	n := 0
-	if err := s.Kept(name, &n); err != nil {
+	if err := s.Recall(name, &n); err != nil {
 		return err
 	}
 	return errors.Join(s.Keep(name, n+1), s.Sleep(task.Jitter(min(firstPoll<<min(n, 10), longestPoll))))
@@ -336,7 +336,7 @@ const replacedFor = time.Hour
 // the trained tokens are charged.
 func (w *Worker) finish(ctx context.Context, tx *store.Tx, it store.Item, r *Record, learned lesson,
 	endpoint string) error {
-	model := catalog.Trained{ID: modelID(r.FactoryID), FactoryID: r.FactoryID, BaseModel: r.BaseModel,
+	model := catalog.TunedModel{ID: modelID(r.FactoryID), FactoryID: r.FactoryID, BaseModel: r.BaseModel,
 		TrainingID: r.ID, Endpoint: endpoint}
 	if err := w.give(ctx, tx, it.Owner, model); err != nil {
 		return err
@@ -355,7 +355,7 @@ func (w *Worker) finish(ctx context.Context, tx *store.Tx, it store.Item, r *Rec
 
 // give adds to the transaction that a factory has a model. The one that it had before is
 // removed from the provider later.
-func (w *Worker) give(ctx context.Context, tx *store.Tx, o tenant.Owner, model catalog.Trained) error {
+func (w *Worker) give(ctx context.Context, tx *store.Tx, o tenant.Owner, model catalog.TunedModel) error {
 	items, err := w.DB.GetAll(ctx, factoryrecord.Key(model.FactoryID), store.IDKey(model.ID))
 	if err != nil {
 		return err
@@ -384,7 +384,7 @@ func (w *Worker) give(ctx context.Context, tx *store.Tx, o tenant.Owner, model c
 		return nil
 	}
 	tx.Replace(it)
-	var replaced catalog.Trained
+	var replaced catalog.TunedModel
 	if err := was.Decode(&replaced); err != nil {
 		return err
 	}
@@ -466,7 +466,7 @@ func (w *Worker) remove(ctx context.Context, s *task.Run) error {
 		err = w.Objects.Delete(ctx, samplesOf(s.Subject))
 	}
 	before := false
-	if err = errors.Join(err, s.Kept("gone", &before)); err != nil {
+	if err = errors.Join(err, s.Recall("gone", &before)); err != nil {
 		return task.Again(err)
 	}
 	if err := s.Keep("gone", gone); err != nil {
@@ -505,7 +505,7 @@ func (c Cleaner) Clean(ctx context.Context, o tenant.Owner, factoryID string) (m
 		}
 	}
 	if model := items[1]; model.Kind == catalog.TrainedKind && model.Owner == o {
-		var trained catalog.Trained
+		var trained catalog.TunedModel
 		if err := model.Decode(&trained); err != nil {
 			return false, err
 		}
@@ -597,7 +597,7 @@ func Collect(ctx context.Context, db *store.DB, o tenant.Owner, factoryID, newes
 			return s, err
 		}
 		for _, r := range page.Records {
-			if _, _, ok := r.Written(); ok && len(all) < MaxSamples {
+			if _, _, ok := r.WrittenTexts(); ok && len(all) < MaxSamples {
 				all = append(all, r)
 			}
 		}
@@ -629,7 +629,7 @@ func WorthLearning(all []*item.Record) []*item.Record {
 
 func (s *Samples) add(all []*item.Record) error {
 	for _, r := range all {
-		asked, text, _ := r.Written() // those without texts were left out
+		asked, text, _ := r.WrittenTexts() // those without texts were left out
 		line, err := sample(asked, text)
 		if err != nil {
 			return err

@@ -40,7 +40,7 @@ func checker(t reflect.Type) *schema.Checker {
 	}
 	schemas := schema.NewRegistry()
 	root := schemas.Schema(t, true, "")
-	c := schema.NewChecker(schemas, root, false, schema.Known{})
+	c := schema.NewChecker(schemas, root, false, schema.ResourceInfo{})
 	for _, s := range schemas.Map() {
 		loosen(s)
 	}
@@ -110,7 +110,7 @@ func inputCheckerOf(t reflect.Type) inputChecker {
 	root := *schemas.Schema(t, false, "")
 	root.Required = nil
 	root.PrecomputeMessages()
-	c := inputChecker{schema.NewChecker(schemas, &root, false, schema.Known{}), &root}
+	c := inputChecker{schema.NewChecker(schemas, &root, false, schema.ResourceInfo{}), &root}
 	inputCheckers.Store(t, c)
 	return c
 }
@@ -178,8 +178,8 @@ func checkInput(name string, tree map[string]any) error {
 	}
 	c, known := inputCheckerOf(in.of), map[string]any{}
 	for member, v := range sent {
-		if c.root.Properties[member] != nil && !slices.Contains(in.other, member) && !isEmpty(v) {
-			known[member] = whole(v)
+		if c.root.Properties[member] != nil && !slices.Contains(in.renamedMembers, member) && !isEmpty(v) {
+			known[member] = withoutEmpty(v)
 		}
 	}
 	body := c.Strip(known)
@@ -207,20 +207,20 @@ func isEmpty(v any) bool {
 	return false
 }
 
-// whole returns a value whose objects have no empty members.
-func whole(v any) any {
+// withoutEmpty returns a value whose objects have no empty members.
+func withoutEmpty(v any) any {
 	switch v := v.(type) {
 	case []any:
 		all := make([]any, len(v))
 		for i := range v {
-			all[i] = whole(v[i])
+			all[i] = withoutEmpty(v[i])
 		}
 		return all
 	case map[string]any:
 		all := map[string]any{}
 		for name, member := range v {
 			if !isEmpty(member) {
-				all[name] = whole(member)
+				all[name] = withoutEmpty(member)
 			}
 		}
 		return all
@@ -484,8 +484,8 @@ type input struct {
 	of reflect.Type
 	// rules reports that its rules over several members hold for resources as well.
 	rules bool
-	// other are the members that have another form there.
-	other []string
+	// renamedMembers are the members that have another form there.
+	renamedMembers []string
 }
 
 // inputs are these bodies. Those of the studio differ by the kind of the generation, and a media has none.
@@ -496,7 +496,7 @@ var inputs = map[string]input{
 	"promotion":    {of: product.PromotionInput, rules: true},
 	"experiment":   {of: experiment.Input},
 	"content_plan": {of: plan.Input},
-	"content_item": {of: content.Input, other: []string{"media"}},
+	"content_item": {of: content.Input, renamedMembers: []string{"media"}},
 	"automation":   {of: automation.Input},
 	"webhook":      {of: webhook.Input},
 }

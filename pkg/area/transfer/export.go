@@ -102,7 +102,7 @@ func (e Export) Pending() (path string, after time.Duration) {
 // exportRecord is the stored document of an export.
 type exportRecord struct {
 	Export
-	Stored []storedPart `json:"stored"`
+	StoredParts []storedPart `json:"stored"`
 }
 
 // storedPart is a part of an export in the bucket.
@@ -142,7 +142,7 @@ func Find(ctx context.Context, db *store.DB, exportID string) (x Export, found b
 
 func addExport(tx *store.Tx, now time.Time, o tenant.Owner, metadata resource.Metadata,
 	count func(*store.Tx, time.Time, *store.Item)) (Export, error) {
-	r := exportRecord{Stored: []storedPart{}}
+	r := exportRecord{StoredParts: []storedPart{}}
 	r.Export = Export{Resource: resource.New(id.New(id.Export, now), now, metadata), ProfileID: o.ProfileID(),
 		State: Running, FormatVersion: FormatVersion, ConsistentAt: resource.Instant(now), Parts: []Part{},
 		Resources: map[string]int{}}
@@ -210,15 +210,15 @@ type Exporter struct {
 // cursor is where the next part of an export begins.
 type cursor struct {
 	// Kind is the index of the kind of resource, and After the last one of it that was read.
-	Kind  int           `json:"kind,omitempty"`
-	After *store.Cursor `json:"after,omitempty"`
+	Kind   int           `json:"kind,omitempty"`
+	Cursor *store.Cursor `json:"after,omitempty"`
 	// Lines and Files are the numbers of parts so far.
 	Lines int `json:"lines,omitempty"`
 	Files int `json:"files,omitempty"`
-	// Named is the number of files that the last part of lines names, and Copied that of those among them that are in
-	// parts.
-	Named  int `json:"named,omitempty"`
-	Copied int `json:"copied,omitempty"`
+	// NamedFiles is the number of files that the last part of lines names, and Copied that of those among them that are
+	// in parts.
+	NamedFiles  int `json:"named,omitempty"`
+	CopiedFiles int `json:"copied,omitempty"`
 }
 
 // all reports whether all lines are written.
@@ -238,15 +238,15 @@ func (w *Exporter) Export(ctx context.Context, s *task.Run) error {
 		return err
 	}
 	var c cursor
-	if err := s.Kept("cursor", &c); err != nil {
+	if err := s.Recall("cursor", &c); err != nil {
 		return err
 	}
 	var add func(*exportRecord)
 	switch {
-	case len(r.Stored) >= mostParts:
+	case len(r.StoredParts) >= mostParts:
 		return w.end(s, &ExportFailure{"too_large", fmt.Sprintf("The export has more than %d parts. Export the "+
 			"profiles one by one.", mostParts)})
-	case c.Copied < c.Named:
+	case c.CopiedFiles < c.NamedFiles:
 		add, err = w.files(ctx, s, &r.Export, &c)
 	case !c.all():
 		add, err = w.lines(ctx, s, &r.Export, it.Owner.Profile != "", &c)
@@ -278,15 +278,15 @@ func failureOf(cause error) *ExportFailure {
 	return &ExportFailure{"internal", "Something went wrong on our side. Start it again."}
 }
 
-// named is a file that a part of lines names.
-type named struct {
+// fileLine is a file that a part of lines names.
+type fileLine struct {
 	Key string `json:"key"`
 }
 
 // lines makes a part of lines, notes the files that it names, and returns how it changes the export.
 func (w *Exporter) lines(ctx context.Context, s *task.Run, x *Export, ofProfile bool, c *cursor) (func(*exportRecord),
 	error) {
-	c.Lines, c.Named, c.Copied = c.Lines+1, 0, 0
+	c.Lines, c.NamedFiles, c.CopiedFiles = c.Lines+1, 0, 0
 	part := &linesPart{x: x, files: []string{}, end: End{Kind: endLine, Part: c.Lines,
 		Resources: map[string]int{}, Changed: []string{}}}
 	if err := part.write(Header{headerLine, Format, FormatVersion, x.ID, s.Account, s.Mode, x.ProfileID,
@@ -296,7 +296,7 @@ func (w *Exporter) lines(ctx context.Context, s *task.Run, x *Export, ofProfile 
 	most := cmp.Or(w.LineBytes, lineBytes)
 	for !c.all() && int64(part.Len()) < most {
 		k := kinds[c.Kind]
-		page, err := w.DB.List(ctx, k.query(s, x, ofProfile, c.After))
+		page, err := w.DB.List(ctx, k.query(s, x, ofProfile, c.Cursor))
 		if err != nil {
 			return nil, err
 		}
@@ -305,7 +305,7 @@ func (w *Exporter) lines(ctx context.Context, s *task.Run, x *Export, ofProfile 
 				return nil, err
 			}
 		}
-		if c.After = page.Next; c.After == nil {
+		if c.Cursor = page.Next; c.Cursor == nil {
 			c.Kind++
 		}
 	}
@@ -315,18 +315,18 @@ func (w *Exporter) lines(ctx context.Context, s *task.Run, x *Export, ofProfile 
 	}
 	var list bytes.Buffer
 	for _, key := range part.files {
-		if err := json.NewEncoder(&list).Encode(named{key}); err != nil {
+		if err := json.NewEncoder(&list).Encode(fileLine{key}); err != nil {
 			return nil, err
 		}
 	}
-	if c.Named = len(part.files); c.Named > 0 {
+	if c.NamedFiles = len(part.files); c.NamedFiles > 0 {
 		if _, err := w.store(ctx, s, kindNamed, c.Lines, &list); err != nil {
 			return nil, err
 		}
 	}
 	stored, err := w.store(ctx, s, KindLines, c.Lines, &part.Buffer)
 	return func(r *exportRecord) {
-		r.Stored = append(r.Stored, stored)
+		r.StoredParts = append(r.StoredParts, stored)
 		for name, n := range part.end.Resources {
 			r.Resources[name] += n
 		}
@@ -453,8 +453,8 @@ func (w *Exporter) files(ctx context.Context, s *task.Run, x *Export, c *cursor)
 	}
 	defer func() { _ = errors.Join(archive.Close(), os.Remove(archive.Name())) }()
 	out, size, copied, missing := tar.NewWriter(archive), int64(0), 0, 0
-	for ; c.Copied < len(list) && size < cmp.Or(w.FileBytes, fileBytes); c.Copied++ {
-		n, err := w.copy(ctx, out, x, list[c.Copied].Key)
+	for ; c.CopiedFiles < len(list) && size < cmp.Or(w.FileBytes, fileBytes); c.CopiedFiles++ {
+		n, err := w.copy(ctx, out, x, list[c.CopiedFiles].Key)
 		switch {
 		case errs.CodeOf(err) == errs.NotFound:
 			missing++
@@ -476,20 +476,20 @@ func (w *Exporter) files(ctx context.Context, s *task.Run, x *Export, c *cursor)
 	}
 	stored, err := w.store(ctx, s, KindFiles, c.Files, archive)
 	return func(r *exportRecord) {
-		r.Stored = append(r.Stored, stored)
+		r.StoredParts = append(r.StoredParts, stored)
 		r.Files, r.MissingFiles = r.Files+copied, r.MissingFiles+missing
 	}, err
 }
 
 // list reads the files that the n-th part of lines names.
-func (w *Exporter) list(ctx context.Context, s *task.Run, n int) (list []named, err error) {
+func (w *Exporter) list(ctx context.Context, s *task.Run, n int) (list []fileLine, err error) {
 	body, err := w.Objects.Open(ctx, objectKey(Exports, s.Owner, s.Subject, kindNamed, n))
 	if err != nil {
 		return nil, err
 	}
 	defer body.Close()
 	for lines := json.NewDecoder(body); ; {
-		var one named
+		var one fileLine
 		switch err := lines.Decode(&one); {
 		case err == io.EOF:
 			return list, nil

@@ -134,14 +134,14 @@ type importRecord struct {
 	// Replay is the time from which posts go out again, each at its time, in the rehearsal of an export; or nil.
 	Replay *time.Time `json:"replay,omitempty"`
 	// Maps is the number of objects with parts of the map, and Mapped the number of their lines.
-	Maps   int `json:"maps,omitempty"`
-	Mapped int `json:"mapped,omitempty"`
-	// Named is the number of files that its lines name.
-	Named int `json:"named,omitempty"`
-	// Reserved are the bytes of its parts, which count for the storage of the account until it ends.
-	Reserved int64 `json:"reserved,omitempty"`
-	// Counted is the number of parts whose bytes are reserved.
-	Counted int `json:"counted,omitempty"`
+	Maps     int `json:"maps,omitempty"`
+	MapParts int `json:"mapped,omitempty"`
+	// NamedFiles is the number of files that its lines name.
+	NamedFiles int `json:"named,omitempty"`
+	// ReservedBytes are the bytes of its parts, which count for the storage of the account until it ends.
+	ReservedBytes int64 `json:"reserved,omitempty"`
+	// CountedParts is the number of parts whose bytes are reserved.
+	CountedParts int `json:"counted,omitempty"`
 }
 
 // mostInline is the size of the largest map that the import shows.
@@ -235,22 +235,22 @@ type Importer struct {
 
 // place is how far an import is.
 type place struct {
-	// Fetched is the number of parts that are in the bucket.
-	Fetched int `json:"fetched,omitempty"`
-	// Named is behind the lines whose files are noted, Files behind the files that are read, and Taken behind the lines
-	// that are taken.
-	Named at `json:"named,omitzero"`
-	Files at `json:"files,omitzero"`
-	Taken at `json:"taken,omitzero"`
-	// Joined reports that the map is whole, or that the import has failed: what it has read is removed then.
-	Joined  bool     `json:"joined,omitempty"`
-	Failure *Failure `json:"failure,omitempty"`
+	// FetchedParts is the number of parts that are in the bucket.
+	FetchedParts int `json:"fetched,omitempty"`
+	// NamedUntil is behind the lines whose files are noted, Files behind the files that are read, and Taken behind the
+	// lines that are taken.
+	NamedUntil at `json:"named,omitzero"`
+	Files      at `json:"files,omitzero"`
+	TakenUntil at `json:"taken,omitzero"`
+	// MapComplete reports that the map is whole, or that the import has failed: what it has read is removed then.
+	MapComplete bool     `json:"joined,omitempty"`
+	Failure     *Failure `json:"failure,omitempty"`
 }
 
 // at is a place in the parts of a kind: the number of parts before it, and that of lines or bytes of the next part.
 type at struct {
-	Part int   `json:"part,omitempty"`
-	Done int64 `json:"done,omitempty"`
+	Part   int   `json:"part,omitempty"`
+	Offset int64 `json:"done,omitempty"`
 }
 
 // in moves the place to the next part of a kind, and reports whether there is one.
@@ -266,7 +266,7 @@ type failedError struct{ Failure }
 
 func (f *failedError) Error() string { return f.Code + ": " + f.Message }
 
-func failed(code, format string, args ...any) error {
+func failure(code, format string, args ...any) error {
 	return &failedError{Failure{code, fmt.Sprintf(format, args...)}}
 }
 
@@ -277,7 +277,7 @@ func (w *Importer) Import(ctx context.Context, s *task.Run) error {
 		return w.end(s, &Failure{f.Code, f.Message})
 	}
 	var p place
-	if err := s.Kept("place", &p); err != nil {
+	if err := s.Recall("place", &p); err != nil {
 		return err
 	}
 	if err := s.Guard(ctx, nil); errors.Is(err, task.ErrDeaths) {
@@ -289,7 +289,7 @@ func (w *Importer) Import(ctx context.Context, s *task.Run) error {
 	if err != nil || r == nil {
 		return err
 	}
-	if p.Joined {
+	if p.MapComplete {
 		more, err := w.Objects.RemoveSome(ctx, inputPrefix(s))
 		switch {
 		case err != nil:
@@ -304,9 +304,9 @@ func (w *Importer) Import(ctx context.Context, s *task.Run) error {
 	var of *authority.EndedError
 	switch {
 	case errors.As(err, &ended):
-		p = place{Joined: true, Failure: &ended.Failure}
+		p = place{MapComplete: true, Failure: &ended.Failure}
 	case errors.As(err, &of):
-		p = place{Joined: true, Failure: &Failure{authority.Code, of.Error()}}
+		p = place{MapComplete: true, Failure: &Failure{authority.Code, of.Error()}}
 	case err != nil && !errors.Is(err, task.ErrMoved):
 		return task.Again(err)
 	case err != nil:
@@ -317,14 +317,14 @@ func (w *Importer) Import(ctx context.Context, s *task.Run) error {
 
 // tooHard returns the failure of a part that cannot be read.
 func (p place) tooHard() *Failure {
-	what := fmt.Sprintf("lines of part %d", p.Taken.Part+1)
+	what := fmt.Sprintf("lines of part %d", p.TakenUntil.Part+1)
 	switch begin := (at{}); {
-	case p.Failure != nil || p.Joined:
+	case p.Failure != nil || p.MapComplete:
 		what = "end of the import"
-	case p.Named == begin && p.Files == begin && p.Taken == begin:
-		what = fmt.Sprintf("beginning of the import, or part %d", p.Fetched)
-	case p.Taken == begin:
-		what = fmt.Sprintf("files of part %d, from byte %d,", p.Files.Part+1, p.Files.Done)
+	case p.NamedUntil == begin && p.Files == begin && p.TakenUntil == begin:
+		what = fmt.Sprintf("beginning of the import, or part %d", p.FetchedParts)
+	case p.TakenUntil == begin:
+		what = fmt.Sprintf("files of part %d, from byte %d,", p.Files.Part+1, p.Files.Offset)
 	}
 	return &Failure{"unreadable", fmt.Sprintf("Reading the %s has ended our function %d times. Export again, and "+
 		"import the new parts.", what, task.MostDeaths)}
@@ -341,16 +341,16 @@ func (w *Importer) next(ctx context.Context, s *task.Run, r *importRecord, p *pl
 	}
 	ctx = auth.NewContext(ctx, by.Principal)
 	switch {
-	case p.Fetched < len(r.Parts):
+	case p.FetchedParts < len(r.Parts):
 		return w.fetch(ctx, s, r, p)
-	case p.Named.in(r.Parts, KindLines):
+	case p.NamedUntil.in(r.Parts, KindLines):
 		return w.name(ctx, s, r, p)
 	case p.Files.in(r.Parts, KindFiles):
 		return w.files(ctx, s, r, p)
-	case p.Taken.in(r.Parts, KindLines):
+	case p.TakenUntil.in(r.Parts, KindLines):
 		return w.lines(ctx, s, r, p)
 	}
-	p.Joined = true
+	p.MapComplete = true
 	return w.join(ctx, s, r)
 }
 
@@ -376,11 +376,11 @@ func (w *Importer) end(s *task.Run, failure *Failure) error {
 			if failure != nil {
 				r.State = Failed
 			}
-			r.MissingFiles = max(0, r.Named-r.Files)
+			r.MissingFiles = max(0, r.NamedFiles-r.Files)
 			it.ExpireAt = until.Time
-			if r.Reserved > 0 {
-				tx.Count(quota.BytesKey(s.Owner), -r.Reserved, math.MaxInt64, store.ErrConflict)
-				r.Reserved = 0
+			if r.ReservedBytes > 0 {
+				tx.Count(quota.BytesKey(s.Owner), -r.ReservedBytes, math.MaxInt64, store.ErrConflict)
+				r.ReservedBytes = 0
 			}
 			e, err := event.New(w.Now(), it.Owner, event.ImportCompleted, r.Import, nil)
 			if err == nil {
@@ -390,8 +390,8 @@ func (w *Importer) end(s *task.Run, failure *Failure) error {
 		}))
 }
 
-// mapped is a line of a map.
-type mapped struct {
+// mapLine is a line of a map.
+type mapLine struct {
 	// Kind of the resource. Empty for one that is a part of the resource before it.
 	Kind string `json:"kind,omitempty"`
 	// OldID is its id in the export, and NewID that of what was imported.
@@ -410,9 +410,9 @@ func (w *Importer) scan(ctx context.Context, s *task.Run, from at,
 	defer body.Close()
 	lines := bufio.NewScanner(body)
 	lines.Buffer(make([]byte, 0, 64<<10), mostLine)
-	n, last := 0, int(from.Done)+cmp.Or(w.Lines, stepLines)
+	n, last := 0, int(from.Offset)+cmp.Or(w.Lines, stepLines)
 	for lines.Scan() {
-		if n++; n <= int(from.Done) {
+		if n++; n <= int(from.Offset) {
 			continue
 		}
 		more, err := take(n, lines.Bytes())
@@ -421,7 +421,7 @@ func (w *Importer) scan(ctx context.Context, s *task.Run, from at,
 		}
 	}
 	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
-		return from, failed("invalid_format", "Line %d of part %d has more than 1 MiB.", n+1, from.Part+1)
+		return from, failure("invalid_format", "Line %d of part %d has more than 1 MiB.", n+1, from.Part+1)
 	} else if err != nil {
 		return from, err
 	}
@@ -431,10 +431,10 @@ func (w *Importer) scan(ctx context.Context, s *task.Run, from at,
 // lines takes some lines of a part.
 func (w *Importer) lines(ctx context.Context, s *task.Run, r *importRecord, p *place) (err error) {
 	t := &taker{w: w, s: s, record: &importRecord{Import: Import{Resources: map[string]Taken{}}}, source: r.Source,
-		factories: factory.NewService(w.DB, w.Now), found: map[string]store.Item{}, principal: auth.FromContext(ctx),
+		factories: factory.NewService(w.DB, w.Now), items: map[string]store.Item{}, principal: auth.FromContext(ctx),
 		by: r.Authority, replay: r.Replay}
-	p.Taken, err = w.scan(ctx, s, p.Taken, func(n int, text []byte) (bool, error) {
-		err := t.line(ctx, p.Taken.Part+1, n, text)
+	p.TakenUntil, err = w.scan(ctx, s, p.TakenUntil, func(n int, text []byte) (bool, error) {
+		err := t.line(ctx, p.TakenUntil.Part+1, n, text)
 		return t.bytes < stepBytes, err
 	})
 	if err != nil {
@@ -442,19 +442,19 @@ func (w *Importer) lines(ctx context.Context, s *task.Run, r *importRecord, p *p
 	}
 	maps := r.Maps + 1
 	w.change(s, func(r *importRecord) { r.took(t, maps) })
-	return w.put(ctx, s, maps, &t.mapped)
+	return w.put(ctx, s, maps, &t.mapText)
 }
 
 // took adds what a step has taken.
 func (r *importRecord) took(t *taker, maps int) {
-	r.Maps, r.Mapped = maps, r.Mapped+t.count
-	r.Named, r.Files = r.Named+t.files, r.Files+t.copied
+	r.Maps, r.MapParts = maps, r.MapParts+t.count
+	r.NamedFiles, r.Files = r.NamedFiles+t.files, r.Files+t.copiedFiles
 	for name, taken := range t.record.Resources {
 		all := r.Resources[name]
 		all.Imported += taken.Imported
 		r.Resources[name] = all
 	}
-	for _, why := range t.left {
+	for _, why := range t.leftOut {
 		r.leaveOut(why)
 	}
 }
@@ -488,8 +488,8 @@ func (w *Importer) join(ctx context.Context, s *task.Run, r *importRecord) error
 
 // fetch copies the next part into the bucket.
 func (w *Importer) fetch(ctx context.Context, s *task.Run, r *importRecord, p *place) error {
-	declared := r.Parts[p.Fetched]
-	body, err := w.open(ctx, s, r.URLs[p.Fetched], p.Fetched+1)
+	declared := r.Parts[p.FetchedParts]
+	body, err := w.open(ctx, s, r.URLs[p.FetchedParts], p.FetchedParts+1)
 	if err != nil {
 		return err
 	}
@@ -497,10 +497,10 @@ func (w *Importer) fetch(ctx context.Context, s *task.Run, r *importRecord, p *p
 	_ = body.Close()
 	switch {
 	case errors.Is(err, media.ErrTooLarge), errors.Is(err, safehttp.ErrBodyTooLarge):
-		return failed("not_fetched", "Part %d has more than 1 GiB.", p.Fetched+1)
+		return failure("not_fetched", "Part %d has more than 1 GiB.", p.FetchedParts+1)
 	case err != nil && s.Failures+1 >= fetches:
-		return failed("not_fetched", "Part %d could not be read to its end. Export again, and import the new parts.",
-			p.Fetched+1)
+		return failure("not_fetched", "Part %d could not be read to its end. Export again, and import the new parts.",
+			p.FetchedParts+1)
 	case err != nil:
 		return err
 	}
@@ -508,18 +508,18 @@ func (w *Importer) fetch(ctx context.Context, s *task.Run, r *importRecord, p *p
 	found := ImportedPart{KindFiles, f.Size, hex.EncodeToString(f.Sum)}
 	if declared.SHA256 != "" && declared.SHA256 != found.SHA256 ||
 		declared.Bytes != 0 && declared.Bytes != found.Bytes {
-		return failed("not_fetched", "Part %d is not the one that was declared: it has %d bytes and the SHA-256 %s.",
-			p.Fetched+1, found.Bytes, found.SHA256)
+		return failure("not_fetched", "Part %d is not the one that was declared: it has %d bytes and the SHA-256 %s.",
+			p.FetchedParts+1, found.Bytes, found.SHA256)
 	}
 	var first [1]byte
 	if _, err := f.ReadAt(first[:], 0); err == nil && first[0] == '{' {
 		found.Kind = KindLines
 	}
-	if err := w.reserve(ctx, s, p.Fetched, f.Size); err != nil {
+	if err := w.reserve(ctx, s, p.FetchedParts, f.Size); err != nil {
 		return err
 	}
-	n := p.Fetched
-	p.Fetched++
+	n := p.FetchedParts
+	p.FetchedParts++
 	w.change(s, func(r *importRecord) { r.Parts[n], r.URLs[n] = found, "" })
 	return w.Objects.Put(ctx, media.File{Key: partKey(s, n+1), MIMEType: mimeType(string(found.Kind)), Bytes: f.Size,
 		SHA256: found.SHA256}, f)
@@ -536,11 +536,11 @@ func (w *Importer) reserve(ctx context.Context, s *task.Run, n int, bytes int64)
 		if err != nil || r == nil {
 			return cmp.Or(err, task.ErrMoved)
 		}
-		if r.Counted > n || bytes == 0 {
+		if r.CountedParts > n || bytes == 0 {
 			return nil
 		}
-		r.Counted, r.Reserved = n+1, r.Reserved+bytes
-		tx.Count(quota.BytesKey(s.Owner), bytes, incoming.MostBytes(s.Owner), failed("storage_full", "The media of "+
+		r.CountedParts, r.ReservedBytes = n+1, r.ReservedBytes+bytes
+		tx.Count(quota.BytesKey(s.Owner), bytes, incoming.MostBytes(s.Owner), failure("storage_full", "The media of "+
 			"the account may have %d GiB together, and have more with part %d. Delete some, and import again.",
 			incoming.MostBytes(s.Owner)>>30, n+1))
 		err = it.Encode(r)
@@ -556,15 +556,15 @@ func (w *Importer) open(ctx context.Context, s *task.Run, address string, n int)
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return nil, failed("not_fetched", "The URL of part %d is not valid.", n)
+		return nil, failure("not_fetched", "The URL of part %d is not valid.", n)
 	}
 	resp, err := w.URLs.Do(req)
 	var blocked *safehttp.BlockedError
 	switch {
 	case errors.As(err, &blocked):
-		return nil, failed("not_fetched", "Part %d could not be fetched. %s", n, safehttp.Describe(err))
+		return nil, failure("not_fetched", "Part %d could not be fetched. %s", n, safehttp.Describe(err))
 	case err != nil && s.Failures+1 >= fetches:
-		return nil, failed("not_fetched", "Part %d could not be fetched: %s.", n, safehttp.Describe(err))
+		return nil, failure("not_fetched", "Part %d could not be fetched: %s.", n, safehttp.Describe(err))
 	case err != nil:
 		return nil, err
 	case resp.StatusCode == http.StatusOK:
@@ -575,6 +575,6 @@ func (w *Importer) open(ctx context.Context, s *task.Run, address string, n int)
 	if again && s.Failures+1 < fetches {
 		return nil, fmt.Errorf("transfer: part %d: status %d", n, resp.StatusCode)
 	}
-	return nil, failed("not_fetched", "Part %d could not be fetched: the server answered with status %d. URLs of "+
+	return nil, failure("not_fetched", "Part %d could not be fetched: the server answered with status %d. URLs of "+
 		"exports end: read the export again for new ones.", n, resp.StatusCode)
 }

@@ -52,7 +52,7 @@ type exportBody struct {
 
 type exportsInput struct {
 	httpapi.PageInput
-	resource.Tagged
+	resource.MetadataFilter
 	profile.Filter
 	// Only exports in these states, separated by commas.
 	State []State `query:"state" filter:"state" enum:"running,completed,failed" nullable:"false"`
@@ -60,7 +60,7 @@ type exportsInput struct {
 
 type importsInput struct {
 	httpapi.PageInput
-	resource.Tagged
+	resource.MetadataFilter
 	// Only imports in these states, separated by commas.
 	State []State `query:"state" filter:"state" enum:"running,completed,failed" nullable:"false"`
 }
@@ -160,7 +160,7 @@ func (s *Service) imported(ctx context.Context, f *kind.Found[importRecord]) (ou
 	if err != nil {
 		return out, err
 	}
-	if r.MapURL = &url; r.Mapped > mostInline {
+	if r.MapURL = &url; r.MapParts > mostInline {
 		return r.Import, nil
 	}
 	lines, err := s.signer.Read(ctx, whole, 1<<20)
@@ -168,7 +168,7 @@ func (s *Service) imported(ctx context.Context, f *kind.Found[importRecord]) (ou
 		return out, err
 	}
 	for d := json.NewDecoder(bytes.NewReader(lines)); d.More(); {
-		var m mapped
+		var m mapLine
 		if err := d.Decode(&m); err != nil {
 			return out, err
 		}
@@ -179,7 +179,7 @@ func (s *Service) imported(ctx context.Context, f *kind.Found[importRecord]) (ou
 
 func (s *Service) createExport(ctx context.Context, tx *store.Tx, in *exportInput) (out Export, err error) {
 	now := s.now()
-	o, err := profile.Given{ProfileID: in.Body.ProfileID}.Owner(ctx, tx, now)
+	o, err := profile.ProfileMember{ProfileID: in.Body.ProfileID}.Owner(ctx, tx, now)
 	if err != nil {
 		return out, err
 	}
@@ -193,7 +193,7 @@ func (s *Service) export(ctx context.Context, f *kind.Found[exportRecord]) (out 
 	if r.ExpiresAt != nil {
 		lifetime = min(r.ExpiresAt.Sub(s.now()), keep)
 	}
-	for _, p := range r.Stored {
+	for _, p := range r.StoredParts {
 		key := objectKey(Exports, f.Item.Owner, r.ID, p.Kind, p.Number)
 		url, err := s.signer.URLFor(ctx, key, mimeType(p.Kind), lifetime)
 		if err != nil {

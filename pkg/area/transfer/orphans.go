@@ -19,9 +19,9 @@ import (
 // OrphanMetric counts the objects without a record, once a day.
 const OrphanMetric = "ObjectsWithoutRecord"
 
-// settled is the age of an object from which on its record must be there. The files of a deleted resource stay for a
+// settleAge is the age of an object from which on its record must be there. The files of a deleted resource stay for a
 // day, and then their removal is tried until it succeeds.
-const settled = 3 * 24 * time.Hour
+const settleAge = 3 * 24 * time.Hour
 
 // mostNamed bounds the objects that the log names.
 const mostNamed = 100
@@ -40,14 +40,14 @@ type Comparer struct {
 	Now     func() time.Time
 }
 
-// Compared is the result of a comparison.
-type Compared struct {
+// Comparison is the result of a comparison.
+type Comparison struct {
 	// Objects is the number of objects of media, and Orphans that of those without a record, with their Bytes.
 	Objects int   `json:"objects"`
 	Orphans int   `json:"orphans"`
 	Bytes   int64 `json:"bytes"`
-	// After is the last key that was compared.
-	After string `json:"after,omitempty"`
+	// AfterKey is the last key that was compared.
+	AfterKey string `json:"after,omitempty"`
 }
 
 // CompareKind is the kind of the task of a comparison.
@@ -74,14 +74,14 @@ const pages = 50
 
 // Compare compares some of the objects. The last step reports the orphans by a metric and in the log.
 func (c *Comparer) Compare(ctx context.Context, s *task.Run) error {
-	var r Compared
-	if err := s.Kept("compared", &r); err != nil {
+	var r Comparison
+	if err := s.Recall("compared", &r); err != nil {
 		return err
 	}
 	ctx = tenant.Unconfined(ctx)
 	more := true
 	for n := 0; n < pages && more; n++ {
-		page, rest, err := c.Objects.List(ctx, "media/", r.After)
+		page, rest, err := c.Objects.List(ctx, "media/", r.AfterKey)
 		if err == nil {
 			err = c.compare(ctx, page, &r)
 		}
@@ -89,7 +89,7 @@ func (c *Comparer) Compare(ctx context.Context, s *task.Run) error {
 			return task.Again(err)
 		}
 		if more = rest; len(page) > 0 {
-			r.After = page[len(page)-1].Key
+			r.AfterKey = page[len(page)-1].Key
 		}
 	}
 	if err := s.Keep("compared", r); err != nil || more {
@@ -101,12 +101,12 @@ func (c *Comparer) Compare(ctx context.Context, s *task.Run) error {
 }
 
 // compare looks up the records of the objects of a page. Photos have none of their own: their product lists them.
-func (c *Comparer) compare(ctx context.Context, page []media.Object, r *Compared) error {
+func (c *Comparer) compare(ctx context.Context, page []media.Object, r *Comparison) error {
 	of := map[string][]media.Object{}
 	for _, o := range page {
 		r.Objects++
 		parts := strings.Split(o.Key, "/")
-		if len(parts) < 5 || c.Now().Sub(o.At) < settled || id.Valid(id.Photo, parts[3]) {
+		if len(parts) < 5 || c.Now().Sub(o.At) < settleAge || id.Valid(id.Photo, parts[3]) {
 			continue
 		}
 		of[parts[3]] = append(of[parts[3]], o)

@@ -18,7 +18,7 @@ func TestObjectsWithoutARecordAreFound(t *testing.T) {
 	w := newWorld(t)
 	w.fill()
 	o := w.Principal.Owner
-	compare := func(after time.Duration) (r transfer.Compared) {
+	compare := func(after time.Duration) (r transfer.Comparison) {
 		t.Helper()
 		w.Clock.Add(24 * time.Hour)
 		w.engine.Handle(transfer.CompareKind, task.Func((&transfer.Comparer{DB: w.DB, Objects: w.engine.Objects,
@@ -40,7 +40,7 @@ func TestObjectsWithoutARecordAreFound(t *testing.T) {
 		}
 		var p struct {
 			Memory struct {
-				Compared struct{ Result transfer.Compared }
+				Compared struct{ Result transfer.Comparison }
 			}
 		}
 		if err := json.Unmarshal(done.Payload, &p); err != nil {

@@ -33,8 +33,8 @@ type Rehearsal struct {
 	Webhooks string
 }
 
-// Rehearsed is an export that was opened in a sandbox.
-type Rehearsed struct {
+// SandboxExport is an export that was opened in a sandbox.
+type SandboxExport struct {
 	// Import is the id of the import, whose work is done next.
 	Import string
 	// Secrets are the signing secrets of the webhooks, by their ids.
@@ -42,7 +42,7 @@ type Rehearsed struct {
 }
 
 // Open opens the parts of an export, with their content.
-func (r Rehearsal) Open(ctx context.Context, parts [][]byte) (out Rehearsed, err error) {
+func (r Rehearsal) Open(ctx context.Context, parts [][]byte) (out SandboxExport, err error) {
 	out.Secrets = map[string]string{}
 	t := &taker{}
 	for i, content := range parts {

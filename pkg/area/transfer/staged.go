@@ -47,10 +47,10 @@ const NamedFile = "imported_file"
 type namedFile struct {
 	Bytes  int64  `json:"bytes"`
 	SHA256 string `json:"sha256"`
-	// Found is the file as it was read. Its key is that of its copy in the import.
-	Found *media.File `json:"found,omitempty"`
-	// Refused is why no entry is taken for it.
-	Refused string `json:"refused,omitempty"`
+	// File is the file as it was read. Its key is that of its copy in the import.
+	File *media.File `json:"found,omitempty"`
+	// Refusal is why no entry is taken for it.
+	Refusal string `json:"refused,omitempty"`
 }
 
 // inputs of an import are below a prefix of their own: its parts, and copies of the files that lines name. They are
@@ -74,8 +74,8 @@ func copyKey(s *task.Run, name string) string {
 func (w *Importer) name(ctx context.Context, s *task.Run, r *importRecord, p *place) (err error) {
 	t := &taker{w: w, s: s, source: r.Source}
 	files, order := map[string]LineFile{}, []string{}
-	p.Named, err = w.scan(ctx, s, p.Named, func(n int, text []byte) (bool, error) {
-		l, err := t.read(ctx, p.Named.Part+1, n, text)
+	p.NamedUntil, err = w.scan(ctx, s, p.NamedUntil, func(n int, text []byte) (bool, error) {
+		l, err := t.read(ctx, p.NamedUntil.Part+1, n, text)
 		if err != nil || l.Kind == "" {
 			return true, err
 		}
@@ -162,10 +162,10 @@ func blocks(n int64) int64 { return (n + 511) / 512 * 512 }
 // files takes some of the files of a part.
 func (w *Importer) files(ctx context.Context, s *task.Run, r *importRecord, p *place) error {
 	if r.Source == nil {
-		return failed("invalid_format", "No part has lines, so that nothing says which export the files are of.")
+		return failure("invalid_format", "No part has lines, so that nothing says which export the files are of.")
 	}
-	left := r.Parts[p.Files.Part].Bytes - p.Files.Done
-	body, err := w.Objects.Range(ctx, partKey(s, p.Files.Part+1), p.Files.Done, left)
+	left := r.Parts[p.Files.Part].Bytes - p.Files.Offset
+	body, err := w.Objects.Range(ctx, partKey(s, p.Files.Part+1), p.Files.Offset, left)
 	if err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func (w *Importer) files(ctx context.Context, s *task.Run, r *importRecord, p *p
 			break
 		}
 		if errors.Is(err, tar.ErrHeader) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return failed("invalid_format", "Part %d is neither JSON lines nor a tar archive.", p.Files.Part+1)
+			return failure("invalid_format", "Part %d is neither JSON lines nor a tar archive.", p.Files.Part+1)
 		}
 		if err != nil {
 			return err
@@ -189,7 +189,7 @@ func (w *Importer) files(ctx context.Context, s *task.Run, r *importRecord, p *p
 			return err
 		}
 		if isSparse(entry) {
-			return failed("invalid_format", "The entry %.100q of part %d is sparse. Archive the files as they are, "+
+			return failure("invalid_format", "The entry %.100q of part %d is sparse. Archive the files as they are, "+
 				"such as by tar without -S.", entry.Name, p.Files.Part+1)
 		}
 		if err := w.entry(ctx, s, entry, archive); err != nil {
@@ -199,7 +199,7 @@ func (w *Importer) files(ctx context.Context, s *task.Run, r *importRecord, p *p
 			return errors.Join(err, ctx.Err())
 		}
 	}
-	if p.Files.Done += blocks(from.n); over {
+	if p.Files.Offset += blocks(from.n); over {
 		p.Files = at{Part: p.Files.Part + 1}
 	}
 	return nil
@@ -228,14 +228,14 @@ func (w *Importer) entry(ctx context.Context, s *task.Run, entry *tar.Header, co
 		return err
 	}
 	var f namedFile
-	if err := it.Decode(&f); err != nil || f.Refused != "" {
+	if err := it.Decode(&f); err != nil || f.Refusal != "" {
 		return err
 	}
 	if before := f; entry.Size != f.Bytes {
-		f.Refused = fmt.Sprintf("Its file %s has %d bytes, and the line says %d.", entry.Name, entry.Size, f.Bytes)
+		f.Refusal = fmt.Sprintf("Its file %s has %d bytes, and the line says %d.", entry.Name, entry.Size, f.Bytes)
 	} else if err := w.inspect(ctx, s, entry.Name, content, &f); err != nil {
 		return err
-	} else if before.Found != nil && f.Refused == "" {
+	} else if before.File != nil && f.Refusal == "" {
 		return nil // it is there twice
 	}
 	if err := it.Encode(f); err != nil {
@@ -253,7 +253,7 @@ const mostFile = 512 << 20
 func (w *Importer) inspect(ctx context.Context, s *task.Run, name string, content io.Reader, f *namedFile) error {
 	received, err := media.Spool(ctx, content, min(f.Bytes, mostFile))
 	if errors.Is(err, media.ErrTooLarge) {
-		f.Refused = fmt.Sprintf("Its file %s has more bytes than a file may have.", name)
+		f.Refusal = fmt.Sprintf("Its file %s has more bytes than a file may have.", name)
 		return nil
 	}
 	if err != nil {
@@ -261,19 +261,19 @@ func (w *Importer) inspect(ctx context.Context, s *task.Run, name string, conten
 	}
 	defer received.Close()
 	if sum := hex.EncodeToString(received.Sum); sum != f.SHA256 {
-		f.Refused = fmt.Sprintf("Its file %s has the SHA-256 %s, and the line says %s.", name, sum, f.SHA256)
+		f.Refusal = fmt.Sprintf("Its file %s has the SHA-256 %s, and the line says %s.", name, sum, f.SHA256)
 		return nil
 	}
-	if f.Found != nil {
+	if f.File != nil {
 		return nil
 	}
 	accepted, err := w.accept(ctx, s.Owner.Mode == tenant.Test, name, received)
 	if why := incoming.RefusalOf(err); why != nil {
-		f.Refused = fmt.Sprintf("Its file %s is refused: %s", name, why.Message)
+		f.Refusal = fmt.Sprintf("Its file %s is refused: %s", name, why.Message)
 		return nil
 	}
 	if errors.Is(err, probe.ErrUnsupported) {
-		f.Refused = fmt.Sprintf("Its file %s has no format that such files have.", name)
+		f.Refusal = fmt.Sprintf("Its file %s has no format that such files have.", name)
 		return nil
 	}
 	if err != nil {
@@ -283,12 +283,13 @@ func (w *Importer) inspect(ctx context.Context, s *task.Run, name string, conten
 	if err := w.Objects.Put(ctx, accepted.File, accepted.Content); err != nil {
 		return err
 	}
-	f.Found = &accepted.File
+	f.File = &accepted.File
 	return nil
 }
 
 // accept reads what a file is: that of a media or photo as if it was uploaded, and any other as if it was made.
-func (w *Importer) accept(ctx context.Context, test bool, name string, received *media.Spooled) (a incoming.Accepted,
+func (w *Importer) accept(ctx context.Context, test bool, name string,
+	received *media.SpooledFile) (a incoming.CleanFile,
 	err error) {
 	if of, _ := parseFile(name); id.Valid(id.Media, of.resource) || id.Valid(id.Photo, of.resource) {
 		return incoming.Accept(ctx, probe.Decoder{}, w.Manifests, test, received)
@@ -300,7 +301,7 @@ func (w *Importer) accept(ctx context.Context, test bool, name string, received 
 	if info.Type == media.Image && info.Width*info.Height > media.MaxPixels {
 		return a, fmt.Errorf("%w: %d x %d pixels", probe.ErrUnsupported, info.Width, info.Height)
 	}
-	a = incoming.Accepted{Ext: info.Ext, Content: received, File: info.File()}
+	a = incoming.CleanFile{Ext: info.Ext, Content: received, File: info.File()}
 	a.Bytes, a.SHA256 = received.Size, hex.EncodeToString(received.Sum)
 	said, err := provenance.Read(ctx, received, received.Size)
 	if errors.Is(err, provenance.ErrUnsupported) {

@@ -52,16 +52,16 @@ type taker struct {
 	by        authority.Authority
 	replay    *time.Time
 	factories *factory.Service
-	// found are the items that lines belong to, by their ids.
-	found map[string]store.Item
+	// items are the items that lines belong to, by their ids.
+	items map[string]store.Item
 
-	record *importRecord
-	left   []LeftOut
-	mapped bytes.Buffer
-	count  int
+	record  *importRecord
+	leftOut []LeftOut
+	mapText bytes.Buffer
+	count   int
 	// files is the number of files that lines name, copied that of those which were stored, and bytes their size.
-	files, copied int
-	bytes         int64
+	files, copiedFiles int
+	bytes              int64
 }
 
 // read reads the n-th line of a part. One that has no resource has no type.
@@ -70,16 +70,16 @@ func (t *taker) read(ctx context.Context, part, n int, text []byte) (l Line, err
 		return l, nil
 	}
 	if err := lineBudget.JSON(ctx, text); errors.Is(err, budget.ErrExceeded) {
-		return l, failed("invalid_format", "Line %d of part %d has too many members.", n, part)
+		return l, failure("invalid_format", "Line %d of part %d has too many members.", n, part)
 	}
 	if err := json.Unmarshal(text, &l); err != nil {
-		return l, failed("invalid_format", "Line %d of part %d is no JSON object.", n, part)
+		return l, failure("invalid_format", "Line %d of part %d is no JSON object.", n, part)
 	}
 	switch {
 	case l.Kind == headerLine:
 		return Line{}, t.header(part, text)
 	case t.source == nil:
-		return l, failed("invalid_format", "Part %d does not begin with the header of an export.", part)
+		return l, failure("invalid_format", "Part %d does not begin with the header of an export.", part)
 	case l.Kind == endLine:
 		return Line{}, nil
 	}
@@ -102,7 +102,7 @@ func (t *taker) line(ctx context.Context, part, n int, text []byte) error {
 	}
 	if why != nil {
 		why.Kind, why.ID = l.Kind, l.ID
-		t.left = append(t.left, *why)
+		t.leftOut = append(t.leftOut, *why)
 		return nil
 	}
 	taken := t.record.Resources[l.Kind]
@@ -116,12 +116,12 @@ func (t *taker) header(part int, text []byte) error {
 	err := json.Unmarshal(text, &h)
 	switch {
 	case err != nil || h.Format != Format || !id.Valid(id.Export, h.ExportID):
-		return failed("invalid_format", "Part %d is no export of this service.", part)
+		return failure("invalid_format", "Part %d is no export of this service.", part)
 	case h.Version != FormatVersion:
-		return failed("invalid_format", "Part %d has version %d of the format, and this service reads version %d.",
+		return failure("invalid_format", "Part %d has version %d of the format, and this service reads version %d.",
 			part, h.Version, FormatVersion)
 	case t.source != nil && t.source.ExportID != h.ExportID:
-		return failed("invalid_format", "Part %d is of the export %s, and the parts before are of %s. Import one "+
+		return failure("invalid_format", "Part %d is of the export %s, and the parts before are of %s. Import one "+
 			"export at a time.", part, h.ExportID, t.source.ExportID)
 	}
 	if t.source == nil {
@@ -130,8 +130,8 @@ func (t *taker) header(part int, text []byte) error {
 	return nil
 }
 
-// adopted is the resource of a line with new ids.
-type adopted struct {
+// adoption is the resource of a line with new ids.
+type adoption struct {
 	// data is what comes in of the resource, and past is all that the line says.
 	data, past []byte
 	// profile and factory are the ids of what it belongs to, or empty.
@@ -154,7 +154,7 @@ type lineFile struct {
 // resource takes the resource of a line. It returns why it is left out, or nil.
 func (t *taker) resource(ctx context.Context, l Line) (*LeftOut, error) {
 	ids := names{t.s.Owner, t.source.ExportID}
-	k, take := takes(l.Kind)
+	k, take := importKind(l.Kind)
 	if take == nil {
 		return t.leaves(ctx, ids, l)
 	}
@@ -172,7 +172,7 @@ func (t *taker) resource(ctx context.Context, l Line) (*LeftOut, error) {
 	if err := cmp.Or(checkBounds(in, ""), checkInput(k.name, in), t.w.checkURL(ctx, k, in)); err != nil {
 		return &LeftOut{Code: codeRefused, Message: errs.As(err).Message}, nil
 	}
-	a := adopted{id: ids.of(l.ID)}
+	a := adoption{id: ids.of(l.ID)}
 	why, err := t.filesOf(ctx, ids, l, &a)
 	if why != nil || err != nil {
 		return why, err
@@ -191,7 +191,7 @@ func (t *taker) resource(ctx context.Context, l Line) (*LeftOut, error) {
 }
 
 // rename encodes a resource with new ids. It is as new as the import.
-func (t *taker) rename(ids names, in, tree map[string]any, met map[string]string, a *adopted) (err error) {
+func (t *taker) rename(ids names, in, tree map[string]any, met map[string]string, a *adoption) (err error) {
 	profileID, _ := tree["profile_id"].(string)
 	a.profile = ids.of(profileID)
 	if a.past, err = json.Marshal(ids.tree(tree, map[string]string{})); err != nil {
@@ -212,7 +212,7 @@ func (t *taker) rename(ids names, in, tree map[string]any, met map[string]string
 const mostAttempts = 1000
 
 // filesOf reads what the files of a line are. A file that is not what the line says is a reason to leave the line out.
-func (t *taker) filesOf(ctx context.Context, ids names, l Line, a *adopted) (*LeftOut, error) {
+func (t *taker) filesOf(ctx context.Context, ids names, l Line, a *adoption) (*LeftOut, error) {
 	a.files = map[string]lineFile{}
 	named := namedOf(l)
 	keys := make([]store.Key, len(named))
@@ -237,16 +237,16 @@ func (t *taker) filesOf(ctx context.Context, ids names, l Line, a *adopted) (*Le
 			}
 		}
 		switch {
-		case f.Refused != "":
-			return &LeftOut{Code: codeInvalid, Message: f.Refused}, nil
+		case f.Refusal != "":
+			return &LeftOut{Code: codeInvalid, Message: f.Refusal}, nil
 		case items[i].Kind != "" && (f.SHA256 != lf.SHA256 || f.Bytes != lf.Bytes):
 			return &LeftOut{Code: codeInvalid, Message: "Another line says that the file " + of.String() + " is " +
 					"another."},
 				nil
 		}
 		found := lineFile{attempt: attempt}
-		if f.Found != nil {
-			found.File, found.copy = *f.Found, f.Found.Key
+		if f.File != nil {
+			found.File, found.copy = *f.File, f.File.Key
 			found.Key = of.of(ids).key(t.s.Owner)
 		}
 		a.files[lf.URL] = found
@@ -255,7 +255,7 @@ func (t *taker) filesOf(ctx context.Context, ids names, l Line, a *adopted) (*Le
 }
 
 // file returns the file of a line with a URL, and false if no archive has it.
-func (a adopted) file(url *string) (f lineFile, ok bool) {
+func (a adoption) file(url *string) (f lineFile, ok bool) {
 	if url == nil {
 		return f, false
 	}
@@ -264,7 +264,7 @@ func (a adopted) file(url *string) (f lineFile, ok bool) {
 }
 
 // place finds the owner of a resource: that of its factory or its profile.
-func (t *taker) place(ctx context.Context, k exported, a *adopted) (*LeftOut, error) {
+func (t *taker) place(ctx context.Context, k exported, a *adoption) (*LeftOut, error) {
 	a.owner = t.s.Owner
 	of := a.profile
 	if a.factory != "" && k.prefix != id.Factory {
@@ -273,13 +273,13 @@ func (t *taker) place(ctx context.Context, k exported, a *adopted) (*LeftOut, er
 	if of == "" || k.prefix == id.Profile {
 		return nil, nil
 	}
-	it, known := t.found[of]
+	it, known := t.items[of]
 	if !known {
 		var err error
 		if it, err = t.w.DB.Lookup(ctx, store.IDKey(of)); err != nil {
 			return nil, err
 		}
-		t.found[of] = it
+		t.items[of] = it
 	}
 	if it.Kind == "" || !it.Owner.Same(t.s.Owner) {
 		return &LeftOut{Code: codeMissing, Message: "What it belongs to was not imported: " + of + "."}, nil
@@ -295,8 +295,8 @@ func (t *taker) place(ctx context.Context, k exported, a *adopted) (*LeftOut, er
 
 // note adds the new ids of a line to the map.
 func (t *taker) note(l Line, met map[string]string) error {
-	out := json.NewEncoder(&t.mapped)
-	if err := out.Encode(mapped{l.Kind, l.ID, met[l.ID]}); err != nil {
+	out := json.NewEncoder(&t.mapText)
+	if err := out.Encode(mapLine{l.Kind, l.ID, met[l.ID]}); err != nil {
 		return err
 	}
 	t.count++
@@ -304,7 +304,7 @@ func (t *taker) note(l Line, met map[string]string) error {
 		if old == l.ID {
 			continue
 		}
-		if err := out.Encode(mapped{"", old, met[old]}); err != nil {
+		if err := out.Encode(mapLine{"", old, met[old]}); err != nil {
 			return err
 		}
 		t.count++
@@ -328,11 +328,11 @@ func (t *taker) leaves(ctx context.Context, ids names, l Line) (*LeftOut, error)
 }
 
 // take adds a resource to a transaction.
-type take func(ctx context.Context, t *taker, tx *store.Tx, a adopted) error
+type take func(ctx context.Context, t *taker, tx *store.Tx, a adoption) error
 
 // taking decodes a resource for a function that adds it to the transaction.
-func taking[T any](f func(ctx context.Context, t *taker, tx *store.Tx, a adopted, v T) error) take {
-	return func(ctx context.Context, t *taker, tx *store.Tx, a adopted) error {
+func taking[T any](f func(ctx context.Context, t *taker, tx *store.Tx, a adoption, v T) error) take {
+	return func(ctx context.Context, t *taker, tx *store.Tx, a adoption) error {
 		var v T
 		if err := json.Unmarshal(a.data, &v); err != nil {
 			return errs.Wrap(err, errs.ValidationFailed, "It cannot be decoded.")
@@ -343,7 +343,7 @@ func taking[T any](f func(ctx context.Context, t *taker, tx *store.Tx, a adopted
 
 // takers are the types of resources that imports take.
 var takers = map[string]take{
-	"profile": taking(func(_ context.Context, t *taker, tx *store.Tx, a adopted, v profile.Profile) error {
+	"profile": taking(func(_ context.Context, t *taker, tx *store.Tx, a adoption, v profile.Profile) error {
 		if err := law.CheckSettings(v.Legal); err != nil {
 			return err
 		}
@@ -358,14 +358,14 @@ var takers = map[string]take{
 		ledger.OpenPurse(tx, it.Owner, v.Bounds())
 		return nil
 	}),
-	"media": taking(func(_ context.Context, t *taker, tx *store.Tx, a adopted, v incoming.Media) error {
+	"media": taking(func(_ context.Context, t *taker, tx *store.Tx, a adoption, v incoming.Media) error {
 		f, ok := a.file(v.URL)
 		if !ok {
 			return errs.New(errs.ValidationFailed, "Its url names no file of it that a part has.")
 		}
 		return incoming.AdoptFile(tx, t.w.Now(), a.owner, v, f.File, t.replay != nil)
 	}),
-	"factory": taking(func(ctx context.Context, t *taker, tx *store.Tx, a adopted, v factory.Factory) error {
+	"factory": taking(func(ctx context.Context, t *taker, tx *store.Tx, a adoption, v factory.Factory) error {
 		accounts, err := t.accounts(ctx, a.owner, v.SocialAccountIDs)
 		ids := []string{}
 		for _, acct := range accounts {
@@ -376,7 +376,7 @@ var takers = map[string]take{
 		}
 		return t.factories.Adopt(ctx, tx, t.w.Now(), a.owner, v, ids)
 	}),
-	"product": taking(func(_ context.Context, t *taker, tx *store.Tx, a adopted, v product.Product) error {
+	"product": taking(func(_ context.Context, t *taker, tx *store.Tx, a adoption, v product.Product) error {
 		files := map[string]media.File{}
 		for _, p := range v.Photos {
 			if f, ok := a.file(p.URL); ok && strings.Contains(f.Key, "/"+p.ID+"/") {
@@ -385,28 +385,28 @@ var takers = map[string]take{
 		}
 		return product.Adopt(tx, a.owner, v, files)
 	}),
-	"promotion": taking(func(ctx context.Context, t *taker, tx *store.Tx, a adopted, v product.Promotion) error {
+	"promotion": taking(func(ctx context.Context, t *taker, tx *store.Tx, a adoption, v product.Promotion) error {
 		found, err := t.w.DB.GetAll(ctx, store.IDKeys(v.ProductIDs)...)
 		if err != nil {
 			return err
 		}
 		return product.AdoptPromotion(tx, t.w.Now(), a.owner, v, found)
 	}),
-	"experiment": taking(func(_ context.Context, t *taker, tx *store.Tx, a adopted, v experiment.Experiment) error {
+	"experiment": taking(func(_ context.Context, t *taker, tx *store.Tx, a adoption, v experiment.Experiment) error {
 		return experiment.Adopt(tx, t.w.Now(), a.owner, v)
 	}),
-	"content_plan": taking(func(_ context.Context, t *taker, tx *store.Tx, a adopted, v plan.Plan) error {
+	"content_plan": taking(func(_ context.Context, t *taker, tx *store.Tx, a adoption, v plan.Plan) error {
 		return v.Adopt(tx, t.w.Now(), a.owner)
 	}),
 	"content_item": taking(takeItem),
-	"generation": taking(func(_ context.Context, t *taker, tx *store.Tx, a adopted, v studio.Generation) error {
-		files, _, _ := t.shown(a, v.Media)
+	"generation": taking(func(_ context.Context, t *taker, tx *store.Tx, a adoption, v studio.Generation) error {
+		files, _, _ := t.mediaFiles(a, v.Media)
 		return studio.Adopt(tx, t.w.Now(), a.owner, v, files, t.replay != nil)
 	}),
-	"automation": taking(func(_ context.Context, t *taker, tx *store.Tx, a adopted, v automation.Details) error {
+	"automation": taking(func(_ context.Context, t *taker, tx *store.Tx, a adoption, v automation.Details) error {
 		return automation.Adopt(tx, t.w.Now(), a.owner, v, t.by)
 	}),
-	"webhook": taking(func(ctx context.Context, t *taker, tx *store.Tx, a adopted, v webhook.Webhook) error {
+	"webhook": taking(func(ctx context.Context, t *taker, tx *store.Tx, a adoption, v webhook.Webhook) error {
 		secret, _, err := webhook.NewSecret(ctx, t.w.Random, t.w.Envelope, webhook.Ref{Owner: a.owner, ID: v.ID})
 		if err != nil {
 			return err
@@ -415,8 +415,8 @@ var takers = map[string]take{
 	}),
 }
 
-// takes returns a kind of resource and how an import takes it, or nil if it does not.
-func takes(name string) (exported, take) {
+// importKind returns a kind of resource and how an import takes it, or nil if it does not.
+func importKind(name string) (exported, take) {
 	for _, k := range kinds {
 		if k.name == name {
 			return k, takers[name]
@@ -425,13 +425,13 @@ func takes(name string) (exported, take) {
 	return exported{}, nil
 }
 
-func takeItem(ctx context.Context, t *taker, tx *store.Tx, a adopted, v item.Item) error {
+func takeItem(ctx context.Context, t *taker, tx *store.Tx, a adoption, v item.Item) error {
 	legal, err := profile.LegalOf(ctx, t.w.DB, a.ofItem)
 	if err != nil {
 		return err
 	}
-	b := content.Adopted{Item: v, Factory: a.of, Legal: legal, Owner: a.owner}
-	b.Files, b.Attempt, b.Lost = t.shown(a, v.Media)
+	b := content.AdoptedItem{Item: v, Factory: a.of, Legal: legal, Owner: a.owner}
+	b.Files, b.Attempt, b.Lost = t.mediaFiles(a, v.Media)
 	if err := json.Unmarshal(a.past, &b.Past); err != nil {
 		return errs.Wrap(err, errs.ValidationFailed, "It cannot be decoded.")
 	}
@@ -479,9 +479,9 @@ func (t *taker) accounts(ctx context.Context, o tenant.Owner, ids []string) (all
 	return all, nil
 }
 
-// shown returns the files of the media that a resource shows, as they were read, the latest attempt that they are of,
-// and whether one is missing that is to be published. Those of the caller have lines of their own.
-func (t *taker) shown(a adopted, all []media.View) (files []media.File, attempt int, lost bool) {
+// mediaFiles returns the files of the media that a resource shows, as they were read, the latest attempt that they are
+// of, and whether one is missing that is to be published. Those of the caller have lines of their own.
+func (t *taker) mediaFiles(a adoption, all []media.View) (files []media.File, attempt int, lost bool) {
 	for _, v := range all {
 		f, ok := a.file(&v.URL)
 		if ok && strings.HasPrefix(v.ID, a.id+"_") {
@@ -538,7 +538,7 @@ type importedFile struct {
 func importedKey(resourceID string) store.Key { return store.IDKey(Imported + "#" + resourceID) }
 
 // create creates a resource, unless it is there, and then stores its files.
-func (t *taker) create(ctx context.Context, k exported, take take, a adopted) error {
+func (t *taker) create(ctx context.Context, k exported, take take, a adoption) error {
 	key := store.IDKey(a.id)
 	switch k.prefix {
 	case id.Webhook:
@@ -565,14 +565,14 @@ func (t *taker) create(ctx context.Context, k exported, take take, a adopted) er
 		t.files -= len(a.files)
 		return err
 	case found:
-		return t.again(ctx, a)
+		return t.storeAgain(ctx, a)
 	}
 	return t.keep(ctx, files)
 }
 
 // claim adds to the transaction that this import has created a resource with files. Their bytes count for the storage
 // of the account, as long as the resource has them. Those of a media are counted with it, and those of photos are not.
-func (t *taker) claim(tx *store.Tx, k exported, a adopted) (files []importedFile, err error) {
+func (t *taker) claim(tx *store.Tx, k exported, a adoption) (files []importedFile, err error) {
 	bytes := int64(0)
 	for _, url := range slices.Sorted(maps.Keys(a.files)) {
 		if f := a.files[url]; f.Key != "" {
@@ -594,9 +594,9 @@ func (t *taker) claim(tx *store.Tx, k exported, a adopted) (files []importedFile
 		incoming.ErrTooManyBytes(a.owner))
 }
 
-// again stores the files of a resource that is there, if this import has created it: its function has died since. Those
-// of any other resource stay as they are.
-func (t *taker) again(ctx context.Context, a adopted) error {
+// storeAgain stores the files of a resource that is there, if this import has created it: its function has died since.
+// Those of any other resource stay as they are.
+func (t *taker) storeAgain(ctx context.Context, a adoption) error {
 	it, err := t.w.DB.Lookup(ctx, importedKey(a.id))
 	if err != nil {
 		return err
@@ -621,7 +621,7 @@ func (t *taker) keep(ctx context.Context, files []importedFile) error {
 		if err := t.store(ctx, f); err != nil {
 			return err
 		}
-		t.copied++
+		t.copiedFiles++
 		t.bytes += f.Bytes
 	}
 	return nil
@@ -675,7 +675,7 @@ func addWebhook(tx *store.Tx, o tenant.Owner, r *webhook.WebhookRecord) error {
 	if err != nil {
 		return err
 	}
-	it.Key, it.Listed = webhook.Ref{Owner: o, ID: r.ID}.Key(), store.Key{}
+	it.Key, it.ListKey = webhook.Ref{Owner: o, ID: r.ID}.Key(), store.Key{}
 	tx.Create(it, nil)
 	tx.Count(webhook.CountKey(o), 1, webhook.MaxPerOwner, errs.New(errs.InvalidState, "There are already %d webhooks "+
 		"in this mode or profile, which is the maximum. Delete one first, and import again.", webhook.MaxPerOwner))

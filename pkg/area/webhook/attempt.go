@@ -59,7 +59,7 @@ func (d *Deliverer) Step(ctx context.Context, s *task.Step) (task.Outcome, error
 	if err != nil {
 		return task.Outcome{}, task.Again(err)
 	}
-	if admission.Held || !admission.Until.IsZero() {
+	if admission.HeldBack || !admission.Until.IsZero() {
 		return a.putOff(admission), nil
 	}
 	return a.send(ctx, s, admission.Probe)
@@ -119,7 +119,7 @@ func (a *attempt) putOff(refused Admission) task.Outcome {
 	return a.settle(func(r *DeliveryRecord) {
 		switch {
 		case r.Urgent: // a caller has requested it meanwhile
-		case refused.Held:
+		case refused.HeldBack:
 			r.Hold(now)
 		default:
 			r.PutOff(now, refused.Until, WaitsCapacity)
@@ -145,7 +145,7 @@ func (a *attempt) send(ctx context.Context, s *task.Step, probe bool) (task.Outc
 		return task.Outcome{}, task.Again(err)
 	}
 	a.receiver.Note(ctx, o)
-	return a.settle(a.recorded(o, probe), &o), nil
+	return a.settle(a.record(o, probe), &o), nil
 }
 
 // late reports whether the function would time out before the receiver has used its time to answer.
@@ -177,9 +177,9 @@ func (a *attempt) call(ctx context.Context, request outgoing) (Outcome, error) {
 	return o, err
 }
 
-// recorded returns the change of the delivery by an attempt. Its times are chosen once, so that the change is the same
+// record returns the change of the delivery by an attempt. Its times are chosen once, so that the change is the same
 // when it is made again.
-func (a *attempt) recorded(o Outcome, probe bool) func(*DeliveryRecord) {
+func (a *attempt) record(o Outcome, probe bool) func(*DeliveryRecord) {
 	now, chance := a.Now(), a.Chance()
 	return func(r *DeliveryRecord) {
 		if probe && o.Unanswered() {
@@ -216,7 +216,7 @@ func (a *attempt) settle(change func(*DeliveryRecord), o *Outcome) task.Outcome 
 			}
 			return settled.NextAttemptAt.Time, true
 		},
-		After: func(context.Context) { a.report(&settled, o) },
+		OnCommit: func(context.Context) { a.report(&settled, o) },
 	}
 	if o != nil && o.Succeeded() {
 		out.Undo = func(ctx context.Context, _ *task.Task) { a.succeedLate(ctx, o) }

@@ -42,15 +42,15 @@ type Deliverer struct {
 	Config
 	monitor *Monitor
 
-	mu    sync.Mutex
-	ended map[tenant.Owner]ended
+	mu          sync.Mutex
+	endedCounts map[tenant.Owner]endCounts
 }
 
 var _ task.Handler = (*Deliverer)(nil)
 
 // NewDeliverer returns a deliverer. Keep it: it remembers the latencies of receivers from one attempt to the next.
 func NewDeliverer(c Config) *Deliverer {
-	return &Deliverer{Config: c, monitor: NewMonitor(c.DB, c.Now, c.Chance), ended: map[tenant.Owner]ended{}}
+	return &Deliverer{Config: c, monitor: NewMonitor(c.DB, c.Now, c.Chance), endedCounts: map[tenant.Owner]endCounts{}}
 }
 
 // Counting returns a handler of batches that also counts the deliveries that a batch has ended.
@@ -84,7 +84,7 @@ func (a *attempt) report(d *DeliveryRecord, o *Outcome) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	n := a.ended[d.Owner]
+	n := a.endedCounts[d.Owner]
 	switch d.State {
 	case DeliveryDelivered:
 		n.delivered++
@@ -93,19 +93,19 @@ func (a *attempt) report(d *DeliveryRecord, o *Outcome) {
 	default:
 		return
 	}
-	a.ended[d.Owner] = n
+	a.endedCounts[d.Owner] = n
 }
 
-// ended are how many deliveries of an account have ended.
-type ended struct{ delivered, lost int64 }
+// endCounts are how many deliveries of an account have ended.
+type endCounts struct{ delivered, lost int64 }
 
 // count counts the deliveries that have ended since the last count.
 func (d *Deliverer) count(ctx context.Context) {
 	d.mu.Lock()
-	since := d.ended
-	d.ended = map[tenant.Owner]ended{}
+	since := d.endedCounts
+	d.endedCounts = map[tenant.Owner]endCounts{}
 	d.mu.Unlock()
-	var all ended
+	var all endCounts
 	for _, o := range slices.SortedFunc(maps.Keys(since), tenant.Owner.Compare) {
 		n := since[o]
 		all.delivered += n.delivered

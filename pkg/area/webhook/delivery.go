@@ -156,8 +156,8 @@ type DeliveryRecord struct {
 	Failures int `json:"failures,omitempty"`
 	// Schedules counts the schedules that were begun before this one. Each has a task of its own.
 	Schedules int `json:"schedules,omitempty"`
-	// Sent is the request of the last attempt, with its body, as the receiver got it.
-	Sent *DeliveryRequest `json:"sent,omitempty"`
+	// LastRequest is the request of the last attempt, with its body, as the receiver got it.
+	LastRequest *DeliveryRequest `json:"sent,omitempty"`
 	// Urgent requests the next attempt at once, even if the receiver counts as down or busy: a caller waits for it.
 	Urgent bool `json:"urgent,omitempty"`
 	// Lease is the lease of the task, if ReadLeases has read it.
@@ -235,8 +235,8 @@ func (d *DeliveryRecord) View(now time.Time) Delivery {
 // Details returns the delivery with its last request as callers with the scopes see it.
 func (d *DeliveryRecord) Details(now time.Time, scopes []auth.Scope) DeliveryDetails {
 	out := DeliveryDetails{Delivery: d.View(now)}
-	if d.Sent != nil {
-		sent := *d.Sent
+	if d.LastRequest != nil {
+		sent := *d.LastRequest
 		if !d.EventType.Readable(scopes) {
 			sent.Body = nil
 		}
@@ -286,13 +286,13 @@ func (d *DeliveryRecord) RecordProbe(o Outcome, now time.Time) {
 // add keeps an attempt. The oldest are dropped.
 func (d *DeliveryRecord) add(o Outcome) {
 	d.Next++
-	d.Sent = &o.Request
+	d.LastRequest = &o.Request
 	d.Attempts = append(d.Attempts, o.Attempt)
 	d.Attempts = d.Attempts[max(0, len(d.Attempts)-MaxAttempts):]
 	d.Urgent = false
 }
 
-// Hold makes the delivery wait until its receiver answers. Then it is found by Ref.Held.
+// Hold makes the delivery wait until its receiver answers. Then it is found by Ref.HeldPartitions.
 func (d *DeliveryRecord) Hold(now time.Time) {
 	d.NextAttemptAt, d.WaitingFor = nil, new(WaitsBreaker)
 	d.Touch(now)
@@ -474,7 +474,7 @@ func (s *Service) registerDeliveries(r *httpapi.Router,
 
 func (s *Service) listDeliveries(ctx context.Context, in *deliveriesInput) (httpapi.Page[Delivery], error) {
 	switch {
-	case !slices.Contains(in.State, undelivered):
+	case !slices.Contains(in.State, undeliveredFilter):
 		return s.listLog(ctx, in, in.State)
 	case len(in.State) > 1:
 		return httpapi.Page[Delivery]{},
@@ -617,8 +617,8 @@ func (s *Service) findDelivery(ctx context.Context, in *DeliveryPath) (w Webhook
 	return w, it, d, err
 }
 
-// undelivered is the filter that selects events that never arrived.
-const undelivered = "undelivered"
+// undeliveredFilter is the filter that selects events that never arrived.
+const undeliveredFilter = "undelivered"
 
 // eventPage is the number of events that are read at a time to find the one of a delivery.
 const eventPage = 100

@@ -39,11 +39,11 @@ func NewDispatcher(db *store.DB, now func() time.Time) *Dispatcher { return &Dis
 
 // fanOut is an event for one webhook.
 type fanOut struct {
-	source int // place of the event in the batch
-	ref    event.Ref
-	to     *WebhookRecord
-	held   bool // whether the circuit breaker of the webhook is open
-	err    error
+	source   int // place of the event in the batch
+	ref      event.Ref
+	to       *WebhookRecord
+	heldBack bool // whether the circuit breaker of the webhook is open
+	err      error
 }
 
 // Handle handles a batch of events from the bus.
@@ -163,7 +163,7 @@ func (d *Dispatcher) permitted(ctx context.Context, wanted []*fanOut) ([]*fanOut
 	return slices.DeleteFunc(wanted, func(f *fanOut) bool {
 		reader, broken := f.to.Reader(there[f.to.CreatedBy])
 		held, unreadable := holds(f.to, there[f.to.ID], now)
-		f.held, err = held, errors.Join(err, broken, unreadable)
+		f.heldBack, err = held, errors.Join(err, broken, unreadable)
 		return !reader.May(f.ref.Type)
 	}), err
 }
@@ -193,7 +193,7 @@ func (d *Dispatcher) createOne(ctx context.Context, f *fanOut) error {
 	at, _ := id.Time(f.ref.ID) // parseEvent has checked the id
 	now, tx := d.now(), &store.Tx{}
 	made := NewDelivery(now, at, f.ref, &f.to.Webhook)
-	if f.held {
+	if f.heldBack {
 		made.Hold(now)
 	}
 	if err := made.CreateIn(tx, now); err != nil {
@@ -229,7 +229,7 @@ type Replayer struct{ *Dispatcher }
 // that are missing. It is tried until the task's deadline.
 func (r Replayer) Replay(ctx context.Context, s *task.Run) error {
 	var replay EndpointReplay
-	if err := errors.Join(s.Decode(&replay), s.Kept("after", &replay.After)); err != nil {
+	if err := errors.Join(s.Decode(&replay), s.Recall("after", &replay.Cursor)); err != nil {
 		return task.Permanent(err)
 	}
 	if s.Cause() != nil {
@@ -255,7 +255,7 @@ func (r Replayer) page(ctx context.Context, to Ref, replay EndpointReplay) (*sto
 	}
 	page, err := r.db.List(ctx, store.Query{
 		Index: store.ByOwner, Partition: store.OwnerPartition(to.Owner, event.Kind),
-		From: replay.From, To: replay.To, Limit: replayPage, After: replay.After, OldestFirst: true,
+		From: replay.From, To: replay.To, Limit: replayPage, After: replay.Cursor, OldestFirst: true,
 	})
 	if err != nil {
 		return nil, err
@@ -290,7 +290,7 @@ func (r Replayer) deliverMissing(ctx context.Context, w *WebhookRecord, to Ref, 
 	var missing []*fanOut
 	for i, f := range all {
 		made := there[i+2]
-		f.held = held
+		f.heldBack = held
 		switch {
 		case !reader.May(f.ref.Type):
 			continue
@@ -298,7 +298,7 @@ func (r Replayer) deliverMissing(ctx context.Context, w *WebhookRecord, to Ref, 
 			missing = append(missing, f)
 			continue
 		}
-		if err := r.again(ctx, made); err != nil {
+		if err := r.restart(ctx, made); err != nil {
 			return err
 		}
 	}
@@ -310,9 +310,9 @@ func (r Replayer) deliverMissing(ctx context.Context, w *WebhookRecord, to Ref, 
 	return errors.Join(failed...)
 }
 
-// again restarts the schedule of a delivery that has failed, has neither a task nor is held back, or waits for its next
-// attempt after a failed one: that attempt is made now instead.
-func (r Replayer) again(ctx context.Context, it store.Item) error {
+// restart restarts the schedule of a delivery that has failed, has neither a task nor is held back, or waits for its
+// next attempt after a failed one: that attempt is made now instead.
+func (r Replayer) restart(ctx context.Context, it store.Item) error {
 	d, err := ReadDelivery(&it)
 	if err != nil || d.State == DeliveryDelivered || d.Held() || d.Scheduled() && !d.retries() {
 		return err

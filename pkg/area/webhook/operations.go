@@ -24,7 +24,7 @@ import (
 )
 
 type createBody struct {
-	profile.Given
+	profile.ProfileMember
 	// URL that receives the events: https on port 443 with a public address. Send this or destination.
 	URL string `json:"url,omitempty" minLength:"1" maxLength:"2048" example:"https://crm.example.com/hooks/content"`
 	// Event bus or queue in your own AWS account. Send this or url.
@@ -125,7 +125,7 @@ func (s *Service) Register(r *httpapi.Router) {
 
 type listInput struct {
 	httpapi.PageInput
-	resource.Tagged
+	resource.MetadataFilter
 	profile.Filter
 	// Only webhooks in these states, separated by commas.
 	State []string `query:"state" filter:"state" enum:"enabled,disabled" nullable:"false"`
@@ -155,7 +155,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	}
 	now := s.now()
 	to := refOf(ctx, id.New(id.Webhook, now))
-	if to.Owner, err = in.Body.Given.Owner(ctx, tx, now); err != nil {
+	if to.Owner, err = in.Body.ProfileMember.Owner(ctx, tx, now); err != nil {
 		return out, err
 	}
 	if err := s.checkFactories(ctx, to.Owner, in.Body.FactoryIDs); err != nil {
@@ -451,8 +451,8 @@ type EndpointReplay struct {
 	// From and To bound the ids of the events.
 	From string `json:"from"`
 	To   string `json:"to"`
-	// After is the end of the page before.
-	After *store.Cursor `json:"after,omitempty"`
+	// Cursor is the end of the page before.
+	Cursor *store.Cursor `json:"after,omitempty"`
 }
 
 // NewReplay adds the task to a transaction that replays the events from since until now.

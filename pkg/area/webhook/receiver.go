@@ -104,8 +104,8 @@ func (m *Monitor) get(ctx context.Context, key store.Key) (store.Item, error) {
 
 // Admission is the decision on an attempt.
 type Admission struct {
-	// Held is set if the circuit breaker holds the event back.
-	Held bool
+	// HeldBack is set if the circuit breaker holds the event back.
+	HeldBack bool
 	// Until is the time to ask again if the receiver has too many slow attempts in flight; otherwise it is zero.
 	Until time.Time
 	// Probe is set if the attempt probes a receiver that is down.
@@ -127,9 +127,9 @@ func (r *Receiver) Admit(ctx context.Context, urgent bool) (Admission, error) {
 		case !open:
 			return Admission{Until: r.pause()}, nil
 		case r.breaker.holds(&r.record, now):
-			return Admission{Held: true}, nil
+			return Admission{HeldBack: true}, nil
 		}
-		next := r.breaker.probed(now, r.chance())
+		next := r.breaker.duringProbe(now, r.chance())
 		if now.Sub(*r.breaker.ProbeAt) > timerLost {
 			next.Timer = "" // a new one is made
 		}
@@ -284,8 +284,8 @@ func (b breaker) stale(r *WebhookRecord) bool {
 	return b.To != r.GoesTo() || r.EnabledAt != nil && b.Since.Before(*r.EnabledAt)
 }
 
-// failed returns the breaker after one more attempt that was not answered.
-func (b breaker) failed(r *WebhookRecord, now time.Time) breaker {
+// afterFailure returns the breaker after one more attempt that was not answered.
+func (b breaker) afterFailure(r *WebhookRecord, now time.Time) breaker {
 	switch {
 	case b.open(r):
 		return b
@@ -300,16 +300,16 @@ func (b breaker) failed(r *WebhookRecord, now time.Time) breaker {
 	return b
 }
 
-// probed returns the breaker while a probe is under way.
-func (b breaker) probed(now time.Time, chance float64) breaker {
+// duringProbe returns the breaker while a probe is under way.
+func (b breaker) duringProbe(now time.Time, chance float64) breaker {
 	wait := max(shortestProbe, min(longestProbe, now.Sub(b.Since)/10))
 	at := now.Add(Spread(wait, Jitter, chance))
 	b.ProbeAt = &at
 	return b
 }
 
-// answered returns the breaker, which has a timer, after an attempt that was answered.
-func (b breaker) answered(r *WebhookRecord, now time.Time) breaker {
+// afterAnswer returns the breaker, which has a timer, after an attempt that was answered.
+func (b breaker) afterAnswer(r *WebhookRecord, now time.Time) breaker {
 	if b.ProbeAt == nil && b.Failures == 0 && !b.stale(r) {
 		return b
 	}
@@ -362,7 +362,7 @@ func (r *Receiver) saveBreaker(ctx context.Context, b breaker) error {
 		if it, err = store.NewItem(breakerKind, r.ref.Owner, r.ref.ID, b); err != nil {
 			return err
 		}
-		it.Key, it.Listed = breakerKey(r.ref), store.Key{}
+		it.Key, it.ListKey = breakerKey(r.ref), store.Key{}
 	} else if err := it.Encode(b); err != nil {
 		return err
 	}
@@ -398,9 +398,9 @@ func (r *Receiver) rereadBreaker(ctx context.Context, met error) error {
 func (r *Receiver) noteReach(ctx context.Context, o Outcome) {
 	var err error
 	for range maxConflicts {
-		next := r.breaker.failed(&r.record, r.now())
+		next := r.breaker.afterFailure(&r.record, r.now())
 		if !o.Unanswered() {
-			next = r.breaker.answered(&r.record, r.now())
+			next = r.breaker.afterAnswer(&r.record, r.now())
 		}
 		switch {
 		case r.record.State != StateEnabled:
@@ -595,7 +595,7 @@ func (s Sketch) percentiles() *Latency {
 type Latencies struct {
 	Hour    time.Time `json:"hour"` // when the running hour began
 	Current Sketch    `json:"current,omitempty"`
-	Before  Sketch    `json:"before,omitempty"`
+	Earlier Sketch    `json:"before,omitempty"`
 }
 
 // With returns the latencies at the given time, with more of them.
@@ -603,7 +603,7 @@ func (l Latencies) With(more Sketch, now time.Time) Latencies {
 	switch hour := now.UTC().Truncate(time.Hour); {
 	case !hour.After(l.Hour): // another function's clock may be ahead of ours
 	case hour.Sub(l.Hour) == time.Hour:
-		l = Latencies{Hour: hour, Before: l.Current}
+		l = Latencies{Hour: hour, Earlier: l.Current}
 	default:
 		l = Latencies{Hour: hour}
 	}
@@ -614,13 +614,13 @@ func (l Latencies) With(more Sketch, now time.Time) Latencies {
 // Percentiles returns the percentiles at the given time, or nil without answers.
 func (l Latencies) Percentiles(now time.Time) *Latency {
 	l = l.With(nil, now)
-	return l.Current.Plus(l.Before).percentiles()
+	return l.Current.Plus(l.Earlier).percentiles()
 }
 
 // Slow reports whether one answer in ten, or more, took at least the given time. The
 // latencies count as they were written, whatever the hour is.
 func (l Latencies) Slow(limit time.Duration) bool {
-	all := l.Current.Plus(l.Before).percentiles()
+	all := l.Current.Plus(l.Earlier).percentiles()
 	return all != nil && all.P90 >= limit.Milliseconds()
 }
 

@@ -131,7 +131,7 @@ func TestReplayGivesATaskToADeliveryFromBeforeTasks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	it.Key, it.Listed, it.ExpireAt = w.Ref(r.Hook.ID).DeliveryKey(it.PK), store.Key{}, since.Add(time.Hour)
+	it.Key, it.ListKey, it.ExpireAt = w.Ref(r.Hook.ID).DeliveryKey(it.PK), store.Key{}, since.Add(time.Hour)
 	it.Filters = map[string]string{webhook.StateFilter: webhook.DeliveryPending}
 	tx := &store.Tx{}
 	tx.Create(it, nil)

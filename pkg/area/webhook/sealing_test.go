@@ -59,7 +59,7 @@ func TestWithoutTheKeyServiceNoWebhookIsMade(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if sealed := string(r.Secrets[0].Sealed); !strings.Contains(sealed,
+	if sealed := string(r.Secrets[0].SealedSecret); !strings.Contains(sealed,
 		"the key of "+string(caller.Principal.Account)) || strings.Contains(sealed, string(key)) {
 		t.Errorf("stored %q", sealed)
 	}

@@ -43,11 +43,11 @@ func NewSweeper(db *store.DB, now func() time.Time) *Sweeper {
 	return &Sweeper{db, NewDispatcher(db, now), now}
 }
 
-// Swept counts the work of a sweep.
-type Swept struct {
+// SweepResult counts the work of a sweep.
+type SweepResult struct {
 	// Events is the number of events read, and Made the number of deliveries that were missing.
-	Events int `json:"events"`
-	Made   int `json:"made"`
+	Events     int `json:"events"`
+	Deliveries int `json:"made"`
 	// Unfinished reports that the time did not suffice: the next sweep goes on.
 	Unfinished bool `json:"unfinished"`
 }
@@ -56,7 +56,7 @@ type Swept struct {
 // missing. After an event that failed it goes on, so that one cannot keep the others from being repaired, but the next
 // sweep begins with it again. With atOnce it ignores the grace: an operator who knows that messages were lost need not
 // wait for it.
-func (s *Sweeper) Sweep(ctx context.Context, atOnce bool) (done Swept, err error) {
+func (s *Sweeper) Sweep(ctx context.Context, atOnce bool) (done SweepResult, err error) {
 	work, now := ctx, s.now()
 	if deadline, ok := ctx.Deadline(); ok {
 		var cancel context.CancelFunc
@@ -65,11 +65,11 @@ func (s *Sweeper) Sweep(ctx context.Context, atOnce bool) (done Swept, err error
 	}
 	m, err := task.ReadCheckpoint(work, s.db, checkpoint)
 	if err != nil {
-		return stopped(work, done, err)
+		return endSweep(work, done, err)
 	}
 	// Events up to here may still be on their way to the table.
 	settled := id.First(id.Event, now.Add(-EventGrace))
-	from, until := m.Done, settled
+	from, until := m.DoneUntil, settled
 	if atOnce {
 		until = id.First(id.Event, now.Add(time.Millisecond))
 	}
@@ -87,15 +87,15 @@ func (s *Sweeper) Sweep(ctx context.Context, atOnce bool) (done Swept, err error
 	for {
 		items, err := all.Next(work)
 		if err != nil {
-			return stopped(work, done, errors.Join(append(failed, err)...))
+			return endSweep(work, done, errors.Join(append(failed, err)...))
 		}
 		if len(items) == 0 {
 			break
 		}
 		made, err := s.repair(work, items)
-		done.Made += made
+		done.Deliveries += made
 		if err != nil && work.Err() != nil {
-			return stopped(work, done, errors.Join(append(failed, err)...))
+			return endSweep(work, done, errors.Join(append(failed, err)...))
 		}
 		done.Events += len(items)
 		if err != nil {
@@ -153,8 +153,8 @@ func (s *Sweeper) repair(ctx context.Context, items []store.Item) (made int, err
 	return made, errors.Join(failed...)
 }
 
-// stopped ends a sweep. Running out of time is no error.
-func stopped(work context.Context, done Swept, err error) (Swept, error) {
+// endSweep ends a sweep. Running out of time is no error.
+func endSweep(work context.Context, done SweepResult, err error) (SweepResult, error) {
 	if work.Err() != nil {
 		done.Unfinished = true
 		return done, nil
@@ -163,7 +163,7 @@ func stopped(work context.Context, done Swept, err error) (Swept, error) {
 }
 
 // overtaken ends a sweep whose checkpoint another sweeper has moved: that one does the rest.
-func overtaken(done Swept, err error) (Swept, error) {
+func overtaken(done SweepResult, err error) (SweepResult, error) {
 	if errors.Is(err, store.ErrConflict) {
 		return done, nil
 	}

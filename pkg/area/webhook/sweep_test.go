@@ -36,7 +36,7 @@ func mark(w *dispatchWorld) string {
 	if err != nil {
 		w.T.Fatal(err)
 	}
-	return c.Done
+	return c.DoneUntil
 }
 
 func TestAnEventThatTheBusLostIsDelivered(t *testing.T) {
@@ -161,12 +161,12 @@ func TestTwoSweepersAtOnce(t *testing.T) {
 	w.Commit(w.Owner(), 30)
 	w.Clock.Add(webhook.EventGrace + time.Second)
 	other := webhook.NewSweeper(w.DB, w.Clock.Now)
-	var second webhook.Swept
+	var second webhook.SweepResult
 	var failed error
 	// The second one does everything between the first one's read and its write.
 	w.Faults.Before("BatchGetItem", func() { second, failed = other.Sweep(t.Context(), false) })
 	first, err := other.Sweep(t.Context(), false)
-	if err != nil || failed != nil || first.Events != 30 || second.Events != 30 || second.Made != 30 {
+	if err != nil || failed != nil || first.Events != 30 || second.Events != 30 || second.Deliveries != 30 {
 		t.Fatalf("swept %+v, %v and %+v, %v", first, err, second, failed)
 	}
 	w.Run()
@@ -295,7 +295,7 @@ func TestASweepThatHasNoTimeLeft(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), webhook.SweepMargin)
 	defer cancel()
 	got, err := webhook.NewSweeper(w.DB, w.Clock.Now).Sweep(ctx, false)
-	if err != nil || got != (webhook.Swept{Unfinished: true}) || mark(w) != "" {
+	if err != nil || got != (webhook.SweepResult{Unfinished: true}) || mark(w) != "" {
 		t.Errorf("swept %+v, %v, mark %s", got, err, mark(w))
 	}
 	sweep(w, webhooktest.Lost{Events: 1, Made: 1})

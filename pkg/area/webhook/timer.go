@@ -34,8 +34,8 @@ var settling = []time.Duration{5 * time.Second, 20 * time.Second, 40 * time.Seco
 type Return struct {
 	// Rate is the number of deliveries of the next round.
 	Rate int `json:"rate,omitempty"`
-	// After is the id of the last delivery of the round before.
-	After string `json:"after,omitempty"`
+	// AfterID is the id of the last delivery of the round before.
+	AfterID string `json:"after,omitempty"`
 	// Probes counts the probes.
 	Probes int `json:"probes,omitempty"`
 	// Looks counts the looks in a row that found no held delivery.
@@ -135,14 +135,14 @@ func (t Timer) probe(ctx context.Context, s *task.Step, r *Receiver, p *Return) 
 	}
 	oldest, err := t.oldest(ctx, r.ref, p.Probes)
 	if err != nil || oldest.Kind == "" {
-		return r.breaker.probed(now, t.Chance()).ProbeAt.Sub(now), err
+		return r.breaker.duringProbe(now, t.Chance()).ProbeAt.Sub(now), err
 	}
 	admission, err := r.Admit(ctx, false)
-	if err != nil || admission.Held || !admission.Until.IsZero() {
+	if err != nil || admission.HeldBack || !admission.Until.IsZero() {
 		return pace, err
 	}
 	p.Probes++
-	p.Rate, p.After = 1, ""
+	p.Rate, p.AfterID = 1, ""
 	if _, err := t.send(ctx, s, r, []store.Item{oldest}, admission.Probe); err != nil {
 		return 0, err
 	}
@@ -179,15 +179,15 @@ func (t Timer) advance(ctx context.Context, s *task.Step, r *Receiver, p *Return
 		limit = MostASecond // they fail without an attempt
 	}
 	q := store.Query{Index: store.ByDue, Limit: limit}
-	if p.After != "" {
-		q.From = p.After + "~"
+	if p.AfterID != "" {
+		q.From = p.AfterID + "~"
 	}
-	items, err := t.DB.Merge(q, r.ref.Held()).Next(ctx)
+	items, err := t.DB.Merge(q, r.ref.HeldPartitions()).Next(ctx)
 	switch {
 	case err != nil:
 		return 0, false, err
-	case len(items) == 0 && p.After != "":
-		p.After = "" // once more from the beginning: older events may have been held back meanwhile
+	case len(items) == 0 && p.AfterID != "":
+		p.AfterID = "" // once more from the beginning: older events may have been held back meanwhile
 		return 0, false, nil
 	case len(items) == 0 && p.Looks == len(settling):
 		return 0, true, nil
@@ -198,7 +198,7 @@ func (t Timer) advance(ctx context.Context, s *task.Step, r *Receiver, p *Return
 	did, err := t.send(ctx, s, r, items, false)
 	p.next(did)
 	if did.last != "" {
-		p.After, p.Looks = did.last, 0
+		p.AfterID, p.Looks = did.last, 0
 	}
 	if err != nil {
 		return 0, false, err
@@ -246,8 +246,8 @@ type round struct {
 	last string
 }
 
-// held is a held delivery during a round.
-type held struct {
+// heldDelivery is a held delivery during a round.
+type heldDelivery struct {
 	attempt
 	notes *Receiver // takes the outcomes of all
 	mu    *lock.Mutex
@@ -283,8 +283,8 @@ func (t Timer) send(ctx context.Context, s *task.Step, r *Receiver, items []stor
 }
 
 // load reads what the attempts need in one round trip. It leaves out the deliveries that are held no longer.
-func (t Timer) load(ctx context.Context, r *Receiver, items []store.Item) ([]*held, error) {
-	var all []*held
+func (t Timer) load(ctx context.Context, r *Receiver, items []store.Item) ([]*heldDelivery, error) {
+	var all []*heldDelivery
 	var keys []store.Key
 	for _, it := range items {
 		d, err := ReadDelivery(&it)
@@ -295,7 +295,7 @@ func (t Timer) load(ctx context.Context, r *Receiver, items []store.Item) ([]*he
 			continue
 		}
 		seen := *r // an attempt reads it while the outcome of another one is noted
-		all = append(all, &held{notes: r,
+		all = append(all, &heldDelivery{notes: r,
 			attempt: attempt{Deliverer: t.Deliverer, item: it, delivery: d, receiver: &seen}})
 		keys = append(keys, store.IDKey(d.EventID), MakerKey(d.Owner.Account, d.Maker))
 	}
@@ -313,7 +313,7 @@ func (t Timer) load(ctx context.Context, r *Receiver, items []store.Item) ([]*he
 }
 
 // deliver makes the attempt, unless the time does not suffice, and writes its outcome.
-func (h *held) deliver(ctx context.Context, probe bool) error {
+func (h *heldDelivery) deliver(ctx context.Context, probe bool) error {
 	now := h.Now()
 	if reason := h.over(); reason != "" {
 		h.done(nil)
@@ -334,11 +334,11 @@ func (h *held) deliver(ctx context.Context, probe bool) error {
 	h.mu.Lock()
 	h.notes.Note(ctx, o)
 	h.mu.Unlock()
-	return h.conclude(ctx, h.recorded(o, probe), &o)
+	return h.conclude(ctx, h.record(o, probe), &o)
 }
 
 // done counts the delivery, and its attempt if one was made.
-func (h *held) done(o *Outcome) {
+func (h *heldDelivery) done(o *Outcome) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.did.last = max(h.did.last, h.delivery.ID)
@@ -356,7 +356,7 @@ func (h *held) done(o *Outcome) {
 
 // conclude writes the change of the delivery, with a task if more attempts follow. A caller may have begun a schedule
 // meanwhile: then only a success counts.
-func (h *held) conclude(ctx context.Context, change func(*DeliveryRecord), o *Outcome) error {
+func (h *heldDelivery) conclude(ctx context.Context, change func(*DeliveryRecord), o *Outcome) error {
 	it, d := h.item, h.delivery
 	again := false
 	return persist(ctx, func() (err error) {

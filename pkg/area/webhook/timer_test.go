@@ -34,7 +34,7 @@ func silent(w *deliverWorld, n *webhooktest.Network, r *webhooktest.Receiver, ev
 func heldBack(w *deliverWorld, r *webhooktest.Receiver) map[string]store.Key {
 	w.T.Helper()
 	all := map[string]store.Key{}
-	for _, partition := range w.Ref(r.Hook.ID).Held() {
+	for _, partition := range w.Ref(r.Hook.ID).HeldPartitions() {
 		page, err := w.DB.Keys(w.T.Context(), store.Query{Index: store.ByDue, Partition: partition, Limit: 1000})
 		if err != nil {
 			w.T.Fatal(err)

@@ -86,7 +86,7 @@ func (s *Service) add(tx *store.Tx, to Ref, r *WebhookRecord) error {
 	if err != nil {
 		return err
 	}
-	it.Key, it.Listed = to.Key(), store.Key{}
+	it.Key, it.ListKey = to.Key(), store.Key{}
 	tx.Create(it, nil)
 	tx.Count(CountKey(to.Owner), 1, MaxPerOwner,
 		errs.New(errs.InvalidState, "There are already %d webhooks in this mode or profile, which is the maximum. "+
@@ -525,7 +525,7 @@ const keyBytes = 32
 
 // Secret is a signing key as it is stored: sealed.
 type Secret struct {
-	Sealed []byte `json:"sealed"`
+	SealedSecret []byte `json:"sealed"`
 	// Until is the end of a secret that a rotation has replaced. It is nil for the current secret.
 	Until *time.Time `json:"until,omitempty"`
 }
@@ -546,7 +546,7 @@ func NewSecret(ctx context.Context, random io.Reader, envelope *seal.Envelope, t
 	if err != nil {
 		return Secret{}, nil, fmt.Errorf("webhook: seal secret: %w", err)
 	}
-	return Secret{Sealed: sealed}, k, nil
+	return Secret{SealedSecret: sealed}, k, nil
 }
 
 // sealedFor is the context that the webhook's keys are sealed for: a secret that is
@@ -568,7 +568,7 @@ func (ss Secrets) Keys(ctx context.Context, envelope *seal.Envelope, to Ref, at 
 		if s.Until != nil && !at.Before(*s.Until) {
 			continue
 		}
-		k, err := envelope.Open(ctx, string(to.Owner.Account), s.Sealed, to.sealedFor())
+		k, err := envelope.Open(ctx, string(to.Owner.Account), s.SealedSecret, to.sealedFor())
 		if err != nil {
 			return nil, fmt.Errorf("webhook: secret of %s: %w", to.ID, err)
 		}
@@ -650,9 +650,9 @@ func (r Ref) DeliveryKey(deliveryID string) store.Key {
 // a second.
 const HeldShards = 8
 
-// Held returns the partitions of store.ByDue that list the deliveries that the open circuit breaker of the webhook
-// holds back. Their ids sort by the time of their events.
-func (r Ref) Held() []string {
+// HeldPartitions returns the partitions of store.ByDue that list the deliveries that the open circuit breaker of the
+// webhook holds back. Their ids sort by the time of their events.
+func (r Ref) HeldPartitions() []string {
 	all := make([]string, HeldShards)
 	for shard := range all {
 		all[shard] = r.heldIn(shard)

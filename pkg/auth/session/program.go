@@ -81,16 +81,16 @@ type Grant struct {
 	UsedAt  time.Time      `json:"used_at"`
 }
 
-// Issued are the tokens that a program gets.
-type Issued struct {
+// TokenSet are the tokens that a program gets.
+type TokenSet struct {
 	Grant
 	Access, Refresh string
 	// AccessEndsAt is the end of the access token.
 	AccessEndsAt time.Time
 }
 
-// spent is the stored form of a code and of a refresh token, whose hash is its key.
-type spent struct {
+// storedCode is the stored form of a code and of a refresh token, whose hash is its key.
+type storedCode struct {
 	KeyID   string    `json:"key_id"`
 	Program string    `json:"program"`
 	EndsAt  time.Time `json:"ends_at"`
@@ -165,12 +165,12 @@ func networks(address string) map[string]int64 {
 
 // Program returns a registered program. It returns ErrProgram if there is none.
 func (s *Store) Program(ctx context.Context, id string) (p Program, err error) {
-	_, err = s.decoded(ctx, programKey(id), &p, ErrProgram)
+	_, err = s.decode(ctx, programKey(id), &p, ErrProgram)
 	return p, err
 }
 
-// decoded reads an item that has not expired into v. It returns missing if there is none.
-func (s *Store) decoded(ctx context.Context, key store.Key, v any, missing error) (store.Item, error) {
+// decode reads an item that has not expired into v. It returns missing if there is none.
+func (s *Store) decode(ctx context.Context, key store.Key, v any, missing error) (store.Item, error) {
 	it, err := s.db.Get(ctx, key)
 	if errors.Is(err, store.ErrNotFound) || err == nil && !it.ExpireAt.IsZero() && !s.now().Before(it.ExpireAt) {
 		return it, missing
@@ -188,7 +188,7 @@ func (s *Store) Permit(ctx context.Context, g Grant, redirect, challenge string)
 	tx := &store.Tx{}
 	if !IsDocument(g.Program) {
 		var p Program
-		it, err := s.decoded(ctx, programKey(g.Program), &p, ErrProgram)
+		it, err := s.decode(ctx, programKey(g.Program), &p, ErrProgram)
 		if err != nil {
 			return "", err
 		}
@@ -203,7 +203,7 @@ func (s *Store) Permit(ctx context.Context, g Grant, redirect, challenge string)
 	}
 	tx.Create(store.Item{Key: grantKey(g.KeyID), Kind: GrantKind, Doc: doc, Owner: grantOwner(&g),
 		Parent: store.Key{PK: grantsOf(g.By), SK: g.KeyID}}, nil)
-	err = s.keepGrant(&g, tx, code, spent{KeyID: g.KeyID, Program: g.Program, EndsAt: now.Add(CodeLifetime),
+	err = s.keepGrant(&g, tx, code, storedCode{KeyID: g.KeyID, Program: g.Program, EndsAt: now.Add(CodeLifetime),
 		Redirect:  redirect,
 		Challenge: challenge})
 	if err != nil {
@@ -216,7 +216,7 @@ func (s *Store) Permit(ctx context.Context, g Grant, redirect, challenge string)
 }
 
 // keepGrant keeps a code or a refresh token. A used one is kept, too, so that a second use is noticed.
-func (s *Store) keepGrant(g *Grant, tx *store.Tx, token string, of spent) error {
+func (s *Store) keepGrant(g *Grant, tx *store.Tx, token string, of storedCode) error {
 	doc, err := json.Marshal(of)
 	if err != nil {
 		return fmt.Errorf("session: encode token: %w", err)
@@ -229,8 +229,8 @@ func (s *Store) keepGrant(g *Grant, tx *store.Tx, token string, of spent) error 
 // Withdraw ends an access token, or returns the grant of a refresh token for the caller to end (RFC 7009). An unknown
 // token is no error; one of another program returns ErrGrant.
 func (s *Store) Withdraw(ctx context.Context, program, token string) (g *Grant, err error) {
-	var of spent
-	_, err = s.decoded(ctx, spentKey(token), &of, ErrGrant)
+	var of storedCode
+	_, err = s.decode(ctx, spentKey(token), &of, ErrGrant)
 	access := ""
 	if errors.Is(err, ErrGrant) {
 		c, err := credential.Find(ctx, s.db, auth.HashKey(token))
@@ -245,7 +245,7 @@ func (s *Store) Withdraw(ctx context.Context, program, token string) (g *Grant, 
 		return nil, err
 	}
 	var found Grant
-	if _, err := s.decoded(ctx, grantKey(of.KeyID), &found, ErrGrant); err != nil {
+	if _, err := s.decode(ctx, grantKey(of.KeyID), &found, ErrGrant); err != nil {
 		return nil, err
 	}
 	if subtle.ConstantTimeCompare([]byte(found.Program), []byte(program)) != 1 {
@@ -261,7 +261,7 @@ func (s *Store) Withdraw(ctx context.Context, program, token string) (g *Grant, 
 
 // Grant returns a grant by its key. It returns ErrGrant if there is none.
 func (s *Store) Grant(ctx context.Context, keyID string) (g Grant, err error) {
-	_, err = s.decoded(ctx, grantKey(keyID), &g, ErrGrant)
+	_, err = s.decode(ctx, grantKey(keyID), &g, ErrGrant)
 	return g, err
 }
 
@@ -288,7 +288,7 @@ func (s *Store) Grants(ctx context.Context, personID string) (all []Grant, err e
 // Forget removes a grant whose key was revoked. One that does not exist any more is no error.
 func (s *Store) Forget(ctx context.Context, keyID string) error {
 	var g Grant
-	it, err := s.decoded(ctx, grantKey(keyID), &g, ErrGrant)
+	it, err := s.decode(ctx, grantKey(keyID), &g, ErrGrant)
 	if errors.Is(err, ErrGrant) {
 		return nil
 	}
@@ -304,8 +304,8 @@ func (s *Store) Forget(ctx context.Context, keyID string) error {
 }
 
 // Tokens returns the tokens for a code of a program, which works once, and within Grace once more for the same answer.
-func (s *Store) Tokens(ctx context.Context, program, code, redirect, verifier string) (Issued, error) {
-	return s.spend(ctx, program, code, func(of spent) bool {
+func (s *Store) Tokens(ctx context.Context, program, code, redirect, verifier string) (TokenSet, error) {
+	return s.spend(ctx, program, code, func(of storedCode) bool {
 		return of.Challenge != "" && subtle.ConstantTimeCompare([]byte(redirect), []byte(of.Redirect)) == 1 &&
 			subtle.ConstantTimeCompare([]byte(Challenge(verifier)), []byte(of.Challenge)) == 1
 	}, nil)
@@ -314,15 +314,15 @@ func (s *Store) Tokens(ctx context.Context, program, code, redirect, verifier st
 // Renew returns new tokens for a refresh token, which works once, and within Grace once more for the same answer. The
 // function may reports whether the person may still grant what they have granted.
 func (s *Store) Renew(ctx context.Context, program, token string,
-	may func(context.Context, Grant) (bool, error)) (Issued, error) {
-	return s.spend(ctx, program, token, func(of spent) bool { return of.Challenge == "" }, may)
+	may func(context.Context, Grant) (bool, error)) (TokenSet, error) {
+	return s.spend(ctx, program, token, func(of storedCode) bool { return of.Challenge == "" }, may)
 }
 
 // spend uses a code or a refresh token up, and issues new tokens. Whatever is wrong with it, it works no more. If it
 // was used before Grace, the grant is returned with ErrReused. Of requests at the same time one uses it up, and the
 // others get the same tokens.
-func (s *Store) spend(ctx context.Context, program, token string, fits func(spent) bool,
-	may func(context.Context, Grant) (bool, error)) (out Issued, err error) {
+func (s *Store) spend(ctx context.Context, program, token string, fits func(storedCode) bool,
+	may func(context.Context, Grant) (bool, error)) (out TokenSet, err error) {
 	err = store.Retry(func() error {
 		out, err = s.spendOnce(ctx, program, token, fits, may)
 		return err
@@ -332,10 +332,10 @@ func (s *Store) spend(ctx context.Context, program, token string, fits func(spen
 
 // spendOnce is spend without repetition. It returns store.ErrConflict if another request has changed something at the
 // same time.
-func (s *Store) spendOnce(ctx context.Context, program, token string, fits func(spent) bool,
-	may func(context.Context, Grant) (bool, error)) (out Issued, err error) {
-	var of spent
-	it, err := s.decoded(ctx, spentKey(token), &of, ErrGrant)
+func (s *Store) spendOnce(ctx context.Context, program, token string, fits func(storedCode) bool,
+	may func(context.Context, Grant) (bool, error)) (out TokenSet, err error) {
+	var of storedCode
+	it, err := s.decode(ctx, spentKey(token), &of, ErrGrant)
 	if err != nil {
 		return out, err
 	}
@@ -343,7 +343,7 @@ func (s *Store) spendOnce(ctx context.Context, program, token string, fits func(
 	if subtle.ConstantTimeCompare([]byte(of.Program), []byte(program)) != 1 {
 		return out, ErrGrant
 	}
-	grant, err := s.decoded(ctx, grantKey(of.KeyID), &out.Grant, ErrGrant)
+	grant, err := s.decode(ctx, grantKey(of.KeyID), &out.Grant, ErrGrant)
 	if err != nil {
 		return out, err
 	}
@@ -411,7 +411,7 @@ func (s *Store) lender(ctx context.Context, g *Grant) (*credential.Credential, b
 // compose sets the tokens that follow a used code or refresh token, and the scopes that they have now. The tokens are
 // derived from the used one, which only its program knows, and a salt, which only the store knows: so they can be
 // answered again, and what is stored tells neither.
-func (s *Store) compose(out *Issued, base *credential.Credential, token string, of spent) error {
+func (s *Store) compose(out *TokenSet, base *credential.Credential, token string, of storedCode) error {
 	derived := func(purpose string) ([]byte, error) {
 		return hkdf.Key(sha256.New, []byte(token), of.Salt, "program "+purpose, 64)
 	}
@@ -441,8 +441,8 @@ func (s *Store) compose(out *Issued, base *credential.Credential, token string, 
 }
 
 // issue adds new tokens of a grant to the transaction.
-func (s *Store) issue(tx *store.Tx, out *Issued, base *credential.Credential, grant store.Item, token string,
-	of spent) error {
+func (s *Store) issue(tx *store.Tx, out *TokenSet, base *credential.Credential, grant store.Item, token string,
+	of storedCode) error {
 	out.UsedAt = of.UsedAt
 	if err := tx.Rewrite(grant, out.Grant); err != nil {
 		return err
@@ -451,7 +451,7 @@ func (s *Store) issue(tx *store.Tx, out *Issued, base *credential.Credential, gr
 		return err
 	}
 	credential.Lend(tx, auth.HashKey(out.Access), base, out.AccessEndsAt, out.By)
-	return s.keepGrant(&out.Grant, tx, out.Refresh, spent{KeyID: out.KeyID, Program: out.Program,
+	return s.keepGrant(&out.Grant, tx, out.Refresh, storedCode{KeyID: out.KeyID, Program: out.Program,
 		EndsAt: s.now().Add(RefreshLifetime)})
 }
 
@@ -463,7 +463,7 @@ func IsDocument(id string) bool { return strings.HasPrefix(id, "https://") }
 
 // Document returns the program of a document that is kept and fresh. It returns ErrProgram if there is none.
 func (s *Store) Document(ctx context.Context, id string) (p Program, err error) {
-	_, err = s.decoded(ctx, programKey(id), &p, ErrProgram)
+	_, err = s.decode(ctx, programKey(id), &p, ErrProgram)
 	return p, err
 }
 
@@ -527,7 +527,7 @@ func (s *Store) KeepWish(ctx context.Context, values, address string) (string, e
 
 // Wish returns what a program asks for. It returns ErrProgram if it is not kept any more.
 func (s *Store) Wish(ctx context.Context, id string) (values string, err error) {
-	_, err = s.decoded(ctx, wishKey(id), &values, ErrProgram)
+	_, err = s.decode(ctx, wishKey(id), &values, ErrProgram)
 	return values, err
 }
 

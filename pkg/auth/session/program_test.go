@@ -171,7 +171,7 @@ func TestRequestsAtTheSameTimeGetOneAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answers := make([]Issued, 4)
+	answers := make([]TokenSet, 4)
 	var all sync.WaitGroup
 	for i := range answers {
 		all.Go(func() {

@@ -490,9 +490,9 @@ type Handover struct {
 
 // sealedHandover is the stored form of a handover.
 type sealedHandover struct {
-	Challenge string    `json:"challenge"`
-	EndsAt    time.Time `json:"ends_at"`
-	Sealed    []byte    `json:"sealed"`
+	Challenge  string    `json:"challenge"`
+	EndsAt     time.Time `json:"ends_at"`
+	SealedData []byte    `json:"sealed"`
 }
 
 // Handovers returns the partition of store.Table of the handover with the given hash of its code.
@@ -562,7 +562,7 @@ func (s *Store) Redeem(ctx context.Context, code, verifier string) (h Handover, 
 	if err != nil {
 		return h, err
 	}
-	text, err := box.Open(kept.Sealed, hash)
+	text, err := box.Open(kept.SealedData, hash)
 	if err != nil {
 		return h, fmt.Errorf("session: open handover: %w", err)
 	}

@@ -30,7 +30,7 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{now: time.Date(2026, 5, 1, 8, 0, 0, 0, time.UTC)}
 	w.db = storetest.Open(t, w.clock)
-	w.Store = New(w.db, seal.Fixed([]byte("secret")), w.clock)
+	w.Store = New(w.db, seal.FixedSecret([]byte("secret")), w.clock)
 	return w
 }
 

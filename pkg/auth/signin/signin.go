@@ -388,10 +388,10 @@ type keys struct {
 	client *http.Client
 	now    func() time.Time
 
-	mu      sync.Mutex
-	set     *jose.JSONWebKeySet
-	fetched time.Time
-	tried   time.Time
+	mu        sync.Mutex
+	set       *jose.JSONWebKeySet
+	fetchedAt time.Time
+	triedAt   time.Time
 }
 
 // find returns the RSA keys with the id. It returns ErrInvalid if there are none, and provider_unavailable if the keys
@@ -408,12 +408,12 @@ func (k *keys) find(ctx context.Context, id string) ([]jose.JSONWebKey, error) {
 	if k.set == nil {
 		wait = retryAfter
 	}
-	if stale := now.Sub(k.fetched) >= lifetime; (len(found) == 0 || stale) && now.Sub(k.tried) >= wait {
-		k.tried = now
+	if stale := now.Sub(k.fetchedAt) >= lifetime; (len(found) == 0 || stale) && now.Sub(k.triedAt) >= wait {
+		k.triedAt = now
 		set, err := k.fetch(ctx)
 		switch {
 		case err == nil:
-			k.set, k.fetched = set, now
+			k.set, k.fetchedAt = set, now
 			found = set.Key(id)
 		case k.set == nil:
 			return nil, unavailable(err)

@@ -97,14 +97,14 @@ func (m *Meter) Enter() error {
 func (m *Meter) Leave() { m.depth = max(0, m.depth-1) }
 
 // Reader returns a reader that counts the bytes of another, and fails when the meter ends.
-func (m *Meter) Reader(r io.Reader) io.Reader { return &metered{m, r} }
+func (m *Meter) Reader(r io.Reader) io.Reader { return &meteredReader{m, r} }
 
-type metered struct {
+type meteredReader struct {
 	m *Meter
 	r io.Reader
 }
 
-func (r *metered) Read(p []byte) (int, error) {
+func (r *meteredReader) Read(p []byte) (int, error) {
 	if err := r.m.Err(); err != nil {
 		return 0, err
 	}
@@ -117,12 +117,12 @@ func (r *metered) Read(p []byte) (int, error) {
 
 // Tokens is the input of a decoder that holds one token at a time. It fails if a token is longer than Part.
 type Tokens struct {
-	metered
+	meteredReader
 	read, end int64
 }
 
 // Tokens returns the input of a decoder. The caller tells it by Ended where each token has ended.
-func (m *Meter) Tokens(r io.Reader) *Tokens { return &Tokens{metered: metered{m, r}} }
+func (m *Meter) Tokens(r io.Reader) *Tokens { return &Tokens{meteredReader: meteredReader{m, r}} }
 
 // Ended notes the place at which a token has ended.
 func (t *Tokens) Ended(at int64) { t.end = at }
@@ -135,7 +135,7 @@ func (t *Tokens) Read(p []byte) (int, error) {
 	if most := t.m.of.Part; t.read-t.end > most {
 		return 0, t.m.of.exceeded(most, "bytes in one part")
 	}
-	n, err := t.metered.Read(p[:min(len(p), page)])
+	n, err := t.meteredReader.Read(p[:min(len(p), page)])
 	t.read += int64(n)
 	return n, err
 }

@@ -9,10 +9,10 @@ import (
 	"unicode"
 )
 
-// named maps the signs, codes and words of texts to the currencies that they may mean. Words are in lower case. A word
-// with * matches all words that begin with it. Ambiguous words, such as pound and won, are omitted: wrongly refusing a
-// text costs more than missing a price.
-var named = sync.OnceValue(func() map[string]string {
+// currencyNames maps the signs, codes and words of texts to the currencies that they may mean. Words are in lower case.
+// A word with * matches all words that begin with it. Ambiguous words, such as pound and won, are omitted: wrongly
+// refusing a text costs more than missing a price.
+var currencyNames = sync.OnceValue(func() map[string]string {
 	return expand(map[string]string{
 		"EUR": "€ eur euro euros euroa eurot eurų eurai evro evrov evra евро євро " +
 			"ευρώ ευρω يورو אירו यूरो ยูโร 欧元 歐元 ユーロ 유로",
@@ -78,8 +78,8 @@ var (
 	})
 )
 
-// Stated is an amount of money in a text.
-type Stated struct {
+// Statement is an amount of money in a text.
+type Statement struct {
 	// Text is the amount as it is written in the text, and Sign the currency in lower case. From and To are the offsets
 	// of Text if the text has no digits but those of ASCII.
 	Text, Sign string
@@ -92,11 +92,11 @@ type Stated struct {
 }
 
 // Means returns the prices that the amount may mean.
-func (s Stated) Means() []Price { return s.means }
+func (s Statement) Means() []Price { return s.means }
 
 // In returns the amounts of money in a text: numbers in the digits of any script next to the sign, code or word of a
 // currency.
-func In(text string) (all []Stated) {
+func In(text string) (all []Statement) {
 	text = latin(text)
 	for _, at := range number().FindAllStringIndex(text, -1) {
 		var codes []string
@@ -114,7 +114,7 @@ func In(text string) (all []Stated) {
 		if len(codes) == 0 {
 			continue
 		}
-		s := Stated{Text: text[at[0]:at[1]], Sign: strings.ToLower(sign), From: at[0], To: at[1], Before: isBefore}
+		s := Statement{Text: text[at[0]:at[1]], Sign: strings.ToLower(sign), From: at[0], To: at[1], Before: isBefore}
 		for _, code := range codes {
 			for _, amount := range amounts(s.Text, code) {
 				s.means = append(s.means, Price{amount, code})
@@ -137,16 +137,17 @@ func end(text string) string {
 
 // codesOf returns the currencies that a word or sign may mean, or none for any other word.
 func codesOf(word string) []string {
-	if code := strings.ToUpper(word); IsCurrency(code) && (word == code || named()[strings.ToLower(word)] != "") {
+	if code := strings.ToUpper(word); IsCurrency(code) &&
+		(word == code || currencyNames()[strings.ToLower(word)] != "") {
 		return []string{code}
 	}
 	word = strings.ToLower(word)
-	if codes := named()[word]; codes != "" {
+	if codes := currencyNames()[word]; codes != "" {
 		return strings.Fields(codes)
 	}
 	runes := []rune(word)
 	for n := len(runes); n > 1; n-- {
-		if codes := named()[string(runes[:n])+"*"]; codes != "" {
+		if codes := currencyNames()[string(runes[:n])+"*"]; codes != "" {
 			return strings.Fields(codes)
 		}
 	}
@@ -155,12 +156,12 @@ func codesOf(word string) []string {
 		head, tail := string(runes[:len(runes)-n]), string(runes[len(runes)-n:])
 		if unicode.In(runes[0], unicode.Han, unicode.Katakana, unicode.Thai) || unicode.Is(unicode.Hangul, runes[0]) &&
 			slices.Contains(particles, tail) {
-			if codes := named()[head]; codes != "" {
+			if codes := currencyNames()[head]; codes != "" {
 				return strings.Fields(codes)
 			}
 		}
-		if rest := string(runes[n:]); unicode.Is(unicode.Sc, runes[n]) && named()[rest] != "" {
-			return strings.Fields(named()[rest])
+		if rest := string(runes[n:]); unicode.Is(unicode.Sc, runes[n]) && currencyNames()[rest] != "" {
+			return strings.Fields(currencyNames()[rest])
 		}
 	}
 	return nil

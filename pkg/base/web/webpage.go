@@ -27,14 +27,14 @@ type Design struct {
 	parse func() *template.Template
 }
 
-// Translated is the data of a page that is in several languages.
-type Translated interface {
+// Translations is the data of a page that is in several languages.
+type Translations interface {
 	// Language returns the code of the language of the page, such as de.
 	Language() string
 }
 
 func languageOf(data any) string {
-	if t, ok := data.(Translated); ok {
+	if t, ok := data.(Translations); ok {
 		return t.Language()
 	}
 	return "en"

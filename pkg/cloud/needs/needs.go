@@ -103,7 +103,7 @@ func (n Needs) Budgets() map[string]int {
 const FunctionName = "FUNCTION"
 
 // Function returns the function that the program runs as. It panics if the variable names none.
-func Function() topology.Function { return topology.Named(os.Getenv(FunctionName)) }
+func Function() topology.Function { return topology.FunctionNamed(os.Getenv(FunctionName)) }
 
 // variable is a variable with the functions that get it.
 type variable struct {

@@ -129,7 +129,7 @@ func (c *Client) transport(plain bool) *http.Transport {
 			if err != nil {
 				return nil, fmt.Errorf("safehttp: %w", err)
 			}
-			return dialer.DialContext(ctx, network, net.JoinHostPort(rooted(host), port))
+			return dialer.DialContext(ctx, network, net.JoinHostPort(rootName(host), port))
 		},
 		Protocols:              protocols,
 		HTTP2:                  &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingAfter},
@@ -142,9 +142,9 @@ func (c *Client) transport(plain bool) *http.Transport {
 	}
 }
 
-// rooted ends a name with a dot, so that the resolver tries neither the search domains of the network that the service
-// runs in nor the hosts file, which alone knows localhost.
-func rooted(host string) string {
+// rootName ends a name with a dot, so that the resolver tries neither the search domains of the network that the
+// service runs in nor the hosts file, which alone knows localhost.
+func rootName(host string) string {
 	if _, err := netip.ParseAddr(host); err == nil || isLocalhost(host) {
 		return host
 	}
@@ -177,11 +177,11 @@ func (c *Client) CheckURL(ctx context.Context, raw string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()
-	addrs, err := c.resolver.LookupNetIP(ctx, "ip", rooted(host))
+	addrs, err := c.resolver.LookupNetIP(ctx, "ip", rootName(host))
 	if err != nil {
 		var dns *net.DNSError
 		if errors.As(err, &dns) && dns.IsNotFound {
-			return blocked("The host name %s does not exist.", host)
+			return blockedError("The host name %s does not exist.", host)
 		}
 		return fmt.Errorf("%w: %w", ErrLookup, err)
 	}
@@ -330,10 +330,10 @@ func (c *Client) follow(resp *http.Response) (*http.Response, error) {
 		case err != nil:
 			return nil, failed
 		case hop > c.redirects:
-			failed.Err = blocked("The URL redirects more than %d times.", c.redirects)
+			failed.Err = blockedError("The URL redirects more than %d times.", c.redirects)
 			return nil, failed
 		case slices.Contains(seen, to.String()):
-			failed.Err = blocked("The redirects lead in a circle.")
+			failed.Err = blockedError("The redirects lead in a circle.")
 			return nil, failed
 		}
 		if failed.Err = c.checkParts(to); failed.Err != nil {
@@ -357,11 +357,11 @@ func (c *Client) follow(resp *http.Response) (*http.Response, error) {
 func next(resp *http.Response) (*url.URL, error) {
 	location := resp.Header.Get("Location")
 	if len(location) > maxURL {
-		return nil, blocked("The URL is longer than %d characters.", maxURL)
+		return nil, blockedError("The URL is longer than %d characters.", maxURL)
 	}
 	to, err := resp.Request.URL.Parse(location)
 	if err != nil {
-		return nil, blocked("The URL is not valid.")
+		return nil, blockedError("The URL is not valid.")
 	}
 	to.Fragment, to.RawFragment = "", ""
 	return to, nil
@@ -406,11 +406,11 @@ var (
 	// ErrBodyTooLarge is the error of reading an answer's body past MaxBody.
 	ErrBodyTooLarge = errors.New("safehttp: the answer is larger than allowed")
 
-	errNotPublic = blocked("The URL's host is not a public address on the internet. Send one that the internet " +
+	errNotPublic = blockedError("The URL's host is not a public address on the internet. Send one that the internet " +
 		"can reach.")
 )
 
-func blocked(format string, args ...any) *BlockedError {
+func blockedError(format string, args ...any) *BlockedError {
 	return &BlockedError{Reason: fmt.Sprintf(format, args...)}
 }
 

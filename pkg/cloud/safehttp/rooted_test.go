@@ -10,7 +10,7 @@ func TestRooted(t *testing.T) {
 		"127.0.0.1":      "127.0.0.1",
 		"::1":            "::1",
 	} {
-		if got := rooted(host); got != want {
+		if got := rootName(host); got != want {
 			t.Errorf("rooted(%q) = %q, want %q", host, got, want)
 		}
 	}

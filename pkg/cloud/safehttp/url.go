@@ -34,20 +34,20 @@ var privateSuffixes = []string{
 // than the URL standards, so that no two parsers can disagree about its host.
 func (c *Client) parse(raw string) (*url.URL, error) {
 	if len(raw) > maxURL {
-		return nil, blocked("The URL is longer than %d characters.", maxURL)
+		return nil, blockedError("The URL is longer than %d characters.", maxURL)
 	}
 	for _, b := range []byte(raw) {
 		if b <= ' ' || b >= 0x7f || b == '\\' {
-			return nil, blocked("The URL may hold printable ASCII characters only, and no backslash: percent-encode " +
+			return nil, blockedError("The URL may hold printable ASCII characters only, and no backslash: percent-encode " +
 				"others, and write an international host name in its xn-- form.")
 		}
 	}
 	if strings.Contains(raw, "#") {
-		return nil, blocked("The URL must not have a fragment (#).")
+		return nil, blockedError("The URL must not have a fragment (#).")
 	}
 	u, err := url.Parse(raw)
 	if err != nil {
-		return nil, blocked("The URL is not valid.")
+		return nil, blockedError("The URL is not valid.")
 	}
 	if err := c.checkParts(u); err != nil {
 		return nil, err
@@ -59,13 +59,13 @@ func (c *Client) parse(raw string) (*url.URL, error) {
 func (c *Client) checkParts(u *url.URL) error {
 	switch {
 	case u.Scheme != "https" && (u.Scheme != "http" || !c.policy.loopback):
-		return blocked("The URL must start with https://.")
+		return blockedError("The URL must start with https://.")
 	case u.Opaque != "" || u.Host == "":
-		return blocked("The URL has no host.")
+		return blockedError("The URL has no host.")
 	case u.User != nil:
-		return blocked("The URL must not have a user name or password.")
+		return blockedError("The URL must not have a user name or password.")
 	case u.Fragment != "":
-		return blocked("The URL must not have a fragment (#).")
+		return blockedError("The URL must not have a fragment (#).")
 	}
 	port, err := portOf(u)
 	if err != nil {
@@ -96,7 +96,7 @@ func portOf(u *url.URL) (uint16, error) {
 	}
 	port, err := strconv.ParseUint(text, 10, 16)
 	if err != nil || port == 0 {
-		return 0, blocked("The URL's port is not valid.")
+		return 0, blockedError("The URL's port is not valid.")
 	}
 	return uint16(port), nil
 }
@@ -110,14 +110,14 @@ func (c *Client) checkName(host string) error {
 	last := labels[len(labels)-1]
 	switch {
 	case len(host) > 253 || slices.ContainsFunc(labels, notLabel):
-		return blocked("The URL's host is not a valid name. Write it without a trailing dot, and an international " +
+		return blockedError("The URL's host is not a valid name. Write it without a trailing dot, and an international " +
 			"name in its xn-- form.")
 	case isNumber(last):
-		return blocked("The URL's host is not a valid IPv4 address: write four decimal numbers.")
+		return blockedError("The URL's host is not a valid IPv4 address: write four decimal numbers.")
 	case len(labels) < 2:
-		return blocked("The URL's host must be a full name, such as hooks.example.com.")
+		return blockedError("The URL's host must be a full name, such as hooks.example.com.")
 	case slices.Contains(privateSuffixes, last):
-		return blocked("Names that end in .%s are not on the public internet.", last)
+		return blockedError("Names that end in .%s are not on the public internet.", last)
 	}
 	return nil
 }
@@ -184,7 +184,7 @@ func (p *policy) check(plain bool, to netip.AddrPort) error {
 	case p.loopback && addr.IsLoopback():
 		return nil
 	case plain:
-		return blocked("The URL must start with https://.")
+		return blockedError("The URL must start with https://.")
 	}
 	switch err := p.public.SafeAddr(addr); {
 	case err != nil:
@@ -201,7 +201,7 @@ func (p *policy) portError(port uint16) error {
 	for i, a := range p.ports {
 		allowed[i] = strconv.Itoa(int(a))
 	}
-	return blocked("The port %d is not allowed: use %s.", port, strings.Join(allowed, " or "))
+	return blockedError("The port %d is not allowed: use %s.", port, strings.Join(allowed, " or "))
 }
 
 // isISATAP reports whether the interface identifier embeds an IPv4 address as in RFC 5214, section 6.1. Such an address

@@ -36,8 +36,8 @@ const keyBytes = 32 // AES-256
 // operations.
 type Secret func(ctx context.Context) ([][]byte, error)
 
-// Fixed returns a secret of one version.
-func Fixed(b []byte) Secret {
+// FixedSecret returns a secret of one version.
+func FixedSecret(b []byte) Secret {
 	versions := [][]byte{slices.Clone(b)}
 	return func(context.Context) ([][]byte, error) { return versions, nil }
 }
@@ -45,7 +45,7 @@ func Fixed(b []byte) Secret {
 // Keys derives the keys of a salt and a purpose, one from each version of the secret, the current one first.
 func (s Secret) Keys(ctx context.Context, salt []byte, purpose string) ([][]byte, error) {
 	if s == nil {
-		s = Fixed(nil)
+		s = FixedSecret(nil)
 	}
 	versions, err := s(ctx)
 	if err != nil {
@@ -144,8 +144,8 @@ type Envelope struct {
 	keys DataKeys
 	now  func() time.Time
 
-	mu     sync.Mutex
-	cached map[string]dataKey
+	mu       sync.Mutex
+	dataKeys map[string]dataKey
 }
 
 type dataKey struct {
@@ -156,7 +156,7 @@ type dataKey struct {
 
 // NewEnvelope returns an envelope with the keys of a key service.
 func NewEnvelope(keys DataKeys, now func() time.Time) *Envelope {
-	return &Envelope{keys: keys, now: now, cached: map[string]dataKey{}}
+	return &Envelope{keys: keys, now: now, dataKeys: map[string]dataKey{}}
 }
 
 // Seal encrypts data of an account for a context. Open needs the same account and context.
@@ -214,7 +214,7 @@ func (e *Envelope) key(name string, fresh func() (key, wrapped []byte, err error
 func (e *Envelope) get(name string) (dataKey, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	k, ok := e.cached[name]
+	k, ok := e.dataKeys[name]
 	return k, ok && e.now().Before(k.until)
 }
 
@@ -222,20 +222,20 @@ func (e *Envelope) get(name string) (dataKey, bool) {
 func (e *Envelope) Forget() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	clear(e.cached)
+	clear(e.dataKeys)
 }
 
 func (e *Envelope) put(name string, k dataKey) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if len(e.cached) >= mostKeys {
+	if len(e.dataKeys) >= mostKeys {
 		now := e.now()
-		maps.DeleteFunc(e.cached, func(_ string, k dataKey) bool { return !now.Before(k.until) })
+		maps.DeleteFunc(e.dataKeys, func(_ string, k dataKey) bool { return !now.Before(k.until) })
 	}
-	if len(e.cached) >= mostKeys {
-		clear(e.cached)
+	if len(e.dataKeys) >= mostKeys {
+		clear(e.dataKeys)
 	}
-	e.cached[name] = k
+	e.dataKeys[name] = k
 }
 
 // Signer signs with a private key on the curve P-256 that it does not give away.
@@ -281,9 +281,9 @@ func Thumbprint(public *ecdsa.PublicKey) (string, error) {
 
 func encode(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
 
-// Detached signs a payload by ES256, and returns the signature as a JWS without its payload (RFC 7515, Appendix F), and
-// the key that verifies it.
-func Detached(ctx context.Context, s Signer, payload []byte) (jws string, key JWK, err error) {
+// SignDetached signs a payload by ES256, and returns the signature as a JWS without its payload (RFC 7515, Appendix F),
+// and the key that verifies it.
+func SignDetached(ctx context.Context, s Signer, payload []byte) (jws string, key JWK, err error) {
 	public, id, err := s.Public(ctx)
 	if err != nil {
 		return "", key, err

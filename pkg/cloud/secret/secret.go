@@ -28,7 +28,7 @@ const (
 
 // Cache caches the parsed value of one secret. It is safe for concurrent use.
 type Cache[T any] struct {
-	read  func(context.Context) (string, error)
+	load  func(context.Context) (string, error)
 	parse func(string) (T, error)
 	now   func() time.Time
 
@@ -44,7 +44,7 @@ type Cache[T any] struct {
 // NewCache returns a cache of the secret whose value read returns; see manager.Secret.
 func NewCache[T any](read func(context.Context) (string, error), parse func(string) (T, error),
 	now func() time.Time) *Cache[T] {
-	return &Cache[T]{read: read, parse: parse, now: now, turn: make(chan struct{}, 1)}
+	return &Cache[T]{load: read, parse: parse, now: now, turn: make(chan struct{}, 1)}
 }
 
 // Get returns the value. An error means that the secret could not be read. It is transient.
@@ -87,7 +87,7 @@ func (c *Cache[T]) leave() { <-c.turn }
 func (c *Cache[T]) refresh(ctx context.Context) error {
 	bounded, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	text, err := c.read(bounded)
+	text, err := c.load(bounded)
 	var value T
 	if err == nil {
 		value, err = c.parse(text)

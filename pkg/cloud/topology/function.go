@@ -138,8 +138,8 @@ const (
 type Function struct {
 	Name    string
 	Trigger Trigger
-	// Alone reports whether the function has a program for itself. The others share one; see Program.
-	Alone bool
+	// OwnProgram reports whether the function has a program for itself. The others share one; see Program.
+	OwnProgram bool
 	// Memory is in MiB. CPU time grows with it.
 	Memory  int
 	Timeout time.Duration
@@ -149,16 +149,17 @@ type Function struct {
 	// Window is the time for which records or messages are collected for a batch, 0 for none. SQS needs a window for
 	// batches of more than ten.
 	Window time.Duration
-	// Holds reports whether the function extends the visibility of its messages while it works on them: if it dies, its
-	// messages are visible again within seconds. So a message that fails returns soon, and more often. If the function
-	// dies before the first extension, its messages stay invisible for its timeout, which should therefore be short.
-	Holds bool
+	// ExtendsVisibility reports whether the function extends the visibility of its messages while it works on them: if
+	// it dies, its messages are visible again within seconds. So a message that fails returns soon, and more often. If
+	// the function dies before the first extension, its messages stay invisible for its timeout, which should therefore
+	// be short.
+	ExtendsVisibility bool
 	// Concurrency is the largest number of batches of each of its queues that are in work at a time. So a backlog
 	// leaves room for the other functions of the account.
 	Concurrency int
-	// Reserved is the concurrency that the account reserves for the function, and that the function never exceeds. 0
-	// means none.
-	Reserved int
+	// ReservedConcurrency is the concurrency that the account reserves for the function, and that the function never
+	// exceeds. 0 means none.
+	ReservedConcurrency int
 	// Storage is the size of /tmp in MiB. 0 means Lambda's default.
 	Storage int
 	// Every is the period of the function's schedule, or of rotations.
@@ -190,7 +191,7 @@ func (f Function) May(grants ...Grant) bool {
 // Program returns the program that runs as the function: the name of a folder under functions.
 func (f Function) Program() string {
 	switch {
-	case f.Alone:
+	case f.OwnProgram:
 		return f.Name
 	case f.May(ReadManifests): // the only program that links the library
 		return "compose"
@@ -222,11 +223,11 @@ func (f Function) Follows() bool { return f.Trigger == ByStream }
 // FollowsAudit reports whether the changes of the audit table call the function.
 func (f Function) FollowsAudit() bool { return f.Trigger == ByAuditStream }
 
-// Knows returns the queues whose addresses the function needs to send, or to hold messages.
-func (f Function) Knows() []Queue {
+// QueueAddresses returns the queues whose addresses the function needs to send, or to hold messages.
+func (f Function) QueueAddresses() []Queue {
 	all := slices.Clone(f.Sends)
 	for _, q := range f.Consumes {
-		if f.Holds && !slices.Contains(all, q) {
+		if f.ExtendsVisibility && !slices.Contains(all, q) {
 			all = append(all, q)
 		}
 	}
@@ -248,8 +249,8 @@ func (f Function) Loops() bool {
 	return slices.ContainsFunc(f.Consumes, func(q Queue) bool { return slices.Contains(f.Sends, q) })
 }
 
-// Named returns the function with the given name. It panics if there is none.
-func Named(name string) Function {
+// FunctionNamed returns the function with the given name. It panics if there is none.
+func FunctionNamed(name string) Function {
 	return find(func(f Function) bool { return f.Name == name }, "named "+name)
 }
 

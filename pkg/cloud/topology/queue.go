@@ -85,7 +85,7 @@ func (q Queue) Receives() int { return q.Consumer().receives() }
 
 // visibility returns how long a message that the function has received stays invisible.
 func (f Function) visibility() time.Duration {
-	if f.Holds {
+	if f.ExtendsVisibility {
 		return visibilityFactorHeld * f.Timeout
 	}
 	return visibilityFactor * f.Timeout
@@ -94,7 +94,7 @@ func (f Function) visibility() time.Duration {
 // receives returns how many times the function receives a message before it becomes a dead letter.
 func (f Function) receives() int {
 	least := receives
-	if f.Holds {
+	if f.ExtendsVisibility {
 		least = receivesHeld
 	}
 	return max(least, int(leastTime/f.visibility()))

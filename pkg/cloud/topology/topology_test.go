@@ -31,7 +31,7 @@ func TestEveryQueueHasOneConsumer(t *testing.T) {
 func TestNamesAreUnique(t *testing.T) {
 	seen := map[string]bool{}
 	for _, f := range Functions {
-		if seen[f.Name] || Named(f.Name).Name != f.Name {
+		if seen[f.Name] || FunctionNamed(f.Name).Name != f.Name {
 			t.Errorf("the function %s is listed twice", f.Name)
 		}
 		seen[f.Name] = true
@@ -60,7 +60,7 @@ func TestTimesOfAQueue(t *testing.T) {
 		visibility time.Duration
 		receives   int
 	}{true: {2 * time.Minute, 15}, false: {12 * time.Minute, 5}} {
-		f := Function{Timeout: 2 * time.Minute, Holds: holds}
+		f := Function{Timeout: 2 * time.Minute, ExtendsVisibility: holds}
 		if f.visibility() != want.visibility || f.receives() != want.receives {
 			t.Errorf("holds: %v; invisible for %v, received %d times", holds, f.visibility(), f.receives())
 		}
@@ -97,5 +97,5 @@ func TestWhatIsNotInTheTablePanics(t *testing.T) {
 			t.Error("it returned a function")
 		}
 	}()
-	Named("none")
+	FunctionNamed("none")
 }

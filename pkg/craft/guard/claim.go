@@ -48,10 +48,10 @@ type claim struct {
 
 // scan takes claims out of a text.
 type scan struct {
-	text  string // in normal form; claims that were found are blank
-	shown string // the same with the claims
-	found []claim
-	tags  []string
+	text       string // in normal form; claims that were found are blank
+	maskedText string // the same with the claims
+	claims     []claim
+	tags       []string
 	// language is that of the text, and answer reports that it is an answer: in answers, some words are a manner of
 	// speech.
 	language string
@@ -59,7 +59,9 @@ type scan struct {
 	answer   bool
 }
 
-func scanned(text, language string, answer bool) []claim { return scanOf(text, language, answer).found }
+func claimsOf(text, language string, answer bool) []claim {
+	return scanOf(text, language, answer).claims
+}
 
 func scanOf(text, language string, answer bool) *scan {
 	words := lexiconOf(language)
@@ -73,7 +75,7 @@ func scanOf(text, language string, answer bool) *scan {
 		text = spelledDomain().ReplaceAllString(text, "$1.$2")
 	}
 	text = hiddenPoint().ReplaceAllString(text, "$1.$2")
-	s := &scan{text: text, shown: text, language: language, words: words, tags: tags, answer: answer}
+	s := &scan{text: text, maskedText: text, language: language, words: words, tags: tags, answer: answer}
 	if strings.Contains(text, "@") || strings.ContainsAny(text, "([") {
 		s.each(mailText(), aMail, func(m []string) []string {
 			return []string{strings.NewReplacer(" ", "", "(at)", "@", "[at]", "@").Replace(strings.ToLower(m[0]))}
@@ -150,7 +152,7 @@ func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 // take notes a claim, and blanks its place in the text.
 func (s *scan) take(from, to int, k kind, keys []string) {
 	if k >= 0 {
-		s.found = append(s.found, claim{k, strings.Trim(s.shown[from:to], " .,;:!?…()\n"), keys, from, to})
+		s.claims = append(s.claims, claim{k, strings.Trim(s.maskedText[from:to], " .,;:!?…()\n"), keys, from, to})
 	}
 	s.text = s.text[:from] + strings.Repeat("\x00", to-from) + s.text[to:]
 }
@@ -176,7 +178,7 @@ func (s *scan) prices() {
 		}
 		s.take(p.From, p.To, aPrice, keys)
 		// The sign shows what the number is.
-		at := s.found[len(s.found)-1].text
+		at := s.claims[len(s.claims)-1].text
 		switch first, _ := utf8.DecodeRuneInString(p.Sign); {
 		case p.Before && unicode.IsLetter(first):
 			at = strings.ToUpper(p.Sign) + " " + at
@@ -185,7 +187,7 @@ func (s *scan) prices() {
 		default:
 			at = strings.TrimSpace(at + " " + p.Sign)
 		}
-		s.found[len(s.found)-1].text = at
+		s.claims[len(s.claims)-1].text = at
 	}
 }
 
@@ -194,9 +196,9 @@ const pound = 453.592
 
 // halves finds half prices in words.
 func (s *scan) halves() {
-	for _, sentence := range sentences(s.shown) {
+	for _, sentence := range sentences(s.maskedText) {
 		if part, ok := s.words.match(s.words.fold(sentence), "half"); ok {
-			s.found = append(s.found, claim{kind: aPercentage, text: part, keys: []string{"% 50"}})
+			s.claims = append(s.claims, claim{kind: aPercentage, text: part, keys: []string{"% 50"}})
 		}
 	}
 }
@@ -231,39 +233,40 @@ func (s *scan) codes() {
 		}
 		return nil
 	})
-	for i, c := range s.found {
+	for i, c := range s.claims {
 		if c.kind == aCode {
-			s.found[i].text = strings.ToUpper(c.keys[0])
+			s.claims[i].text = strings.ToUpper(c.keys[0])
 		}
 	}
 	s.each(codeText(), aCode, func(m []string) []string { return []string{strings.ToLower(m[0])} })
 }
 
-// known is what the inputs support: words are those of the caller's own inputs, and said those of all inputs.
-type known struct {
-	keys  map[kind]map[string]bool
-	urls  []string
-	dates []date
-	words map[string]bool
-	said  map[string]bool
-	days  [7]bool // the days of the week that the inputs name
-	now   time.Time
-	twice bool // a date is in two of the inputs
+// knownFacts is what the inputs support: words are those of the caller's own inputs, and said those of all inputs.
+type knownFacts struct {
+	keys       map[kind]map[string]bool
+	urls       []string
+	dates      []date
+	words      map[string]bool
+	statements map[string]bool
+	days       [7]bool // the days of the week that the inputs name
+	now        time.Time
+	twice      bool // a date is in two of the inputs
 }
 
-// newKnown reads the inputs. They may be in any language.
-func newKnown(r Rules) *known {
-	k := &known{keys: map[kind]map[string]bool{}, words: map[string]bool{}, said: map[string]bool{}, now: r.Now}
+// newKnownFacts reads the inputs. They may be in any language.
+func newKnownFacts(r Rules) *knownFacts {
+	k := &knownFacts{keys: map[kind]map[string]bool{}, words: map[string]bool{}, statements: map[string]bool{},
+		now: r.Now}
 	for _, p := range r.Prices {
 		k.add(claim{kind: aPrice, keys: []string{priceKey(p)}})
 	}
 	for _, text := range r.Facts {
 		k.read(text, r.Language, anything)
 	}
-	for _, text := range r.Quoted {
+	for _, text := range r.QuotedInputs {
 		k.read(text, r.Language, anything&^contacts)
 	}
-	for _, text := range r.Unpriced {
+	for _, text := range r.UnpricedInputs {
 		k.read(text, r.Language, anything&^prices)
 	}
 	if !r.Now.IsZero() {
@@ -274,11 +277,11 @@ func newKnown(r Rules) *known {
 	return k
 }
 
-// taken is what the claims of an input may be.
-type taken int
+// claimSet is what the claims of an input may be.
+type claimSet int
 
 const (
-	prices taken = 1 << iota
+	prices claimSet = 1 << iota
 	contacts
 	anything = prices | contacts
 )
@@ -286,9 +289,9 @@ const (
 // ways are the claims by which readers reach somebody or get something. Strangers must not state them.
 var ways = []kind{aMail, aURL, anAccount, aCode, aPhone}
 
-func (k *known) read(text, language string, what taken) {
+func (k *knownFacts) read(text, language string, what claimSet) {
 	before := len(k.dates)
-	for _, c := range scanned(text, language, false) {
+	for _, c := range claimsOf(text, language, false) {
 		if (c.kind == aPrice && what&prices == 0) || what&contacts == 0 && slices.Contains(ways, c.kind) {
 			continue
 		}
@@ -305,13 +308,13 @@ func (k *known) read(text, language string, what taken) {
 		return !isWord(r) && r != '_' && r != '-'
 	}) {
 		for _, part := range append(strings.Split(word, "-"), word) {
-			k.said[part] = true
+			k.statements[part] = true
 			k.words[part] = k.words[part] || what&contacts != 0
 		}
 	}
 }
 
-func (k *known) add(c claim) {
+func (k *knownFacts) add(c claim) {
 	if k.keys[c.kind] == nil {
 		k.keys[c.kind] = map[string]bool{}
 	}
@@ -327,7 +330,7 @@ func (k *known) add(c claim) {
 }
 
 // supports reports whether one of the inputs has a claim.
-func (k *known) supports(c claim) bool {
+func (k *knownFacts) supports(c claim) bool {
 	return slices.ContainsFunc(c.keys, func(key string) bool {
 		if k.keys[c.kind][key] {
 			return true
@@ -341,7 +344,8 @@ func (k *known) supports(c claim) bool {
 			return slices.ContainsFunc(k.urls,
 				func(u string) bool { return strings.HasSuffix(u, "/"+key) || strings.HasSuffix(u, "/@"+key) })
 		case aYear:
-			return k.said[key] || slices.ContainsFunc(k.dates, func(d date) bool { return fmt.Sprint(d.year) == key })
+			return k.statements[key] || slices.ContainsFunc(k.dates,
+				func(d date) bool { return fmt.Sprint(d.year) == key })
 		case aPrice: // the word pound also stands for a weight
 			pence, ok := strings.CutPrefix(key, "GBP ")
 			return ok && k.keys[aQuantity][fmt.Sprintf("mass %.6g", float64(atoi(pence))/100*pound)]
@@ -378,23 +382,23 @@ var assertions = []struct{ kind, name string }{
 type inputs struct {
 	own, english *lexicon
 	facts        []string
-	folded       []string
+	foldedTexts  []string
 	english1     []string
 }
 
 func (r Rules) inputs() *inputs {
 	return &inputs{own: lexiconOf(r.Language), english: lexiconOf("en"),
-		facts: slices.Concat(r.Facts, r.Quoted, r.Unpriced)}
+		facts: slices.Concat(r.Facts, r.QuotedInputs, r.UnpricedInputs)}
 }
 
 func (in *inputs) fold() {
-	if in.folded != nil {
+	if in.foldedTexts != nil {
 		return
 	}
-	in.folded = []string{""}
+	in.foldedTexts = []string{""}
 	for _, fact := range in.facts {
 		for _, s := range sentences(normal(fact)) {
-			in.folded = append(in.folded, in.own.fold(s))
+			in.foldedTexts = append(in.foldedTexts, in.own.fold(s))
 			in.english1 = append(in.english1, strings.ToLower(s))
 		}
 	}
@@ -403,21 +407,21 @@ func (in *inputs) fold() {
 // assert reports whether an input makes an assertion of a kind.
 func (in *inputs) assert(kind string) bool {
 	in.fold()
-	return slices.ContainsFunc(in.folded, func(s string) bool { return in.own.has(s, kind) }) ||
+	return slices.ContainsFunc(in.foldedTexts, func(s string) bool { return in.own.has(s, kind) }) ||
 		slices.ContainsFunc(in.english1, func(s string) bool { return in.english.has(s, kind) })
 }
 
 // mention reports whether an input has a text.
 func (in *inputs) mention(text string) bool {
 	in.fold()
-	return slices.ContainsFunc(in.folded, func(s string) bool { return strings.Contains(s, text) })
+	return slices.ContainsFunc(in.foldedTexts, func(s string) bool { return strings.Contains(s, text) })
 }
 
 // assertions returns the assertions of an answer that no input makes.
-func (r Rules) assertions(answer []Field, known *known) (found []Finding) {
+func (r Rules) assertions(answer []Field, known *knownFacts) (found []Finding) {
 	in := r.inputs()
 	add := func(f Field, what, text string) {
-		found = append(found, Finding{Code: Unsupported, Path: f.Path, What: what, Text: strings.TrimSpace(text)})
+		found = append(found, Finding{Code: Unsupported, Path: f.Path, Kind: what, Text: strings.TrimSpace(text)})
 	}
 	for _, f := range answer {
 		if f.Tag {
@@ -488,7 +492,7 @@ func (in *inputs) awarded(sentence string) bool {
 	if len(wanted) == 0 {
 		return true
 	}
-	for _, s := range slices.Concat(in.folded, in.english1) {
+	for _, s := range slices.Concat(in.foldedTexts, in.english1) {
 		shared := 0
 		for part := range in.own.significant(s) {
 			if wanted[part] {
@@ -527,7 +531,7 @@ const (
 )
 
 // quote returns a quotation whose author no input names. Proverbs and grandmothers have no name.
-func (in *inputs) quote(text string, known *known) (part string, ok bool) {
+func (in *inputs) quote(text string, known *knownFacts) (part string, ok bool) {
 	l := in.own
 	if len(l.patterns["say"]) == 0 {
 		return "", false
@@ -560,11 +564,11 @@ func (in *inputs) quote(text string, known *known) (part string, ok bool) {
 }
 
 // named reports whether half of the words of a name are in the inputs.
-func (k *known) named(name string) bool {
+func (k *knownFacts) named(name string) bool {
 	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !isWord(r) })
 	n := 0
 	for _, word := range words {
-		if k.said[word] || k.said[strings.TrimSuffix(word, "s")] {
+		if k.statements[word] || k.statements[strings.TrimSuffix(word, "s")] {
 			n++
 		}
 	}
@@ -672,15 +676,15 @@ func (l *lexicon) weekdays(sentence string, short bool) (days []dayAt) {
 // dayAt is a day of the week, from Sunday, and its place in a sentence.
 type dayAt struct{ day, from, to int }
 
-// listed are the words and signs between days that are not the two ends of a range.
-var listed = []string{",", "、", "・", "and", "und", " y ", " et ", " e ", " и ", " і ", " та ", " i ", " ve ", " و",
+// rangeWords are the words and signs between days that are not the two ends of a range.
+var rangeWords = []string{",", "、", "・", "and", "und", " y ", " et ", " e ", " и ", " і ", " та ", " i ", " ve ", " و",
 	" ו", "और", "和", "와 ", "과 "}
 
 // longestRange is the longest text between the two days of a range, in bytes.
 const longestRange = 24
 
 // week adds the days of an input. Monday to Friday are five days.
-func (k *known) week(l *lexicon, text string) {
+func (k *knownFacts) week(l *lexicon, text string) {
 	for _, s := range sentences(text) {
 		days := l.weekdays(l.fold(s), true)
 		for i, d := range days {
@@ -689,7 +693,7 @@ func (k *known) week(l *lexicon, text string) {
 				continue
 			}
 			between := l.fold(s)[d.to:days[i+1].from]
-			if len(between) > longestRange || slices.ContainsFunc(listed, func(w string) bool {
+			if len(between) > longestRange || slices.ContainsFunc(rangeWords, func(w string) bool {
 				return strings.Contains(between, w)
 			}) {
 				continue
@@ -703,7 +707,7 @@ func (k *known) week(l *lexicon, text string) {
 
 // weekday returns the day of the week on which a sentence asks people to come, if no input names it: neither itself nor
 // by a date.
-func (k *known) weekday(l *lexicon, sentence string) (part string, ok bool) {
+func (k *knownFacts) weekday(l *lexicon, sentence string) (part string, ok bool) {
 	if !l.has(sentence, "open") || l.has(sentence, "closed") {
 		return "", false
 	}
@@ -716,7 +720,7 @@ func (k *known) weekday(l *lexicon, sentence string) (part string, ok bool) {
 }
 
 // falls reports whether a date may fall on a day of the week.
-func (k *known) falls(d date, day int) bool {
+func (k *knownFacts) falls(d date, day int) bool {
 	years := []int{d.year}
 	if d.year == 0 {
 		years = []int{k.now.Year(), k.now.Year() + 1}
@@ -728,7 +732,7 @@ func (k *known) falls(d date, day int) bool {
 
 // endsOn reports whether the inputs have the day of a time, or one date twice: the end of an offer is the day of
 // publication then.
-func (k *known) endsOn(now time.Time) bool {
+func (k *knownFacts) endsOn(now time.Time) bool {
 	return k.twice || slices.ContainsFunc(k.dates, func(d date) bool {
 		return d.day == now.Day() && d.month == int(now.Month())
 	})
@@ -737,23 +741,23 @@ func (k *known) endsOn(now time.Time) bool {
 // nearPrice is the longest text between a price and the word before it, in bytes.
 const nearPrice = 14
 
-// swapped returns two prices of which the earlier one is said to be the present one: it was 103, and is now 129.
-func (s *scan) swapped() (part string, ok bool) {
+// swappedPrices returns two prices of which the earlier one is said to be the present one: it was 103, and is now 129.
+func (s *scan) swappedPrices() (part string, ok bool) {
 	var was, now *claim
-	for i, c := range s.found {
+	for i, c := range s.claims {
 		if c.kind != aPrice || len(c.keys) == 0 {
 			continue
 		}
-		before := s.shown[:c.from]
+		before := s.maskedText[:c.from]
 		if at := strings.LastIndexAny(before, ".!?\n"); at >= 0 {
 			before = before[at+1:]
 		}
 		before = s.words.fold(strings.ToValidUTF8(before[max(0, len(before)-2*nearPrice):], ""))
 		switch {
 		case s.words.near(before, "old"):
-			was = &s.found[i]
+			was = &s.claims[i]
 		case s.words.near(before, "new"):
-			now = &s.found[i]
+			now = &s.claims[i]
 		}
 	}
 	if was == nil || now == nil {
@@ -786,7 +790,7 @@ func priceOf(key string) (amount int64, currency string) {
 }
 
 // hashtag returns a reduction that a hashtag states and no input has, such as #sale70.
-func (k *known) hashtag(l *lexicon, tag string) (part string, ok bool) {
+func (k *knownFacts) hashtag(l *lexicon, tag string) (part string, ok bool) {
 	text := l.eastern(l.fold(normal(strings.TrimPrefix(tag, "#"))), true)
 	plain := strings.ReplaceAll(text, "_", "")
 	for _, p := range l.patterns["half"] {

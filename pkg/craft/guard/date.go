@@ -203,7 +203,7 @@ func (s *scan) easternTimes() {
 		if hour > 24 || minute > 59 || m[6] != "" {
 			return nil
 		}
-		if s.answer && m[1] == "" && m[4] == "" && !s.words.has(s.words.fold(s.shown), "open") {
+		if s.answer && m[1] == "" && m[4] == "" && !s.words.has(s.words.fold(s.maskedText), "open") {
 			return nil
 		}
 		if m[4] != "" {
@@ -234,14 +234,14 @@ var hourText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 // spokenTimes finds times of day in words, such as half past seven. In an answer, they count where people are asked to
 // come: otherwise they tell a story.
 func (s *scan) spokenTimes() {
-	for _, sentence := range sentences(s.shown) {
+	for _, sentence := range sentences(s.maskedText) {
 		folded := s.words.fold(sentence)
 		if s.answer && !s.words.has(folded, "open") {
 			continue
 		}
 		for _, c := range s.words.clocks {
 			if text, keys := s.words.spoken(folded, c); len(keys) > 0 {
-				s.found = append(s.found, claim{kind: aTime, text: text, keys: keys})
+				s.claims = append(s.claims, claim{kind: aTime, text: text, keys: keys})
 				break
 			}
 		}

@@ -66,11 +66,11 @@ type Rules struct {
 	Language string // BCP 47
 	// Facts are the inputs: the caller's texts, the profile of the channel, the product and the plan.
 	Facts []string
-	// Quoted are inputs of strangers, such as articles of a feed. An answer may state none of the addresses, accounts,
-	// codes and telephone numbers that only they have.
-	Quoted []string
-	// Unpriced are inputs whose prices the answer may not state.
-	Unpriced []string
+	// QuotedInputs are inputs of strangers, such as articles of a feed. An answer may state none of the addresses,
+	// accounts, codes and telephone numbers that only they have.
+	QuotedInputs []string
+	// UnpricedInputs are inputs whose prices the answer may not state.
+	UnpricedInputs []string
 	// Prices are amounts that the answer may state although no input has them in words, such as a reduced price.
 	Prices []money.Price
 	// Now is the time of the answer: its year, and the next one, need no input.
@@ -82,18 +82,18 @@ type Rules struct {
 	Limits      []Limit
 	// Past are the channel's latest texts.
 	Past []Past
-	// Sourced reports that the answer must name the source of what it states, and Sources is the number of those that
-	// it names.
-	Sourced bool
-	Sources int
+	// NeedsSource reports that the answer must name the source of what it states, and Sources is the number of those
+	// that it names.
+	NeedsSource bool
+	Sources     int
 }
 
 // Finding is one reason to refuse an answer.
 type Finding struct {
 	Code Code
 	Path string // of the text, empty if all texts together are meant
-	// What names the kind of a claim, such as price, or says what is wrong.
-	What string
+	// Kind names the kind of a claim, such as price, or says what is wrong.
+	Kind string
 	// Text is the part of the answer that is refused.
 	Text string
 }
@@ -120,26 +120,26 @@ func (f Finding) String() string {
 	switch shown := string(text); f.Code {
 	case Unsupported:
 		if shown == "" {
-			return f.What
+			return f.Kind
 		}
-		return fmt.Sprintf("the %s %q%s is in none of the inputs", f.What, shown, in)
+		return fmt.Sprintf("the %s %q%s is in none of the inputs", f.Kind, shown, in)
 	case Unfinished:
 		return fmt.Sprintf("%q%s is not for readers", shown, in)
 	case Forbidden:
-		if f.What != "" {
-			return fmt.Sprintf("%q%s is a %s", shown, in, f.What)
+		if f.Kind != "" {
+			return fmt.Sprintf("%q%s is a %s", shown, in, f.Kind)
 		}
 		return fmt.Sprintf("%q%s is one of the forbidden words", shown, in)
 	case Repetitive:
 		return fmt.Sprintf("the text nearly repeats that of %s", shown)
 	default:
-		return strings.TrimSpace("the text" + in + " " + f.What)
+		return strings.TrimSpace("the text" + in + " " + f.Kind)
 	}
 }
 
 // Check returns the reasons to refuse an answer, the most serious first, or nil if it is good.
 func Check(answer []Field, r Rules) []Finding {
-	known := newKnown(r)
+	known := newKnownFacts(r)
 	found := slices.Concat(r.leaks(answer), r.claims(answer, known), r.assertions(answer, known), r.forbidden(answer),
 		r.language(answer), r.lengths(answer),
 		r.repeats(answer))
@@ -150,11 +150,11 @@ func Check(answer []Field, r Rules) []Finding {
 }
 
 // claims returns the claims of an answer that none of the inputs supports.
-func (r Rules) claims(answer []Field, known *known) (found []Finding) {
+func (r Rules) claims(answer []Field, known *knownFacts) (found []Finding) {
 	words := lexiconOf(r.Language)
 	for _, f := range answer {
 		add := func(what, text string) {
-			found = append(found, Finding{Code: Unsupported, Path: f.Path, What: what, Text: text})
+			found = append(found, Finding{Code: Unsupported, Path: f.Path, Kind: what, Text: text})
 		}
 		if f.Tag {
 			if part, ok := known.hashtag(words, f.Text); ok {
@@ -163,7 +163,7 @@ func (r Rules) claims(answer []Field, known *known) (found []Finding) {
 			continue
 		}
 		s := scanOf(f.Text, r.Language, true)
-		for _, c := range s.found {
+		for _, c := range s.claims {
 			if !known.supports(c) {
 				add(c.kind.String(), c.text)
 			}
@@ -173,12 +173,12 @@ func (r Rules) claims(answer []Field, known *known) (found []Finding) {
 				add("hashtag", part)
 			}
 		}
-		if part, ok := s.swapped(); ok {
+		if part, ok := s.swappedPrices(); ok {
 			add("order of the prices", part)
 		}
 	}
-	if r.Sourced && r.Sources == 0 {
-		found = append(found, Finding{Code: Unsupported, What: "the text names none of the sources that it quotes"})
+	if r.NeedsSource && r.Sources == 0 {
+		found = append(found, Finding{Code: Unsupported, Kind: "the text names none of the sources that it quotes"})
 	}
 	return found
 }
@@ -188,7 +188,7 @@ func (r Rules) lengths(answer []Field) (found []Finding) {
 	for _, f := range answer {
 		for _, l := range r.Limits {
 			if n := l.Text.Unit.Length(f.Text); l.Path == f.Path && l.Text.Max > 0 && n > l.Text.Max {
-				found = append(found, Finding{Code: TooLong, Path: f.Path, Text: f.Text, What: fmt.Sprintf(
+				found = append(found, Finding{Code: TooLong, Path: f.Path, Text: f.Text, Kind: fmt.Sprintf(
 					"is %d %s long, and %s takes %d", n, l.Text.Unit.Name(), l.Target, l.Text.Max)})
 				break
 			}
@@ -200,8 +200,8 @@ func (r Rules) lengths(answer []Field) (found []Finding) {
 // maxReasons bounds the findings that a message lists.
 const maxReasons = 5
 
-// Listed returns what the first findings say, each once.
-func Listed(found []Finding) (all []string) {
+// ListFindings returns what the first findings say, each once.
+func ListFindings(found []Finding) (all []string) {
 	for _, f := range found {
 		if s := f.String(); !slices.Contains(all, s) && len(all) < maxReasons {
 			all = append(all, s)
@@ -211,7 +211,7 @@ func Listed(found []Finding) (all []string) {
 }
 
 // Reasons lists findings in one sentence without its end, each once.
-func Reasons(found []Finding) string { return strings.Join(Listed(found), "; ") }
+func Reasons(found []Finding) string { return strings.Join(ListFindings(found), "; ") }
 
 // common are frequent words of languages that share a script. A word may be in several lists.
 var common = sync.OnceValue(func() map[string]map[string]bool {
@@ -456,7 +456,7 @@ func (r Rules) forbidden(answer []Field) (found []Finding) {
 			}
 			for i, f := range answer {
 				if l.said(texts[i], wanted, f.Tag) {
-					found = append(found, Finding{Code: Forbidden, Path: f.Path, What: list.what, Text: phrase})
+					found = append(found, Finding{Code: Forbidden, Path: f.Path, Kind: list.what, Text: phrase})
 				}
 			}
 		}

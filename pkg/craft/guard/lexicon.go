@@ -361,9 +361,9 @@ func (l *lexicon) sameWord(word, forbidden string) bool {
 		}
 	case "ar":
 		word, forbidden = strings.ReplaceAll(word, "ى", "ي"), strings.ReplaceAll(forbidden, "ى", "ي")
-		word = unprefixed(word, "وال فال بال كال ال لل و ف ب ل ك")
+		word = cutPrefixes(word, "وال فال بال كال ال لل و ف ب ل ك")
 	case "he":
-		word = unprefixed(word, "שה מה וה בה לה ה ו ב ל מ ש כ")
+		word = cutPrefixes(word, "שה מה וה בה לה ה ו ב ל מ ש כ")
 	case "pl":
 		word, forbidden = polish.Replace(word), polish.Replace(forbidden)
 	}
@@ -395,8 +395,8 @@ func inflected(word, forbidden string, endings []string) bool {
 	return false
 }
 
-// unprefixed returns a word without the first of the prefixes that it has, as long as three letters stay.
-func unprefixed(word, prefixes string) string {
+// cutPrefixes returns a word without the first of the prefixes that it has, as long as three letters stay.
+func cutPrefixes(word, prefixes string) string {
 	for prefix := range strings.FieldsSeq(prefixes) {
 		if rest, ok := strings.CutPrefix(word, prefix); ok && utf8.RuneCountInString(rest) >= leastStem {
 			return rest

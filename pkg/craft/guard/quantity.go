@@ -81,9 +81,9 @@ func (s *scan) quantities() {
 			keys = append(keys, s.inContext(a, fmt.Sprintf("%s %.6g", a.unit, v*a.factor))...)
 		}
 		if len(keys) > 0 {
-			text := s.shown[a.from:a.end]
+			text := s.maskedText[a.from:a.end]
 			s.take(a.from, a.to, a.kind, keys)
-			s.found[len(s.found)-1].text = strings.Join(strings.Fields(text), " ")
+			s.claims[len(s.claims)-1].text = strings.Join(strings.Fields(text), " ")
 		}
 	}
 }
@@ -103,7 +103,7 @@ func (s *scan) inContext(a amount, key string) []string {
 	if a.unit != "time" && a.kind != aPercentage {
 		return []string{key}
 	}
-	sentence := s.words.fold(strings.ReplaceAll(sentenceAt(s.shown, a.from), "\x00", " "))
+	sentence := s.words.fold(strings.ReplaceAll(sentenceAt(s.maskedText, a.from), "\x00", " "))
 	special := ""
 	switch {
 	case a.unit == "time" && s.words.has(sentence, "warranty"):

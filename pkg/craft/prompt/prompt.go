@@ -124,7 +124,7 @@ type Writing struct {
 	// those that have short versions of it.
 	Targets []Target
 	Limits  Limits
-	Short   []Named
+	Short   []PlatformName
 	Plan    *Plan
 	// Product is a JSON object with the facts of the product, or nil.
 	Product json.RawMessage
@@ -223,11 +223,11 @@ func render(name string, with any) string {
 	if err := templates().ExecuteTemplate(&b, name, with); err != nil {
 		panic(fmt.Sprintf("prompt: %s: %v", name, err)) // a template and its data are parts of the program
 	}
-	return squeezed(b.String())
+	return squeeze(b.String())
 }
 
-// squeezed leaves one empty line between paragraphs: parts of templates may be empty.
-func squeezed(text string) string {
+// squeeze leaves one empty line between paragraphs: parts of templates may be empty.
+func squeeze(text string) string {
 	for strings.Contains(text, "\n\n\n") {
 		text = strings.ReplaceAll(text, "\n\n\n", "\n\n")
 	}
@@ -260,8 +260,8 @@ var kinds = map[string]string{
 	"brand": "a brand", "news": "a news channel", "entertainment": "an entertainment channel", "musician": "a musician",
 }
 
-// said are sentences about the settings, with a place for the value. Settings that are absent say nothing.
-var said = map[string]string{
+// settingSentences are sentences about the settings, with a place for the value. Settings that are absent say nothing.
+var settingSentences = map[string]string{
 	"persona":        "The person who speaks: %s.",
 	"style":          "The kind of blog: %s.",
 	"shop_name":      "The shop is called %s.",
@@ -326,8 +326,8 @@ func (c Channel) Sentences() string {
 	add("Its readers: %s.", c.Audience)
 	add("Its tone is %s.", c.Tone)
 	add("Its topics are %s.", strings.Join(c.Topics, ", "))
-	for _, name := range slices.Sorted(maps.Keys(said)) {
-		add(said[name], words(c.Settings[name]))
+	for _, name := range slices.Sorted(maps.Keys(settingSentences)) {
+		add(settingSentences[name], words(c.Settings[name]))
 	}
 	for _, name := range slices.Sorted(maps.Keys(choices)) {
 		if sentence := choices[name][words(c.Settings[name])]; sentence != "" {
@@ -373,8 +373,8 @@ type Target struct {
 	Title int
 	// Tags is the number of hashtags that posts have there, 0 if it takes none.
 	Tags int
-	// Apart reports whether hashtags are apart from the caption.
-	Apart bool
+	// SeparateHashtags reports whether hashtags are apart from the caption.
+	SeparateHashtags bool
 	platform.Habits
 }
 
@@ -400,7 +400,7 @@ func TargetOf(c platform.Capabilities, kind platform.Kind) (Target, bool) {
 	}
 	t := Target{Label: c.Label, Caption: rule.Caption.Max, Unit: cmp.Or(rule.Caption.Unit, platform.Runes),
 		Title: rule.Title.Max, Tags: min(c.Hashtags.Max, cmp.Or(c.Habits.Hashtags, mostHashtags)),
-		Apart: c.Hashtags.Tags, Habits: c.Habits}
+		SeparateHashtags: c.Hashtags.Tags, Habits: c.Habits}
 	if kind == platform.KindStory {
 		t.Habits = platform.Habits{}
 	}
@@ -424,7 +424,7 @@ func (t Target) Room(tag string, hashtags int) int {
 	}
 	each := t.Unit.PerCharacter(scriptOf(tag))
 	units := t.Caption
-	if !t.Apart && hashtags > 0 {
+	if !t.SeparateHashtags && hashtags > 0 {
 		units -= 2 + hashtags*(WordOfTag*each+2) // an empty line, and a space and a # for each
 	}
 	if each == 1 && (t.Unit == platform.Weighted || t.Unit == platform.EmojiBytes) {
@@ -480,7 +480,7 @@ func Strictest(targets []Target, tag string) Limits {
 
 // Divide divides platforms into those that a text is written for, and the short ones, whose texts are derived from it:
 // those whose captions have less than two thirds of the text that is usual on the roomiest one.
-func Divide(targets []Named, tag string) (main []Target, short []Named) {
+func Divide(targets []PlatformName, tag string) (main []Target, short []PlatformName) {
 	if len(targets) == 0 {
 		return nil, nil
 	}
@@ -505,7 +505,7 @@ func roomiest(targets []Target, tag string) Target {
 }
 
 // usual returns the length of a caption that is usual, as far as there is room for it.
-func (t Target) usual(tag string) int { return min(t.Most, t.Room(tag, t.Tags)) }
+func (t Target) usual(tag string) int { return min(t.MaxCaption, t.Room(tag, t.Tags)) }
 
 // news is the type of channels that inform: its texts have no hooks and calls to action that fight neutrality.
 const news = "news"
@@ -546,16 +546,16 @@ const Topics Task = "topics"
 
 // Planning is the request for the topics of a plan.
 type Planning struct {
-	Language string        `json:"-"`
-	Channel  string        `json:"channel"`
-	Brief    string        `json:"brief,omitempty"`
-	Slots    []TopicWanted `json:"slots"`
+	Language string     `json:"-"`
+	Channel  string     `json:"channel"`
+	Brief    string     `json:"brief,omitempty"`
+	Slots    []OpenSlot `json:"slots"`
 	// Avoid are topics that may not be repeated.
 	Avoid []string `json:"avoid,omitempty"`
 }
 
-// TopicWanted is a slot without a topic.
-type TopicWanted struct {
+// OpenSlot is a slot without a topic.
+type OpenSlot struct {
 	Slot     int    `json:"slot"`
 	Type     string `json:"content_type"`
 	Day      string `json:"day"`
@@ -603,8 +603,8 @@ type ExcerptScene struct {
 	// Seconds is the time that its words take.
 	Seconds float64 `json:"seconds"`
 	OriginScene
-	// Used reports whether another short video has it already.
-	Used bool `json:"used,omitempty"`
+	// InUse reports whether another short video has it already.
+	InUse bool `json:"used,omitempty"`
 }
 
 // Prompt returns the prompt that chooses the scenes.
@@ -663,20 +663,20 @@ type Adapting struct {
 	Targets []Target `json:"-"`
 }
 
-// Named is a platform with its name in answers and its limits in characters.
-type Named struct {
+// PlatformName is a platform with its name in answers and its limits in characters.
+type PlatformName struct {
 	Name string
 	Target
 	Limits Limits
 }
 
 // Naming returns a platform for texts of a language.
-func Naming(name string, t Target, language string) Named {
-	return Named{name, t, Strictest([]Target{t}, language)}
+func Naming(name string, t Target, language string) PlatformName {
+	return PlatformName{name, t, Strictest([]Target{t}, language)}
 }
 
 // Platforms returns the platforms with their limits, for the template.
-func (a Adapting) Platforms() (all []Named) {
+func (a Adapting) Platforms() (all []PlatformName) {
 	for i, t := range a.Targets {
 		all = append(all, Naming(a.Names[i], t, a.Language))
 	}

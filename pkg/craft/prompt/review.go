@@ -39,8 +39,8 @@ type Review struct {
 // Criteria returns the rubric, for the template.
 func (Review) Criteria() any { return Rubric }
 
-// whole returns the request with what it has by default.
-func (r Review) whole() Review {
+// withDefaults returns the request with what it has by default.
+func (r Review) withDefaults() Review {
 	r.Language = cmp.Or(r.Language, "en")
 	if r.Limits == (Limits{}) {
 		r.Limits = Strictest(r.Targets, r.Language)
@@ -50,7 +50,7 @@ func (r Review) whole() Review {
 
 // Judge returns the prompt of a second look at a text.
 func Judge(r Review) Prompt {
-	r = r.whole()
+	r = r.withDefaults()
 	return Prompt{Version: Version(Second), System: render("review.tmpl", r), User: data(struct {
 		Message message       `json:"message"`
 		Text    provider.Text `json:"text"`
@@ -72,7 +72,7 @@ type Comparison struct {
 
 // Prompt returns the prompt that compares the texts.
 func (c Comparison) Prompt() Prompt {
-	r := Review{Writing: c.Writing}.whole()
+	r := Review{Writing: c.Writing}.withDefaults()
 	return Prompt{Version: Version(Compare), System: render("compare.tmpl", r), User: data(struct {
 		Message message       `json:"message"`
 		A       provider.Text `json:"a"`

@@ -48,12 +48,12 @@ type Entry struct {
 type Cache struct {
 	Source
 	// ETag and Modified are the validators of its answer.
-	ETag     string    `json:"etag,omitempty"`
-	Modified string    `json:"last_modified,omitempty"`
-	At       time.Time `json:"at"`
-	Articles []Article `json:"articles"`
-	// Failed is the time of a read that failed since, or zero.
-	Failed time.Time `json:"failed,omitzero"`
+	ETag         string    `json:"etag,omitempty"`
+	LastModified string    `json:"last_modified,omitempty"`
+	At           time.Time `json:"at"`
+	Articles     []Article `json:"articles"`
+	// FailedAt is the time of a read that failed since, or zero.
+	FailedAt time.Time `json:"failed,omitzero"`
 }
 
 // Fresh is the time for which a source is not read again, even if it could not be read, and Keep the time for which its

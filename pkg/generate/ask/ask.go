@@ -40,61 +40,61 @@ type Talk[T any] struct {
 	// Questions is the number of times that the model is asked. An attempt whose function has died counts. Failures is
 	// the number of times in a row that it may fail to answer.
 	Questions, Failures int
-	// Put returns the next question from what is known of earlier answers.
-	Put func(ctx context.Context, known T) (Question, error)
+	// NextQuestion returns the next question from what is known of earlier answers.
+	NextQuestion func(ctx context.Context, known T) (Question, error)
 	// Take adds an answer to what is known, unless it returns an error. It reports whether that is enough.
 	Take func(known *T, answer json.RawMessage) (enough bool, err error)
 }
 
 // state is what a task remembers of a talk.
 type state[T any] struct {
-	Asked int  `json:"asked"`
-	Ended bool `json:"ended,omitempty"`
-	Known T    `json:"known"`
+	Questions int  `json:"asked"`
+	Ended     bool `json:"ended,omitempty"`
+	Answers   T    `json:"known"`
 }
 
 var errUnanswered = errors.New("ask: the functions that have asked the model died")
 
 // In asks the model in a step each, and returns what is known in the end: that is enough, or the last question was
 // answered. What is known is safe then. A permanent error says why the model is asked no more: it has refused a
-// question (see provider.Refused), it has failed too often, or the task has failed. Then, too, In returns what is
+// question (see provider.RefusalOf), it has failed too often, or the task has failed. Then, too, In returns what is
 // known.
 func (t Talk[T]) In(ctx context.Context, r *task.Run) (T, error) {
 	var s state[T]
-	if err := r.Kept(t.Name, &s); err != nil {
-		return s.Known, err
+	if err := r.Recall(t.Name, &s); err != nil {
+		return s.Answers, err
 	}
 	switch {
 	case s.Ended:
-		return s.Known, nil
+		return s.Answers, nil
 	case r.Cause() != nil:
-		return s.Known, task.Permanent(r.Cause())
-	case s.Asked >= t.Questions:
-		return s.Known, task.Permanent(errUnanswered)
+		return s.Answers, task.Permanent(r.Cause())
+	case s.Questions >= t.Questions:
+		return s.Answers, task.Permanent(errUnanswered)
 	}
-	q, err := t.Put(ctx, s.Known)
+	q, err := t.NextQuestion(ctx, s.Answers)
 	if err != nil {
-		return s.Known, err
+		return s.Answers, err
 	}
 	// Two deliveries of a message must not ask at the same time.
-	s.Asked++
+	s.Questions++
 	if err := errors.Join(r.Keep(t.Name, s), r.Remember(ctx)); err != nil {
-		return s.Known, err
+		return s.Answers, err
 	}
-	answer, err := q.ask(ctx, t.Models, r.Mode, fmt.Sprintf("%s/%d/%d", r.ID, r.Task.Step, s.Asked))
+	answer, err := q.ask(ctx, t.Models, r.Mode, fmt.Sprintf("%s/%d/%d", r.ID, r.Task.Step, s.Questions))
 	enough := false
 	if err == nil {
-		enough, err = t.Take(&s.Known, answer)
+		enough, err = t.Take(&s.Answers, answer)
 	}
 	if err != nil {
-		s.Asked-- // the task counts failures
-		return s.Known, errors.Join(r.Keep(t.Name, s), t.failed(ctx, r, err))
+		s.Questions-- // the task counts failures
+		return s.Answers, errors.Join(r.Keep(t.Name, s), t.failed(ctx, r, err))
 	}
-	s.Ended = enough || s.Asked == t.Questions
+	s.Ended = enough || s.Questions == t.Questions
 	if err := r.Keep(t.Name, s); err != nil || !s.Ended {
-		return s.Known, errors.Join(err, r.Sleep(0))
+		return s.Answers, errors.Join(err, r.Sleep(0))
 	}
-	return s.Known, r.Remember(ctx)
+	return s.Answers, r.Remember(ctx)
 }
 
 // failed returns the error of a question as one that decides whether the model is asked again.
@@ -102,11 +102,11 @@ func (t Talk[T]) failed(ctx context.Context, r *task.Run, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if provider.Refused(err) != nil || r.Failures+1 >= t.Failures && !task.Throttled(err) {
+	if provider.RefusalOf(err) != nil || r.Failures+1 >= t.Failures && !task.Throttled(err) {
 		slog.Warn("model asked no more", "task", r.ID, "request_id", r.Request, "account_id", r.Account, "error", err)
 		return task.Permanent(err)
 	}
-	retry := &task.RetryError{Err: err, Most: t.Failures}
+	retry := &task.RetryError{Err: err, MaxFailures: t.Failures}
 	var e *provider.Error
 	if errors.As(err, &e) {
 		retry.After = e.RetryAfter

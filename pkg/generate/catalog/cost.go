@@ -15,8 +15,8 @@ type cost struct {
 	// Places are the rates of inference profiles and AWS regions, of which a key may name several, separated by commas.
 	// The rate of the row is that of all others.
 	Places map[string]rate `json:"places"`
-	// Extended is the higher rate of a model that is about to end, from a day on.
-	Extended *struct {
+	// ExtendedRate is the higher rate of a model that is about to end, from a day on.
+	ExtendedRate *struct {
 		From day `json:"from"`
 		rate
 	} `json:"extended"`
@@ -54,12 +54,12 @@ func (r *row) price() (err error) {
 			r.Model.places[name] = p
 		}
 	}
-	if e := r.Cost.Extended; e != nil {
+	if e := r.Cost.ExtendedRate; e != nil {
 		p, err := r.Cost.price(e.rate)
 		if err != nil {
 			return fmt.Errorf("extended: %w", err)
 		}
-		r.Model.extended = &extended{e.From.at.OrZero(), p}
+		r.Model.extended = &extendedPrice{e.From.at.OrZero(), p}
 	}
 	return nil
 }

@@ -130,11 +130,11 @@ type Model struct {
 	Place string `json:"-"`
 
 	places   map[string]*Price
-	extended *extended
+	extended *extendedPrice
 }
 
-// extended is the price of a model that is about to end, from a time on.
-type extended struct {
+// extendedPrice is the price of a model that is about to end, from a time on.
+type extendedPrice struct {
 	from  time.Time
 	price *Price
 }

@@ -166,7 +166,7 @@ func unsupported(param, format string, args ...any) error {
 
 // Writers returns the models that write texts of a quality, the best one first, as far as work can reach them.
 func (o Offer) Writers(quality string, live bool) []Model {
-	return o.offered(models().Writers[quality], live)
+	return o.reachable(models().Writers[quality], live)
 }
 
 // StandIns returns the models that take the place of a text model, by its provider's id, if the provider refuses it to
@@ -187,7 +187,7 @@ func (o Offer) StandIns(model string) (next []provider.StandIn) {
 		}
 	}
 	ids = append(append(ids, t.Writers["standard"]...), t.Defaults[provider.KindText])
-	for _, m := range o.offered(ids, true) {
+	for _, m := range o.reachable(ids, true) {
 		known := slices.ContainsFunc(next, func(s provider.StandIn) bool { return s.ID == m.ID })
 		if m.ID != refused.ID && m.Provider == refused.Provider && !known {
 			next = append(next, provider.StandIn{ID: m.ID, Model: m.ProviderModel, Options: m.ProviderOptions})
@@ -198,13 +198,13 @@ func (o Offer) StandIns(model string) (next []provider.StandIn) {
 
 // Editor returns the model that rewrites a text of a quality: another than its writer, or else the writer.
 func (o Offer) Editor(quality string, writer Model, live bool) Model {
-	return otherThan(o.offered(models().Editors[quality], live), writer, writer)
+	return otherThan(o.reachable(models().Editors[quality], live), writer, writer)
 }
 
 // Judge returns the model that looks at the texts of a writer and an editor: one of another family than both, since
 // models prefer texts of their own, or else another than both, or else the writer.
 func (o Offer) Judge(writer, editor Model, live bool) Model {
-	judges := o.offered(models().Judges, live)
+	judges := o.reachable(models().Judges, live)
 	family := func(m Model) string { return strings.SplitN(m.ID, "-", 2)[0] }
 	others := slices.DeleteFunc(slices.Clone(judges), func(m Model) bool {
 		return family(m) == family(writer) || family(m) == family(editor)
@@ -222,8 +222,8 @@ func otherThan(all []Model, writer, editor Model) Model {
 	return writer
 }
 
-// offered returns the models of a list that work can reach.
-func (o Offer) offered(ids []string, live bool) (all []Model) {
+// reachable returns the models of a list that work can reach.
+func (o Offer) reachable(ids []string, live bool) (all []Model) {
 	for _, id := range ids {
 		if m, ok := o.Find(id); ok && m.State == Available && m.Price != nil && (!live || o.has(m)) {
 			all = append(all, m)

@@ -26,7 +26,7 @@ const (
 // PriceOf returns the price of a request in credits, or ErrNoPrice if the model has none. It depends only on the
 // request, so that the estimate and the reservation are equal.
 func (m Model) PriceOf(req provider.Request) (int64, error) {
-	if m.Kind == provider.KindAvatar && req.AudioURL != "" && req.Spoken <= 0 {
+	if m.Kind == provider.KindAvatar && req.AudioURL != "" && req.SpeechLength <= 0 {
 		return 0, fmt.Errorf("catalog: a recording for %s was not measured", m.ID)
 	}
 	return m.Cost(m.quantity(req))
@@ -49,7 +49,7 @@ func (m Model) quantity(req provider.Request) Quantity {
 	case provider.KindVideo, provider.KindMusic:
 		q.Length = seconds(m.Length(req.Seconds))
 	case provider.KindAvatar:
-		q.Length = spoken(req)
+		q.Length = speechLength(req)
 	}
 	return q
 }
@@ -155,11 +155,11 @@ func (m Model) Check(req provider.Request, prefix string) error {
 		if c.MaxSeconds > 0 {
 			most = c.MaxSeconds
 		}
-		length := spoken(req)
+		length := speechLength(req)
 		if length <= seconds(most) {
 			break
 		}
-		if req.Spoken > 0 {
+		if req.SpeechLength > 0 {
 			e := errs.New(errs.UnsupportedMedia, "The recording is %.1f seconds long; the model %s speaks at most %d.",
 				length.Seconds(), m.ID, most)
 			e.Param = prefix + "/audio_url"

@@ -39,7 +39,7 @@ func TestPriceOfRequests(t *testing.T) {
 		"music by the second":     {"ace-step", request{Prompt: "calm", Seconds: 101}, 3},
 		"an avatar by its text":   {"heygen-avatar-4", request{Prompt: strings.Repeat("x", 121)}, 101},
 		"an avatar by its speech": {"heygen-avatar-4", request{AudioURL: "https://example.com/a.mp3", Seconds: 1,
-			Spoken: 7200 * time.Millisecond}, 72},
+			SpeechLength: 7200 * time.Millisecond}, 72},
 		"a text": {"claude-sonnet-5.5", request{Kind: provider.KindText, Prompt: "A shoe"}, 2},
 	} {
 		m := model(t, c.model)
@@ -127,7 +127,7 @@ func TestCheckNamesTheMember(t *testing.T) {
 			"/input/language"},
 		"one of an avatar": {"heygen-avatar-4", request{Prompt: "x", ImageURL: url, Language: "de-AT"}, ""},
 		"speech that is long": {"omnihuman-1.5", request{ImageURL: url, AudioURL: url, Seconds: 1,
-			Spoken: 61 * time.Second}, "/input/audio_url"},
+			SpeechLength: 61 * time.Second}, "/input/audio_url"},
 		"a text that is long": {"heygen-avatar-4", request{Prompt: strings.Repeat("x", 12*301), ImageURL: url},
 			"/input/text"},
 		"no speech": {"omnihuman-1.5", request{Prompt: "x", ImageURL: url}, "/input/audio_url"},

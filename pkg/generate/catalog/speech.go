@@ -31,10 +31,10 @@ func (m Model) billedCharacters(text string) (n int) {
 	return n
 }
 
-// spoken returns the length of an avatar's speech: the length of the recording, or an estimate for the text.
-func spoken(req provider.Request) time.Duration {
-	if req.Spoken > 0 {
-		return req.Spoken
+// speechLength returns the length of an avatar's speech: the length of the recording, or an estimate for the text.
+func speechLength(req provider.Request) time.Duration {
+	if req.SpeechLength > 0 {
+		return req.SpeechLength
 	}
 	return provider.SpokenLength(req.Prompt)
 }

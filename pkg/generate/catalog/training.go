@@ -89,8 +89,8 @@ func trainable(all []Model) string {
 	return strings.Join(ids, ", ")
 }
 
-// Trained is the model that a factory has trained.
-type Trained struct {
+// TunedModel is the model that a factory has trained.
+type TunedModel struct {
 	ID        string `json:"id"`
 	FactoryID string `json:"factory_id"`
 	BaseModel string `json:"base_model"`
@@ -108,7 +108,7 @@ const TrainedKind = "trained_model"
 const TrainedAttribute = "trained"
 
 // Model returns the trained model as the catalog shows it, with the price and limits of the base model.
-func (t Trained) Model() Model {
+func (t TunedModel) Model() Model {
 	m, _ := Find(t.BaseModel) // an id is never removed from the table
 	m.Name = cmp.Or(m.Name, t.BaseModel) + ", trained"
 	m.ID, m.FineTunedFrom, m.FactoryID = t.ID, &t.BaseModel, &t.FactoryID
@@ -117,7 +117,7 @@ func (t Trained) Model() Model {
 }
 
 // UsableIn is Usable for a factory that may have a trained model, which other factories cannot use.
-func UsableIn(trained *Trained, kind, modelID, param string, now time.Time) error {
+func UsableIn(trained *TunedModel, kind, modelID, param string, now time.Time) error {
 	switch {
 	case trained != nil && trained.ID == modelID && kind == string(provider.KindText):
 		return nil
@@ -134,7 +134,7 @@ func UsableIn(trained *Trained, kind, modelID, param string, now time.Time) erro
 const trainedPrefix = id.Model + "_"
 
 // TrainedModel returns a trained model as keys of a mode see it.
-func (o Offer) TrainedModel(t Trained, live bool) Model {
+func (o Offer) TrainedModel(t TunedModel, live bool) Model {
 	m := t.Model()
 	base, ok := o.Find(t.BaseModel)
 	if m.Price = base.Price; live && (!ok || base.State == Retired || !o.has(base)) {

@@ -48,17 +48,17 @@ func originOf(ctx context.Context, what generate.Composition, o generate.Origin,
 		all.Statement = all.With(provenance.Statement{Systems: m.Name})
 	}
 	seen, generated, own := map[string]bool{}, false, false
-	_, whole := what.(generate.Whole)
+	_, whole := what.(generate.UnchangedFiles)
 	what.Files(func(f *media.File) {
 		path := at.of(f)
 		if seen[path] || err != nil {
 			return
 		}
 		seen[path] = true
-		model, made := o.Made[f.Key]
+		model, made := o.GeneratedFiles[f.Key]
 		in := ingredient{provenance.Ingredient{Title: title(f, model, made), MIMEType: f.MIMEType, Model: model,
 			Relation: provenance.Component}, path}
-		var said provenance.Found
+		var said provenance.Findings
 		if said, err = stated(ctx, path); err != nil {
 			return
 		}
@@ -97,10 +97,10 @@ func title(f *media.File, model *provenance.Model, made bool) string {
 }
 
 // stated returns what a file says of its origin: nothing, if its format has no place for that.
-func stated(ctx context.Context, path string) (provenance.Found, error) {
+func stated(ctx context.Context, path string) (provenance.Findings, error) {
 	file, size, err := opened(path)
 	if err != nil {
-		return provenance.Found{}, err
+		return provenance.Findings{}, err
 	}
 	defer file.Close()
 	found, err := provenance.Read(ctx, file, size)

@@ -63,7 +63,7 @@ func (c *Composer) Compose(ctx context.Context, what generate.Composition, o gen
 	if err != nil {
 		return err
 	}
-	if whole, ok := what.(generate.Whole); ok {
+	if whole, ok := what.(generate.UnchangedFiles); ok {
 		return c.keepWhole(ctx, whole, o, paths, save)
 	}
 	work, err := describe(what, o.Test, paths)
@@ -91,10 +91,10 @@ func (c *Composer) Compose(ctx context.Context, what generate.Composition, o gen
 }
 
 // keepWhole saves files as they are, each with its own origin.
-func (c *Composer) keepWhole(ctx context.Context, all generate.Whole, o generate.Origin, at paths,
+func (c *Composer) keepWhole(ctx context.Context, all generate.UnchangedFiles, o generate.Origin, at paths,
 	save generate.Save) error {
 	for _, f := range all {
-		from, err := originOf(ctx, generate.Whole{f}, o, at)
+		from, err := originOf(ctx, generate.UnchangedFiles{f}, o, at)
 		if err != nil {
 			return err
 		}

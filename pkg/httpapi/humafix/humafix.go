@@ -45,7 +45,8 @@ func NewAPI(mux *http.ServeMux, config huma.Config) huma.API {
 
 // Handler serves one operation. Making its schemas takes a good part of a function's start, so it is postponed to the
 // first call of the operation, which most instances never get for most operations.
-func Handler[I, O any](o huma.Operation, known schema.Known, serve func(context.Context, *I) (*O, error)) http.Handler {
+func Handler[I, O any](o huma.Operation, known schema.ResourceInfo,
+	serve func(context.Context, *I) (*O, error)) http.Handler {
 	prepared := sync.OnceValue(func() http.Handler {
 		mux := http.NewServeMux()
 		api := NewAPI(mux, huma.Config{})

@@ -106,7 +106,7 @@ func init() {
 func serve(t *testing.T, method, query, body string) (got *sent, refused string) {
 	t.Helper()
 	h := Handler(huma.Operation{OperationID: "x", Method: method, Path: "/x"},
-		schema.Known{Answer: reflect.TypeFor[resourceLike](), Fixed: map[string]string{"state": "cancel it instead"}},
+		schema.ResourceInfo{Answer: reflect.TypeFor[resourceLike](), FixedMembers: map[string]string{"state": "cancel it instead"}},
 		func(_ context.Context, in *input) (*struct{}, error) {
 			got = &in.Body
 			return nil, nil
@@ -337,7 +337,7 @@ func TestFormatsOfParametersHold(t *testing.T) {
 		Land string   `query:"land" format:"country"`
 	}
 	format.Define("mood", format.Format{Values: []string{"good", "bad"}})
-	h := Handler(huma.Operation{OperationID: "x", Method: http.MethodGet, Path: "/x"}, schema.Known{},
+	h := Handler(huma.Operation{OperationID: "x", Method: http.MethodGet, Path: "/x"}, schema.ResourceInfo{},
 		func(context.Context, *listed) (*struct{}, error) { return nil, nil })
 	for query, want := range map[string]string{
 		"mood=good,bad&land=DE": "",
@@ -370,7 +370,7 @@ func (e *entry) UnmarshalJSON([]byte) error {
 
 // A body that does not fit its schema is not decoded: its entries could take thousands of times its bytes.
 func TestARefusedBodyIsNotDecoded(t *testing.T) {
-	h := Handler(huma.Operation{OperationID: "x", Method: http.MethodPost, Path: "/x"}, schema.Known{},
+	h := Handler(huma.Operation{OperationID: "x", Method: http.MethodPost, Path: "/x"}, schema.ResourceInfo{},
 		func(_ context.Context, in *struct{ Body counted }) (*struct{}, error) { return nil, nil })
 	for body, most := range map[string]int{`{"list":[1]}`: 1, `{"list":[1,2,3,4,5,6]}`: 0} {
 		decoded = 0

@@ -197,9 +197,9 @@ func List[I, R, T any](r *httpapi.Router, k *Kind[R], op httpapi.Op, show Show[R
 		func(ctx context.Context, in *I) (httpapi.Page[T], error) { return Page(ctx, k, in, show, narrow...) })
 }
 
-// Page returns a page of the caller's resources. The input embeds httpapi.PageInput. It may embed resource.Tagged and
-// httpapi.Period, and its parameters with the tag filter are the filters of that name. Narrow may bound the query
-// further.
+// Page returns a page of the caller's resources. The input embeds httpapi.PageInput. It may embed
+// resource.MetadataFilter and httpapi.Period, and its parameters with the tag filter are the filters of that name.
+// Narrow may bound the query further.
 func Page[I, R, T any](ctx context.Context, k *Kind[R], in *I, show Show[R, T],
 	narrow ...func(context.Context, *I, *store.Query) error) (page httpapi.Page[T], err error) {
 	q, of, err := httpapi.Filtered(ctx, k.Name, k.ID, in)

@@ -58,7 +58,7 @@ type patchBody struct {
 
 type listInput struct {
 	httpapi.PageInput
-	resource.Tagged
+	resource.MetadataFilter
 	State []string `query:"state" filter:"state" enum:"open,closed" nullable:"false"`
 }
 

@@ -32,12 +32,12 @@ type Checker struct {
 	schemas huma.Registry
 	root    *huma.Schema
 	// patch reports whether a value is a merge patch.
-	patch bool
-	known Known
+	patch    bool
+	resource ResourceInfo
 }
 
 // NewChecker returns a checker for a schema of a registry, whose formats it expands.
-func NewChecker(schemas huma.Registry, root *huma.Schema, patch bool, known Known) *Checker {
+func NewChecker(schemas huma.Registry, root *huma.Schema, patch bool, known ResourceInfo) *Checker {
 	Expand(schemas, root)
 	return &Checker{schemas, root, patch, known}
 }
@@ -49,18 +49,18 @@ func (c *Checker) checkAt(value any, top string) []errs.Detail {
 	w := &walk{Checker: c, top: top}
 	w.value(c.root, value, top, c.patch)
 	at := map[string]bool{}
-	for _, p := range w.found {
+	for _, p := range w.details {
 		at[p.Param] = true
 	}
 	if hasForbidden(value) {
 		w.forbidden(value, top)
 	}
-	for _, p := range w.late {
-		if !at[p.Param] && len(w.found) < maxProblems {
-			w.found = append(w.found, p)
+	for _, p := range w.lateDetails {
+		if !at[p.Param] && len(w.details) < maxProblems {
+			w.details = append(w.details, p)
 		}
 	}
-	return w.found
+	return w.details
 }
 
 // Check checks a value of a body against the schema of a type. Member is the name of its member of the body.
@@ -74,17 +74,18 @@ func CheckPatch(t reflect.Type, patch any) error { return refused(checkerOf(t, t
 // checkers are the checkers of types that have been checked: a schema is made by reflection over a whole type.
 var checkers sync.Map // of whole to *Checker
 
-type whole struct {
+type wholeBody struct {
 	reflect.Type
 	patch bool
 }
 
 func checkerOf(t reflect.Type, patch bool) *Checker {
-	if c, ok := checkers.Load(whole{t, patch}); ok {
+	if c, ok := checkers.Load(wholeBody{t, patch}); ok {
 		return c.(*Checker)
 	}
 	schemas := NewRegistry()
-	c, _ := checkers.LoadOrStore(whole{t, patch}, NewChecker(schemas, schemas.Schema(t, false, ""), patch, Known{}))
+	c, _ := checkers.LoadOrStore(wholeBody{t, patch}, NewChecker(schemas, schemas.Schema(t, false, ""), patch,
+		ResourceInfo{}))
 	return c.(*Checker)
 }
 
@@ -118,9 +119,9 @@ type walk struct {
 	*Checker
 	// top is the JSON pointer of the value in the body.
 	top string
-	// late are faults in what a member says. They are reported after those of its form, and only for members without
-	// one of those.
-	found, late []errs.Detail
+	// lateDetails are faults in what a member says. They are reported after those of its form, and only for members
+	// without one of those.
+	details, lateDetails []errs.Detail
 	// first reports that the first fault is all that is wanted, without its words.
 	first bool
 	// hints counts the names for which the nearest known one was looked for.
@@ -128,17 +129,17 @@ type walk struct {
 }
 
 // full reports whether no more faults are wanted.
-func (w *walk) full() bool { return len(w.found) >= maxProblems || w.first && len(w.found) > 0 }
+func (w *walk) full() bool { return len(w.details) >= maxProblems || w.first && len(w.details) > 0 }
 
 func (w *walk) add(at, message string) {
-	if len(w.found) < maxProblems {
-		w.found = append(w.found, errs.Detail{Param: at, Message: message})
+	if len(w.details) < maxProblems {
+		w.details = append(w.details, errs.Detail{Param: at, Message: message})
 	}
 }
 
 func (w *walk) addLate(at, message string) {
-	if len(w.late) < maxProblems {
-		w.late = append(w.late, errs.Detail{Param: at, Message: message})
+	if len(w.lateDetails) < maxProblems {
+		w.lateDetails = append(w.lateDetails, errs.Detail{Param: at, Message: message})
 	}
 }
 
@@ -177,7 +178,7 @@ func (w *walk) value(s *huma.Schema, value any, at string, patch bool) {
 func (c *Checker) alternative(s *huma.Schema, value any) *huma.Schema {
 	for _, one := range s.OneOf {
 		w := &walk{Checker: c, first: true}
-		if w.value(one, value, "", false); len(w.found) == 0 {
+		if w.value(one, value, "", false); len(w.details) == 0 {
 			return c.resolve(one)
 		}
 	}
@@ -338,7 +339,7 @@ func hasForbidden(value any) bool {
 
 // forbidden reports the texts and names of a value, whatever its schema, that have characters which stand in no text.
 func (w *walk) forbidden(value any, at string) {
-	if len(w.late) >= maxProblems {
+	if len(w.lateDetails) >= maxProblems {
 		return
 	}
 	switch v := value.(type) {
@@ -368,16 +369,16 @@ func isMultiple(v, of float64) bool {
 	return math.Abs(n-math.Round(n)) <= exact*max(1, math.Abs(n))
 }
 
-// Known describes the resource of an operation, to explain the refusal of a member.
-type Known struct {
+// ResourceInfo describes the resource of an operation, to explain the refusal of a member.
+type ResourceInfo struct {
 	// Answer is the type of the resource.
 	Answer reflect.Type
-	// Fixed are members that cannot be sent, of the resource or not, with the alternative to each.
-	Fixed map[string]string
+	// FixedMembers are members that cannot be sent, of the resource or not, with the alternative to each.
+	FixedMembers map[string]string
 }
 
 // has reports whether the resource has a member of that name.
-func (k Known) has(name string) bool {
+func (k ResourceInfo) has(name string) bool {
 	if k.Answer == nil || k.Answer.Kind() != reflect.Struct {
 		return false
 	}
@@ -392,11 +393,11 @@ const maxHints = 20
 
 // unexpected explains the refusal of a member of the object at a JSON pointer.
 func (w *walk) unexpected(s *huma.Schema, name, at string) string {
-	how := w.known.Fixed[name]
+	how := w.resource.FixedMembers[name]
 	switch {
 	case w.first:
 		return ""
-	case at != w.top || how == "" && !w.known.has(name):
+	case at != w.top || how == "" && !w.resource.has(name):
 		members := slices.Sorted(maps.Keys(s.Properties))
 		if w.hints++; w.hints > maxHints {
 			name = "" // which is near to none
@@ -560,15 +561,15 @@ func kindOf(v any) string {
 	}
 }
 
-// listed bounds the names that a message lists.
-const listed = 16
+// maxNames bounds the names that a message lists.
+const maxNames = 16
 
 // Unknown returns the message about an unknown name. It suggests the nearest known one, and lists the known ones if
 // they are few.
 func Unknown(message, name, list string, known []string) string {
 	hint := text.NearestHint(name, known)
 	message += hint
-	if len(known) > listed {
+	if len(known) > maxNames {
 		if hint == "" {
 			message += "; leave it out"
 		}
@@ -583,10 +584,10 @@ func Unknown(message, name, list string, known []string) string {
 	return message + " " + list + strings.Join(known, ", ")
 }
 
-// Ruled is a body with rules that its schema does not state. Their violations are reported together with violations of
-// the schema, so the rules must accept a body with missing members. A body that fits the schema is left to its
-// operation.
-type Ruled interface{ Rules() error }
+// RuleChecker is a body with rules that its schema does not state. Their violations are reported together with
+// violations of the schema, so the rules must accept a body with missing members. A body that fits the schema is left
+// to its operation.
+type RuleChecker interface{ Rules() error }
 
 // AddRules adds the violated rules of a body of a type to the faults that were found.
 func (c *Checker) AddRules(body reflect.Type, tree any, found []errs.Detail) []errs.Detail {
@@ -594,7 +595,7 @@ func (c *Checker) AddRules(body reflect.Type, tree any, found []errs.Detail) []e
 		body = body.Elem()
 	}
 	v := reflect.New(body).Interface()
-	ruled, ok := v.(Ruled)
+	ruled, ok := v.(RuleChecker)
 	if !ok {
 		return found
 	}

@@ -122,14 +122,14 @@ func (r *Refusal) Error() string { return "media: " + r.Message }
 // Unwrap returns ErrUnsupported.
 func (r *Refusal) Unwrap() error { return ErrUnsupported }
 
-// Watched keeps the reader's own error, which a decoder would report as broken content.
-type Watched struct {
+// ErrorReader keeps the reader's own error, which a decoder would report as broken content.
+type ErrorReader struct {
 	R   io.Reader
 	Err error
 }
 
 // Read implements io.Reader.
-func (w *Watched) Read(p []byte) (int, error) {
+func (w *ErrorReader) Read(p []byte) (int, error) {
 	n, err := w.R.Read(p)
 	if err != nil && err != io.EOF {
 		w.Err = err

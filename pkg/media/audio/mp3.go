@@ -127,15 +127,15 @@ type scan struct {
 	// notes reports whether the next frame has no sound.
 	notes func(*bufio.Reader, frame) bool
 
-	r       *bufio.Reader
-	at, end int64 // the place in the file, and its size
-	rate    int   // samples a second
-	samples int64
-	frames  int64 // with sound
-	noted   bool  // the first frame has no sound
-	spans   []span
-	tags    int
-	lost    int64 // bytes that are neither frames nor tags nor padding
+	r         *bufio.Reader
+	at, end   int64 // the place in the file, and its size
+	rate      int   // samples a second
+	samples   int64
+	frames    int64 // with sound
+	noted     bool  // the first frame has no sound
+	spans     []span
+	tags      int
+	lostBytes int64 // bytes that are neither frames nor tags nor padding
 }
 
 // span is a range of bytes.
@@ -152,7 +152,7 @@ const (
 
 // read reads the frames of a file.
 func (s *scan) read(f File) error {
-	src := &Watched{R: io.NewSectionReader(f.R, 0, f.Size)}
+	src := &ErrorReader{R: io.NewSectionReader(f.R, 0, f.Size)}
 	s.r, s.end = bufio.NewReaderSize(src, scanAhead), f.Size
 	inside := false // the byte behind a frame is next
 	for {
@@ -196,7 +196,7 @@ func (s *scan) miss(ahead []byte) {
 		return
 	}
 	if ahead[0] != 0 { // zeros are padding
-		s.lost++
+		s.lostBytes++
 	}
 	s.skip(1)
 }
@@ -210,9 +210,9 @@ func (s *scan) judge() error {
 	for _, p := range s.spans {
 		kept += p.to - p.from
 	}
-	if s.lost*maxLost > kept {
+	if s.lostBytes*maxLost > kept {
 		return Refuse("The %s is damaged: %d of its bytes are no sound, and %.1f seconds are left. Save it again from "+
-			"the original.", s.name, s.lost, playing(s.samples, int64(s.rate)).Seconds())
+			"the original.", s.name, s.lostBytes, playing(s.samples, int64(s.rate)).Seconds())
 	}
 	return nil
 }

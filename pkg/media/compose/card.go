@@ -719,8 +719,8 @@ func (r *run) button(s *text.Script, words, lang string, band image.Rectangle, r
 	return int(left), nil
 }
 
-// placed is a logo with its position on a video.
-type placed struct {
+// placedLogo is a logo with its position on a video.
+type placedLogo struct {
 	path string
 	at   image.Point
 	// bottom is its lower edge.
@@ -748,7 +748,7 @@ func (f *videoRun) writeLogo(ctx context.Context) error {
 	if err := png.Encode(&out, badge); err != nil {
 		return internal(StagePicture, err)
 	}
-	f.logo = &placed{f.path("logo.png"), corner, corner.Y + badge.Rect.Dy()}
+	f.logo = &placedLogo{f.path("logo.png"), corner, corner.Y + badge.Rect.Dy()}
 	return f.write(StagePicture, "logo.png", out.Bytes())
 }
 

@@ -516,8 +516,8 @@ func (in input) exceeds(t media.Type) bool {
 	return in.length > maxSound
 }
 
-// joined is the file that mux writes.
-const joined = "final.mp4"
+// muxedFile is the file that mux writes.
+const muxedFile = "final.mp4"
 
 // mux joins an encoded picture with the sound. The index comes first, so that players can begin before they have the
 // whole file. There is no edit list: Instagram refuses one.
@@ -529,7 +529,7 @@ func (r *run) mux(ctx context.Context, format, picture string) error {
 	_, err := r.ffmpeg(ctx, StageJoin, "", ffmpeg.Job{
 		Inputs: []ffmpeg.Input{in, {Path: r.path(soundFile), Format: "aac"}},
 		Output: []string{"-map", "0:v", "-map", "1:a", "-c", "copy", "-movflags", "+faststart+negative_cts_offsets",
-			"-use_editlist", "0", "-map_metadata", "-1", "-f", "mp4", joined},
+			"-use_editlist", "0", "-map_metadata", "-1", "-f", "mp4", muxedFile},
 	})
 	return err
 }

@@ -74,7 +74,7 @@ func TestTheFontsAgree(t *testing.T) {
 
 // The place of a character is what a caller counts, and its code is that of the character without a font.
 func TestWhatIsMissing(t *testing.T) {
-	for s, want := range map[string]script.Lack{"Just ক": {Char: 'ক', Place: 6}, "𠮷 ৳1,299": {Char: '৳', Place: 3},
+	for s, want := range map[string]script.MissingGlyph{"Just ক": {Char: 'ক', Place: 6}, "𠮷 ৳1,299": {Char: '৳', Place: 3},
 		"ab\ue000": {Char: 0xe000, Place: 3}, "😀\U000e0041": {Char: 0xe0041, Place: 2}, "ok \u0378": {Char: 0x378, Place: 4},
 		"e\u0302\u0301 \U00010330": {Char: 0x10330, Place: 5}, "\U0001f3f4\U000e0067 \u3164x\u2060\u200b\ufeff": {}} {
 		if got, found := script.Missing(s); found != (want.Char != 0) || got != want {

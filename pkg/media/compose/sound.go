@@ -42,27 +42,27 @@ const (
 	heardAt = "aresample=48000:async=1:first_pts=0,aformat=sample_fmts=fltp:channel_layouts=stereo"
 )
 
-// heard is the measured sound of a part.
-type heard struct {
+// measuredSound is the measured sound of a part.
+type measuredSound struct {
 	ffmpeg.Loudness
 	length time.Duration
 }
 
 // listen measures a part. It returns an error if the sound is shorter than its header claims, or silent.
-func (r *run) listen(ctx context.Context, in input) (heard, error) {
+func (r *run) listen(ctx context.Context, in input) (measuredSound, error) {
 	report, err := r.play(ctx, in)
 	if err != nil {
-		return heard{}, err
+		return measuredSound{}, err
 	}
 	loudness, ok := ffmpeg.LoudnessOf(report.Log)
 	switch {
 	case !ok || report.Time < in.length*9/10:
-		return heard{}, unreadable(StageSound, in.about, fmt.Errorf("%v of %v could be read", report.Time, in.length))
+		return measuredSound{}, unreadable(StageSound, in.about, fmt.Errorf("%v of %v could be read", report.Time, in.length))
 	case loudness.Integrated <= ffmpeg.Silent:
-		return heard{}, &Error{Code: CodeSilent, Stage: StageSound, About: in.about,
+		return measuredSound{}, &Error{Code: CodeSilent, Stage: StageSound, About: in.about,
 			Message: "Nothing is to be heard in the file. Replace it."}
 	}
-	return heard{loudness, report.Time}, nil
+	return measuredSound{loudness, report.Time}, nil
 }
 
 // play decodes the sound of a part and measures its loudness.
@@ -87,7 +87,7 @@ type mix struct {
 	// tempo is the tempo of the voice. 0 is 1.
 	tempo float64
 	// heardVoice and heardMusic are the measured parts.
-	heardVoice, heardMusic heard
+	heardVoice, heardMusic measuredSound
 	// heardClip is the loudness of the clip, if there is a bumper with sound.
 	heardClip float64
 }
@@ -319,7 +319,7 @@ func (m MusicClip) backdrop(ctx context.Context, r *run) (*image.RGBA, error) {
 }
 
 // encode encodes the picture: the backdrop, over which the waveform moves.
-func (m MusicClip) encode(ctx context.Context, r *run, back *image.RGBA, heard heard, frames int) error {
+func (m MusicClip) encode(ctx context.Context, r *run, back *image.RGBA, heard measuredSound, frames int) error {
 	s := text.NewScript(1080, 1920)
 	if err := r.notice(s, m.Notice, m.Language, noticeAt, 1); err != nil {
 		return err

@@ -23,7 +23,7 @@ func (b *bench) mixed(voice, music string, length time.Duration) string {
 	for _, part := range []struct {
 		path  string
 		in    **input
-		heard *heard
+		heard *measuredSound
 	}{{voice, &m.voice, &m.heardVoice}, {music, &m.music, &m.heardMusic}} {
 		if part.path == "" {
 			continue

@@ -188,7 +188,7 @@ type videoRun struct {
 	scenes        []scene
 	intro, outro  bumper
 	frames        int // of all
-	logo          *placed
+	logo          *placedLogo
 	cues          []cue
 	written       []timeline.Cue // those of the file of captions, which has longer ones
 	// before is the number of these that are said before the intro.

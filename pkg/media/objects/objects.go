@@ -98,7 +98,7 @@ func (s *Store) Save(ctx context.Context, place media.Place, n int, body io.Read
 
 // marked returns the content to store: with a statement of its origin, if it can have one. It notes in f what the
 // content says.
-func marked(ctx context.Context, f *media.File, received *media.Spooled, said *provenance.Statement) (io.ReadSeeker,
+func marked(ctx context.Context, f *media.File, received *media.SpooledFile, said *provenance.Statement) (io.ReadSeeker,
 	error) {
 	if said == nil {
 		return received, nil

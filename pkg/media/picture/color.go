@@ -14,11 +14,11 @@ import (
 type converter struct {
 	pipeline *icc.Pipeline
 	gray     bool
-	// known are colors that were converted, each at the place that its value gives it.
-	known []converted
+	// cache are colors that were converted, each at the place that its value gives it.
+	cache []colorPair
 }
 
-type converted struct {
+type colorPair struct {
 	from uint32
 	to   [3]uint8
 	set  bool
@@ -41,7 +41,7 @@ func converterOf(profile []byte, k kind) (c *converter) {
 	if err != nil {
 		return nil
 	}
-	c = &converter{known: make([]converted, 1<<placeBits)}
+	c = &converter{cache: make([]colorPair, 1<<placeBits)}
 	channels := 3
 	switch space := read.Header.DataColorSpace; {
 	case k == inks:
@@ -121,8 +121,8 @@ func (c *converter) of(values ...int) (to [3]uint8) {
 }
 
 // place returns what is known of a color.
-func (c *converter) place(from uint32) *converted {
-	return &c.known[from*0x9e3779b1>>(32-placeBits)]
+func (c *converter) place(from uint32) *colorPair {
+	return &c.cache[from*0x9e3779b1>>(32-placeBits)]
 }
 
 // convert converts a pixel.
@@ -133,7 +133,7 @@ func (c *converter) convert(p []uint8) {
 	from := uint32(p[0])<<16 | uint32(p[1])<<8 | uint32(p[2])
 	at := c.place(from)
 	if !at.set || at.from != from {
-		*at = converted{from, c.of(int(p[0]), int(p[1]), int(p[2])), true}
+		*at = colorPair{from, c.of(int(p[0]), int(p[1]), int(p[2])), true}
 	}
 	copy(p, at.to[:])
 }
@@ -146,7 +146,7 @@ func (c *converter) inked(cyan, magenta, yellow, black uint8) (r, g, b uint8) {
 	from := uint32(cyan)<<24 | uint32(magenta)<<16 | uint32(yellow)<<8 | uint32(black)
 	at := c.place(from)
 	if !at.set || at.from != from {
-		*at = converted{from, c.of(int(cyan), int(magenta), int(yellow), int(black)), true}
+		*at = colorPair{from, c.of(int(cyan), int(magenta), int(yellow), int(black)), true}
 	}
 	return at.to[0], at.to[1], at.to[2]
 }

@@ -127,7 +127,7 @@ func (p *Picture) jpeg() error {
 		case marker == jpegApp+14 && bytes.HasPrefix(body, adobeMark) && len(body) >= 12:
 			transformed = body[11] != 0
 		case marker >= 0xc0 && marker <= 0xc2 && components == nil && len(body) > 6:
-			p.stored = image.Pt(int(binary.BigEndian.Uint16(body[3:])), int(binary.BigEndian.Uint16(body[1:])))
+			p.storedSize = image.Pt(int(binary.BigEndian.Uint16(body[3:])), int(binary.BigEndian.Uint16(body[1:])))
 			components, progressive = body[6:min(6+each*int(body[5]), len(body))], marker == 0xc2
 		case marker == jpegScan:
 			scans++
@@ -292,7 +292,7 @@ func (p *Picture) pngHeader() (err error) {
 				return false
 			}
 			size := [2]uint32{binary.BigEndian.Uint32(c.Body), binary.BigEndian.Uint32(c.Body[4:])}
-			p.stored = image.Pt(int(min(size[0], maxSide+1)), int(min(size[1], maxSide+1)))
+			p.storedSize = image.Pt(int(min(size[0], maxSide+1)), int(min(size[1], maxSide+1)))
 			h.depth, h.colors, h.interlaced = int(c.Body[8]), int(c.Body[9]), c.Body[12] == 1
 		case "PLTE":
 			h.palette = opaque(c.Body)
@@ -449,10 +449,10 @@ func (p *Picture) stream() source {
 		if err != nil {
 			return err
 		}
-		length, step := (p.stored.X*h.bits()+7)/8, max(h.bits()/8, 1)
+		length, step := (p.storedSize.X*h.bits()+7)/8, max(h.bits()/8, 1)
 		row, above := make([]byte, 1+length), make([]byte, 1+length)
 		out := make([]byte, part.Dx()*n)
-		for y := range p.stored.Y {
+		for y := range p.storedSize.Y {
 			if _, err := io.ReadFull(z, row); err != nil {
 				return fmt.Errorf("row %d: %w", y, err)
 			}
@@ -609,17 +609,17 @@ func (p *Picture) webp() error {
 		switch name := string(p.content[at : at+4]); {
 		case name == "VP8X" && len(body) >= 10:
 			p.Animated, alpha = body[0]&webpAnimated != 0, body[0]&webpAlpha != 0
-			p.stored = image.Pt(1+int(uint24(body[4:])), 1+int(uint24(body[7:])))
+			p.storedSize = image.Pt(1+int(uint24(body[4:])), 1+int(uint24(body[7:])))
 			found = p.Animated
 		case name == "VP8 " && len(body) >= 10: // behind a tag and a start code are two sizes of 14 bits
-			p.stored = image.Pt(int(binary.LittleEndian.Uint16(body[6:])&0x3fff),
+			p.storedSize = image.Pt(int(binary.LittleEndian.Uint16(body[6:])&0x3fff),
 				int(binary.LittleEndian.Uint16(body[8:])&0x3fff))
 			if p.perPixel, found = 1.5, true; alpha {
 				p.perPixel = 6.5
 			}
 		case name == "VP8L" && len(body) >= 5: // behind a byte of signature are two sizes of 14 bits
 			bits := binary.LittleEndian.Uint32(body[1:])
-			p.stored = image.Pt(1+int(bits&0x3fff), 1+int(bits>>14&0x3fff))
+			p.storedSize = image.Pt(1+int(bits&0x3fff), 1+int(bits>>14&0x3fff))
 			p.perPixel, found = 6, true
 		case name == "EXIF":
 			p.Orientation = orientationOf(bytes.TrimPrefix(body, ExifMark))

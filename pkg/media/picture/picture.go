@@ -68,9 +68,9 @@ type Picture struct {
 	Animated bool
 
 	content []byte
-	// stored is the size of the picture as it is stored, and profile its color profile (ICC), or nil.
-	stored  image.Point
-	profile []byte
+	// storedSize is the size of the picture as it is stored, and profile its color profile (ICC), or nil.
+	storedSize image.Point
+	profile    []byte
 	// perPixel is the number of bytes of memory that decoding takes for each pixel, and scans the number of times that
 	// it passes over all of them.
 	perPixel float64
@@ -99,10 +99,10 @@ func Open(content []byte) (*Picture, error) {
 	if err != nil {
 		return nil, err
 	}
-	if w, h := p.stored.X, p.stored.Y; w < 1 || h < 1 || w > maxSide || h > maxSide {
+	if w, h := p.storedSize.X, p.storedSize.Y; w < 1 || h < 1 || w > maxSide || h > maxSide {
 		return nil, broken("%s of %d x %d pixels", p.MIMEType, w, h)
 	}
-	p.Width, p.Height = p.stored.X, p.stored.Y
+	p.Width, p.Height = p.storedSize.X, p.storedSize.Y
 	if p.turned() {
 		p.Width, p.Height = p.Height, p.Width
 	}
@@ -114,7 +114,7 @@ func (p *Picture) turned() bool { return p.Orientation >= 5 }
 
 // Check returns a *TooLargeError for a picture that takes more than it may.
 func (p *Picture) Check() error {
-	pixels := int64(p.stored.X) * int64(p.stored.Y)
+	pixels := int64(p.storedSize.X) * int64(p.storedSize.Y)
 	if pixels > maxPixels {
 		return &TooLargeError{fmt.Sprintf("The picture has %d x %d pixels. It may have up to %d million.", p.Width,
 			p.Height, maxPixels/1_000_000)}
@@ -140,8 +140,8 @@ type Decoded struct {
 	*Picture
 	source source
 	colors *converter // nil for a picture in sRGB
-	// whole is the picture in memory, or nil if each drawing reads the file.
-	whole image.Image
+	// pixels is the picture in memory, or nil if each drawing reads the file.
+	pixels image.Image
 }
 
 // Decode decodes the picture. The error of a picture that takes too much is a *TooLargeError; those of broken ones wrap
@@ -159,11 +159,11 @@ func (p *Picture) Decode(ctx context.Context) (*Decoded, error) {
 	d := &Decoded{Picture: p}
 	switch {
 	case p.MIMEType == "image/jpeg":
-		d.whole, err = decodeJPEG(m.Context(), p.content)
+		d.pixels, err = decodeJPEG(m.Context(), p.content)
 	case p.MIMEType == "image/webp":
-		d.whole, err = decodeWebP(m.Context(), p.content)
+		d.pixels, err = decodeWebP(m.Context(), p.content)
 	case p.png.interlaced || p.Orientation != 1:
-		d.whole, err = decodePNG(m.Context(), p.content)
+		d.pixels, err = decodePNG(m.Context(), p.content)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -172,11 +172,11 @@ func (p *Picture) Decode(ctx context.Context) (*Decoded, error) {
 		return nil, long(m.Err())
 	case err != nil:
 		return nil, broken("%s: %v", p.MIMEType, err)
-	case d.whole != nil && d.whole.Bounds().Size() != p.stored:
-		return nil, broken("%s has %v pixels, and its header %v", p.MIMEType, d.whole.Bounds().Size(), p.stored)
+	case d.pixels != nil && d.pixels.Bounds().Size() != p.storedSize:
+		return nil, broken("%s has %v pixels, and its header %v", p.MIMEType, d.pixels.Bounds().Size(), p.storedSize)
 	}
-	if d.whole != nil {
-		d.source = memory(d.whole, p.MIMEType == "image/webp")
+	if d.pixels != nil {
+		d.source = memory(d.pixels, p.MIMEType == "image/webp")
 	} else {
 		d.source = p.stream()
 	}
@@ -186,7 +186,7 @@ func (p *Picture) Decode(ctx context.Context) (*Decoded, error) {
 
 // Cover returns the middle of the picture in a size, which it fills. Nothing of the picture is distorted.
 func (d *Decoded) Cover(ctx context.Context, size image.Point) (*image.NRGBA, error) {
-	stored, to := d.stored, size
+	stored, to := d.storedSize, size
 	if d.turned() {
 		to.X, to.Y = to.Y, to.X
 	}
@@ -204,7 +204,7 @@ func (d *Decoded) Within(ctx context.Context, box image.Point) (*image.NRGBA, er
 	if d.turned() {
 		size.X, size.Y = size.Y, size.X
 	}
-	return d.draw(ctx, image.Rectangle{Max: d.stored}, size)
+	return d.draw(ctx, image.Rectangle{Max: d.storedSize}, size)
 }
 
 // long returns the error of a picture that takes more than the budget.
@@ -366,12 +366,12 @@ func lumaRow(row []byte, img *image.YCbCr, y int, part image.Rectangle) {
 // or an *image.NRGBA. A picture whose Type is image/jpeg becomes a photo when it is turned upright, and another one a
 // PNG. The image cannot be used afterwards.
 func Of(img image.Image, mimeType string, orientation int, profile []byte) *Decoded {
-	p := &Picture{MIMEType: mimeType, Orientation: orientation, stored: img.Bounds().Size()}
-	p.Width, p.Height = p.stored.X, p.stored.Y
+	p := &Picture{MIMEType: mimeType, Orientation: orientation, storedSize: img.Bounds().Size()}
+	p.Width, p.Height = p.storedSize.X, p.storedSize.Y
 	if p.turned() {
 		p.Width, p.Height = p.Height, p.Width
 	}
-	d := &Decoded{Picture: p, whole: img, source: memory(img, false)}
+	d := &Decoded{Picture: p, pixels: img, source: memory(img, false)}
 	colors := map[kind]string{gray: "GRAY"}[d.source.kind]
 	if colors == "" {
 		colors = "RGB "
@@ -469,12 +469,12 @@ func upright(size image.Point, orientation int) image.Rectangle {
 // Upright returns a file that shows the picture as it is meant, without an orientation. Photos are JPEG, others PNG.
 // The profile stays, unless the colors were converted: those of inks are. The picture cannot be drawn afterwards.
 func (d *Decoded) Upright(ctx context.Context) (content []byte, mimeType, ext string, err error) {
-	if d.whole == nil {
+	if d.pixels == nil {
 		return nil, "", "", fmt.Errorf("picture: it is upright")
 	}
 	photo, profile := true, d.profile
-	img := d.whole
-	d.whole = nil
+	img := d.pixels
+	d.pixels = nil
 	switch from := img.(type) {
 	case *image.YCbCr:
 		if d.source.kind == studio {
@@ -584,11 +584,11 @@ func turnedColors(img *image.YCbCr, orientation int) image.Image {
 
 // inRGB returns the picture upright in sRGB.
 func (d *Decoded) inRGB(ctx context.Context) (image.Image, error) {
-	out := image.NewRGBA(upright(d.stored, d.Orientation))
+	out := image.NewRGBA(upright(d.storedSize, d.Orientation))
 	y := 0
 	back := []int{1, 2, 3, 4, 5, 8, 7, 6}[d.Orientation-1] // the orientation that turns it back
-	err := d.source.rows(ctx, image.Rectangle{Max: d.stored}, func(row []byte) error {
-		for x := range d.stored.X {
+	err := d.source.rows(ctx, image.Rectangle{Max: d.storedSize}, func(row []byte) error {
+		for x := range d.storedSize.X {
 			to, line := from(back, x, y, out.Rect.Dx()-1, out.Rect.Dy()-1)
 			r, g, b := d.colors.inked(row[4*x], row[4*x+1], row[4*x+2], row[4*x+3])
 			copy(out.Pix[out.PixOffset(to, line):], []byte{r, g, b, 255})

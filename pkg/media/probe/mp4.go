@@ -57,11 +57,11 @@ func (f file) mp4() (Info, error) {
 // movie is the content of the boxes of an MP4 file that say what is shown and heard.
 type movie struct {
 	*stripper
-	timescale uint32   // units in a second
-	claimed   uint64   // the length in the headers
-	matrix    [4]int32 // of all tracks
-	tracks    []*track
-	defaults  map[uint32]uint32 // the durations of the samples of tracks that say none
+	timescale     uint32   // units in a second
+	claimedLength uint64   // the length in the headers
+	matrix        [4]int32 // of all tracks
+	tracks        []*track
+	defaults      map[uint32]uint32 // the durations of the samples of tracks that say none
 }
 
 // track is a track of an MP4.
@@ -96,11 +96,11 @@ func (m *movie) read(from, to int64) error {
 			f, err := m.leaf(b)
 			times := 4 * (f.u8(0) & 1) // longer times
 			m.timescale, m.matrix = f.u32(12+2*times), f.matrix(36+3*times)
-			m.claimed = max(m.claimed, f.units(16+2*times, times > 0))
+			m.claimedLength = max(m.claimedLength, f.units(16+2*times, times > 0))
 			return err
 		case "mehd":
 			f, err := m.leaf(b)
-			m.claimed = max(m.claimed, f.units(4, f.u8(0) == 1))
+			m.claimedLength = max(m.claimedLength, f.units(4, f.u8(0) == 1))
 			return err
 		case "trex":
 			f, err := m.leaf(b)
@@ -705,7 +705,7 @@ func (m *movie) lasting(shown *track) time.Duration {
 		length = end(sound)
 	}
 	if shown.units == 0 {
-		length = max(length, seconds(int64(m.claimed), m.timescale))
+		length = max(length, seconds(int64(m.claimedLength), m.timescale))
 	}
 	return length
 }

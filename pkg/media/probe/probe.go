@@ -293,7 +293,7 @@ func video(ctx context.Context, r io.ReaderAt, size int64) (f Decoded, err error
 		if renamed, err = asMP4(ctx, r, size); err != nil {
 			return f, err
 		}
-		r = edited{r, renamed}
+		r = editedMovie{r, renamed}
 	}
 	if f.Info, err = Read(r, size); err != nil {
 		return f, err
@@ -568,8 +568,8 @@ const (
 	toPlain   = "Take the pictures, recordings and videos out of it, and send each as a file of its own."
 )
 
-// others are the formats that are not taken, by how they begin. The first that fits is that of the file.
-var others = []struct {
+// refusedFormats are the formats that are not taken, by how they begin. The first that fits is that of the file.
+var refusedFormats = []struct {
 	at     int64
 	magic  string
 	what   string // with an article
@@ -656,13 +656,13 @@ var brands = map[string][2]string{
 	"avif": {"an AVIF picture", toPicture},
 }
 
-// sniffed is the number of bytes at the beginning in which the format is looked for.
-const sniffed = 1024
+// sniffBytes is the number of bytes at the beginning in which the format is looked for.
+const sniffBytes = 1024
 
 // unsupported returns the error of a file of a format that is not taken. It names the format, if it is known, and what
 // to do.
 func unsupported(r io.ReaderAt, size int64) error {
-	head := make([]byte, min(size, sniffed))
+	head := make([]byte, min(size, sniffBytes))
 	if err := (audio.File{R: r, Size: size}).At(0, head); err != nil {
 		return err
 	}
@@ -686,7 +686,7 @@ func named(head []byte) (what, advice string) {
 			return "a QuickTime movie of an old form", "Export it as MP4 (H.264)."
 		}
 	}
-	for _, o := range others {
+	for _, o := range refusedFormats {
 		if int64(len(head)) >= o.at && bytes.HasPrefix(head[o.at:], []byte(o.magic)) {
 			return streamed(head, o.what, o.advice)
 		}

@@ -121,14 +121,14 @@ func (s *stripper) decoder(in box) (box, error) {
 	return esds, err
 }
 
-// edited is a file as its edits make it.
-type edited struct {
+// editedMovie is a file as its edits make it.
+type editedMovie struct {
 	io.ReaderAt
 	edits []Edit
 }
 
 // ReadAt reads the file with its edits.
-func (e edited) ReadAt(p []byte, at int64) (int, error) {
+func (e editedMovie) ReadAt(p []byte, at int64) (int, error) {
 	n, err := e.ReaderAt.ReadAt(p, at)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return n, err
@@ -153,9 +153,9 @@ var encryption = []string{"senc", "saiz", "saio", "pssh", "sinf", "schm", "schi"
 	"encs",
 	"encm", "adrm", "drms", "drmi"}
 
-// hidden are boxes in which ffmpeg finds a movie where other readers see nothing: a compressed one, and one in a box
-// that says to be something else.
-var hidden = []string{"cmov", "hoov"}
+// hiddenMovieBoxes are boxes in which ffmpeg finds a movie where other readers see nothing: a compressed one, and one
+// in a box that says to be something else.
+var hiddenMovieBoxes = []string{"cmov", "hoov"}
 
 // piff is the kind of the extension that has what senc has, of Microsoft's format before the standard.
 var piff = []byte("\xa2\x39\x4f\x52\x5a\x9b\x4f\x14\xa2\x44\x6c\x42\x7c\x64\x8d\xf4")
@@ -186,7 +186,7 @@ func (s *stripper) refuse(from, to int64, kept bool) error {
 		switch {
 		case slices.Contains(encryption, b.name):
 			return encrypted()
-		case slices.Contains(hidden, b.name):
+		case slices.Contains(hiddenMovieBoxes, b.name):
 			return audio.Unsupported("video/mp4 with a hidden movie: box %q at %d", b.name, b.at)
 		case b.name == "uuid" || b.name == "free" || b.name == "skip":
 			return s.refuseExtension(b)

@@ -46,9 +46,9 @@ func (f Decoded) Apply(w io.WriterAt) error {
 	return nil
 }
 
-// needed are the boxes that a player needs (ISO/IEC 14496-12), by the path of those that have boxes. All others become
-// free space: a player skips the boxes that it does not know, and notes and places are in boxes of many makers.
-var needed = map[string][]string{
+// neededBoxes are the boxes that a player needs (ISO/IEC 14496-12), by the path of those that have boxes. All others
+// become free space: a player skips the boxes that it does not know, and notes and places are in boxes of many makers.
+var neededBoxes = map[string][]string{
 	"":                     {"ftyp", "styp", "moov", "moof", "mdat", "mfra", "sidx", "ssix", "pdin", "wide"},
 	"/moov":                {"mvhd", "trak", "mvex", "iods"},
 	"/moov/mvex":           {"mehd", "trex", "trep", "leva"},
@@ -89,9 +89,9 @@ type stripper struct {
 	// data are the spans that have samples, and samples are those of removed tracks, with their sum.
 	data, samples []span
 	sum           int64
-	// removed are the ids of removed tracks, and sizes the sizes of samples that tracks have by default.
-	removed map[uint32]bool
-	sizes   map[uint32]uint32
+	// removedTracks are the ids of removed tracks, and sizes the sizes of samples that tracks have by default.
+	removedTracks map[uint32]bool
+	sizes         map[uint32]uint32
 	// references are those of tracks to others, and fragments those of tracks: what becomes of them is known at the
 	// end.
 	references []box
@@ -111,8 +111,9 @@ func stripMP4(ctx context.Context, r io.ReaderAt, size int64, kinds ...string) (
 	}
 	m, end := tables.Begin(ctx)
 	defer end()
-	s := &stripper{File: audio.File{R: r, Size: size}, ctx: m.Context(), m: m, kinds: kinds, removed: map[uint32]bool{},
-		sizes: map[uint32]uint32{}}
+	s := &stripper{File: audio.File{R: r, Size: size}, ctx: m.Context(), m: m, kinds: kinds,
+		removedTracks: map[uint32]bool{},
+		sizes:         map[uint32]uint32{}}
 	if err := s.refuse(0, size, true); err != nil {
 		return nil, err
 	}
@@ -124,7 +125,7 @@ func stripMP4(ctx context.Context, r io.ReaderAt, size int64, kinds ...string) (
 			return nil, err
 		}
 	}
-	if len(s.removed) > 0 {
+	if len(s.removedTracks) > 0 {
 		for _, b := range s.references {
 			s.blank(b)
 		}
@@ -196,7 +197,7 @@ func (s *stripper) walk(from, to int64, path string) error {
 			return s.extension(b)
 		case b.name == "free" || b.name == "skip":
 			return s.clear(b.body, b.end)
-		case !slices.Contains(needed[path], b.name):
+		case !slices.Contains(neededBoxes[path], b.name):
 			return s.note(b)
 		}
 		switch b.name {
@@ -218,7 +219,7 @@ func (s *stripper) walk(from, to int64, path string) error {
 		case "mvhd", "tkhd", "mdhd":
 			return s.clearTimes(b)
 		}
-		if inner := path + "/" + b.name; needed[inner] != nil {
+		if inner := path + "/" + b.name; neededBoxes[inner] != nil {
 			return s.walk(b.body, b.end, inner)
 		}
 		return nil
@@ -253,7 +254,7 @@ func (s *stripper) track(b box) error {
 	if err != nil {
 		return err
 	}
-	s.removed[id] = true
+	s.removedTracks[id] = true
 	tables, err := s.find(b, "mdia", "minf", "stbl")
 	if err != nil || tables.name == "" {
 		return err
@@ -570,7 +571,7 @@ func (s *stripper) fragment(f fragment) error {
 	fields := s.table(header, 0, 4)
 	flags, _ := fields.u32()
 	id, err := fields.u32()
-	if err != nil || !s.removed[id] {
+	if err != nil || !s.removedTracks[id] {
 		return err
 	}
 	s.blank(f.box)

@@ -16,8 +16,8 @@ import (
 // ErrUnsupported is the error of a file that cannot have a statement, or that is broken.
 var ErrUnsupported = errors.New("provenance: the file cannot be marked")
 
-// Found is what is found in a file.
-type Found struct {
+// Findings is what is found in a file.
+type Findings struct {
 	Statement
 	// Manifest reports whether the file has a manifest of C2PA, which nobody has checked.
 	Manifest bool
@@ -88,7 +88,7 @@ func (f file) open() (container, error) {
 
 // Read reads the statement of a file of the given size. It reads JPEG, PNG, WebP, WAV, MP4, M4A and MP3, and wraps
 // ErrUnsupported for anything else.
-func Read(ctx context.Context, r io.ReaderAt, size int64) (found Found, err error) {
+func Read(ctx context.Context, r io.ReaderAt, size int64) (found Findings, err error) {
 	f := file{r, size}
 	c, err := f.open()
 	if err != nil {

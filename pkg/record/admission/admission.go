@@ -63,15 +63,15 @@ func NewService(db *store.DB, people *person.Service, now func() time.Time) *Ser
 	return &Service{db, people, now}
 }
 
-// Admitted is a person who has signed in.
-type Admitted struct {
+// Person is a person who has signed in.
+type Person struct {
 	person.Person
 	Account tenant.Account
 }
 
 // Admit returns the person of a verified ID token. It makes the person, or accepts the open invitation, at the first
 // sign-in. It returns a *Refusal if there is no such person. Repeating it has no further effect.
-func (s *Service) Admit(ctx context.Context, who signin.Identity) (a Admitted, err error) {
+func (s *Service) Admit(ctx context.Context, who signin.Identity) (a Person, err error) {
 	err = store.Retry(func() error {
 		a, err = s.admit(ctx, who)
 		return err
@@ -82,8 +82,8 @@ func (s *Service) Admit(ctx context.Context, who signin.Identity) (a Admitted, e
 	return a, err
 }
 
-// found is all that an admission is based on.
-type found struct {
+// candidate is all that an admission is based on.
+type candidate struct {
 	signin.Identity
 	hash       string
 	email      string // empty if it is no address
@@ -94,7 +94,7 @@ type found struct {
 	account    tenant.Account         // of the connection
 }
 
-func (s *Service) admit(ctx context.Context, who signin.Identity) (a Admitted, err error) {
+func (s *Service) admit(ctx context.Context, who signin.Identity) (a Person, err error) {
 	f, err := s.find(ctx, who)
 	if err != nil {
 		return a, err
@@ -143,7 +143,7 @@ func (s *Service) admit(ctx context.Context, who signin.Identity) (a Admitted, e
 }
 
 // refuse returns a refusal by the account of the connection, if there is one.
-func (f *found) refuse(reason Reason) *Refusal {
+func (f *candidate) refuse(reason Reason) *Refusal {
 	r := &Refusal{Reason: reason}
 	if f.connection != nil {
 		r.Account, r.Actor = f.account, auth.Actor{Kind: auth.Directory, ID: f.connection.ID}
@@ -164,7 +164,7 @@ func elsewhere(connectionID string) *Refusal {
 }
 
 // confined returns the connection that a person has to sign in with instead, or an empty id.
-func (s *Service) confined(f *found, r *person.Record) string {
+func (s *Service) confined(f *candidate, r *person.Record) string {
 	to := connection.EnforcedBy(f.domain)
 	if to == "" || r.BreakGlass || f.connection != nil && f.connection.ID == to {
 		return ""
@@ -173,8 +173,8 @@ func (s *Service) confined(f *found, r *person.Record) string {
 }
 
 // find reads all that an admission is based on.
-func (s *Service) find(ctx context.Context, who signin.Identity) (*found, error) {
-	f := &found{Identity: who, hash: auth.Subject(who.Pool, who.Subject)}
+func (s *Service) find(ctx context.Context, who signin.Identity) (*candidate, error) {
+	f := &candidate{Identity: who, hash: auth.Subject(who.Pool, who.Subject)}
 	keys := []store.Key{credential.SecretKey(f.hash)}
 	if email, err := person.Address(who.Email, ""); err == nil {
 		f.email = email
@@ -205,7 +205,7 @@ func (s *Service) find(ctx context.Context, who signin.Identity) (*found, error)
 }
 
 // known admits a person who has signed in before. The groups may give another role.
-func (s *Service) known(ctx context.Context, f *found, c *credential.Credential) (a Admitted, err error) {
+func (s *Service) known(ctx context.Context, f *candidate, c *credential.Credential) (a Person, err error) {
 	r, it, err := s.people.Find(ctx, c.Account, c.KeyID)
 	if err != nil {
 		return a, err
@@ -235,11 +235,11 @@ func (s *Service) known(ctx context.Context, f *found, c *credential.Credential)
 			return a, err
 		}
 	}
-	return Admitted{r.Person, c.Account}, nil
+	return Person{r.Person, c.Account}, nil
 }
 
 // follow gives a person the role of the groups. Without a role for a group the role stays.
-func (s *Service) follow(tx *store.Tx, f *found, r *person.Record, account tenant.Account) {
+func (s *Service) follow(tx *store.Tx, f *candidate, r *person.Record, account tenant.Account) {
 	if f.connection == nil || r.BreakGlass {
 		return
 	}
@@ -252,7 +252,7 @@ func (s *Service) follow(tx *store.Tx, f *found, r *person.Record, account tenan
 
 // join makes a person who comes by a connection, with an address that belongs to nobody, or to an invited person of
 // another account.
-func (s *Service) join(ctx context.Context, f *found, h person.Holder) (a Admitted, err error) {
+func (s *Service) join(ctx context.Context, f *candidate, h person.Holder) (a Person, err error) {
 	if f.connection == nil {
 		if to := connection.EnforcedBy(f.domain); to != "" {
 			return a, elsewhere(to)
@@ -273,7 +273,7 @@ func (s *Service) join(ctx context.Context, f *found, h person.Holder) (a Admitt
 }
 
 // link adds the subject to a person, who accepts the invitation by it.
-func (s *Service) link(ctx context.Context, f *found, r person.Record, it store.Item) (a Admitted, err error) {
+func (s *Service) link(ctx context.Context, f *candidate, r person.Record, it store.Item) (a Person, err error) {
 	tx := &store.Tx{}
 	if r.Unclaimed {
 		if err := s.people.Claim(ctx, tx, &r, it.Account); err != nil {
@@ -322,7 +322,7 @@ func (s *Service) vouched(ctx context.Context, tx *store.Tx, r *person.Record, a
 	return by.State == person.Active && by.Role.Manages() && (by.Role == auth.Owner || r.Role != auth.Owner), nil
 }
 
-func (s *Service) subject(f *found) person.Subject {
+func (s *Service) subject(f *candidate) person.Subject {
 	subject := person.Subject{Hash: f.hash}
 	if f.connection != nil {
 		subject.Connection = f.connection.ID
@@ -331,12 +331,12 @@ func (s *Service) subject(f *found) person.Subject {
 }
 
 func (s *Service) commit(ctx context.Context, tx *store.Tx, r person.Record, account tenant.Account,
-	err error) (Admitted, error) {
+	err error) (Person, error) {
 	if err == nil {
 		err = s.db.Commit(ctx, tx)
 	}
 	if errs.CodeOf(err) == errs.Duplicate {
 		err = fmt.Errorf("%w: %w", store.ErrConflict, err) // somebody has been made with the address in between
 	}
-	return Admitted{r.Person, account}, err
+	return Person{r.Person, account}, err
 }

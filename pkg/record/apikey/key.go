@@ -73,7 +73,7 @@ type Record struct {
 	Makers []string `json:"makers,omitempty"`
 	// Old has the replaced secrets that still work. It takes the place of Key.OldSecrets, which is derived from it and
 	// not stored.
-	Old []Replaced `json:"old_secrets,omitempty"`
+	Old []StoredOldSecret `json:"old_secrets,omitempty"`
 	// WarnAt is the time to warn the account that the key expires. It is nil if no warning is planned.
 	WarnAt *time.Time `json:"warn_at,omitempty"`
 	// RemoveAt is the time to remove the key, if it has ended. It is nil if it has no end.
@@ -95,8 +95,8 @@ type OldSecret struct {
 	Until resource.Time `json:"until"`
 }
 
-// Replaced is an OldSecret as it is stored.
-type Replaced struct {
+// StoredOldSecret is an OldSecret as it is stored.
+type StoredOldSecret struct {
 	Hash string `json:"hash"`
 	OldSecret
 }

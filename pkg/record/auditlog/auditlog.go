@@ -127,7 +127,7 @@ func Write(ctx context.Context, db *store.DB, region string, owner tenant.Owner,
 	}
 	// Entries are listed by account and mode: the table's own key serves that, and saves an index.
 	it.Key = store.Key{PK: owner.String(), SK: e.ID}
-	it.Listed = store.Key{}
+	it.ListKey = store.Key{}
 	it.Filters = map[string]string{
 		"key_id": keyID, "operation_id": string(e.OperationID), "status": strconv.Itoa(e.Status),
 		"request": e.RequestID,

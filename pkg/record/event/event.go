@@ -192,9 +192,9 @@ type Data struct {
 	Object json.RawMessage `json:"object"`
 }
 
-// stored is an event with the files of its object's media. Their URLs are valid for an hour, so they are signed each
-// time that the event is read or sent. An event without media is stored as it is sent.
-type stored struct {
+// storedEvent is an event with the files of its object's media. Their URLs are valid for an hour, so they are signed
+// each time that the event is read or sent. An event without media is stored as it is sent.
+type storedEvent struct {
 	Event
 	Files []media.File `json:"files,omitempty"`
 }
@@ -209,7 +209,7 @@ func New(now time.Time, o tenant.Owner, t Type, object any, files []media.File) 
 	}
 	at := resource.Instant(now)
 	eventID := id.New(id.Event, at.Time)
-	it, err := store.NewItem(Kind, o, eventID, stored{Event{
+	it, err := store.NewItem(Kind, o, eventID, storedEvent{Event{
 		ID: eventID, Type: t, CreatedAt: at, AccountID: o.Account, Mode: o.Mode, APIVersion: apiVersion,
 		Data: Data{Object: doc},
 	}, files})
@@ -282,7 +282,7 @@ func RefOf(it store.Item) Ref {
 // Body returns the event of an item as it is sent, with its media signed. Of its object only the fields are sent, and
 // the id; all members if there are no fields.
 func Body(ctx context.Context, it store.Item, signer *media.Signer, fields ...string) ([]byte, error) {
-	var s stored
+	var s storedEvent
 	if err := it.Decode(&s); err != nil {
 		return nil, err
 	}
@@ -315,14 +315,14 @@ func some(object json.RawMessage, fields []string) (json.RawMessage, error) {
 
 // Render returns the event of an item, with its media signed.
 func Render(ctx context.Context, it store.Item, signer *media.Signer) (Event, error) {
-	var s stored
+	var s storedEvent
 	if err := it.Decode(&s); err != nil {
 		return Event{}, err
 	}
 	return s.render(ctx, signer)
 }
 
-func (s *stored) render(ctx context.Context, signer *media.Signer) (Event, error) {
+func (s *storedEvent) render(ctx context.Context, signer *media.Signer) (Event, error) {
 	e := s.Event
 	if len(s.Files) == 0 {
 		return e, nil
@@ -427,8 +427,8 @@ func Prefixes(patterns []Pattern) []string {
 	return slices.Compact(all)
 }
 
-// The file has an example of the resource for each type of event. An example with the member like is that of another type
-// with some other values.
+// The file has an example of the resource for each type of event. An example with the member like is that of another
+// type with some other values.
 //
 //go:embed samples.json
 var samplesJSON []byte
@@ -509,6 +509,6 @@ const sampleKind = "sample_event"
 // listed nor delivered by itself.
 func NewSample(now time.Time, o tenant.Owner, t Type) (store.Item, error) {
 	it, err := New(now, o, t, SampleObject(t), nil)
-	it.Kind, it.Listed, it.Parent = sampleKind, store.Key{}, store.Key{}
+	it.Kind, it.ListKey, it.Parent = sampleKind, store.Key{}, store.Key{}
 	return it, err
 }

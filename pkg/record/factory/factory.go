@@ -230,13 +230,13 @@ const BookKind = "content_plan_book"
 // Book has the planned days of a factory. Every transaction that creates or ends plans writes it, so that no plan
 // begins on days that another plan has taken, or after the factory was deleted.
 type Book struct {
-	Plans []Booked `json:"plans"`
+	Plans []BookedPlan `json:"plans"`
 	// Deleted reports that the factory was deleted.
 	Deleted bool `json:"deleted,omitempty"`
 }
 
-// Booked is a plan in the book: its id and its first and last day.
-type Booked struct {
+// BookedPlan is a plan in the book: its id and its first and last day.
+type BookedPlan struct {
 	ID    string `json:"id"`
 	First string `json:"first"`
 	Last  string `json:"last"`
@@ -257,7 +257,7 @@ type Days struct {
 func (d Days) Has(day string) bool { return d.First <= day && day <= d.Last }
 
 // shares reports whether the plan has days of another that no third plan has taken from it.
-func (p *Booked) shares(other Booked) bool {
+func (p *BookedPlan) shares(other BookedPlan) bool {
 	first, err := time.Parse(time.DateOnly, max(p.First, other.First))
 	if err != nil {
 		return true // it is not to be trusted
@@ -274,7 +274,7 @@ func (p *Booked) shares(other Booked) bool {
 }
 
 // whole reports whether another plan takes all days of the plan.
-func (p *Booked) whole(other Booked) bool {
+func (p *BookedPlan) whole(other BookedPlan) bool {
 	return !p.Later || other.First <= p.First && p.Last <= other.Last
 }
 
@@ -320,7 +320,7 @@ func (b Book) Write(tx *store.Tx, now time.Time, o tenant.Owner, factoryID strin
 }
 
 // Overlapping returns the plans that share days with another, without the canceled ones.
-func (b *Book) Overlapping(other Booked) (found []Booked) {
+func (b *Book) Overlapping(other BookedPlan) (found []BookedPlan) {
 	for _, p := range b.Plans {
 		if !p.Canceled && p.shares(other) {
 			found = append(found, p)
@@ -332,9 +332,9 @@ func (b *Book) Overlapping(other Booked) (found []Booked) {
 // Add adds a plan, and removes those that ended before a day. Of the plans with the ids, it cancels those that have no
 // other days than the plan, or whose items are all made at once, and takes the shared days from the others. It returns
 // the canceled ones.
-func (b *Book) Add(p Booked, replaced []string, before time.Time) (canceled []string) {
+func (b *Book) Add(p BookedPlan, replaced []string, before time.Time) (canceled []string) {
 	day := before.Format(time.DateOnly)
-	b.Plans = slices.DeleteFunc(b.Plans, func(p Booked) bool { return p.Last < day })
+	b.Plans = slices.DeleteFunc(b.Plans, func(p BookedPlan) bool { return p.Last < day })
 	for i := range b.Plans {
 		switch other := &b.Plans[i]; {
 		case !slices.Contains(replaced, other.ID):
@@ -361,7 +361,7 @@ func (b *Book) Cuts(planID string) []Days {
 
 // Ended reports whether a plan must end.
 func (b *Book) Ended(planID string) bool {
-	return b.Deleted || slices.ContainsFunc(b.Plans, func(p Booked) bool { return p.ID == planID && p.Canceled })
+	return b.Deleted || slices.ContainsFunc(b.Plans, func(p BookedPlan) bool { return p.ID == planID && p.Canceled })
 }
 
 // RemoveBook adds the removal of a factory's book to the transaction.

@@ -99,10 +99,10 @@ func Reserve(tx *store.Tx, now time.Time, r Reservation, b Balance) (Hold, error
 	if r.Credits == 0 {
 		return Hold{}, nil
 	}
-	if r.Payer.refused != nil {
-		return Hold{}, r.Payer.refused
+	if r.Payer.refusal != nil {
+		return Hold{}, r.Payer.refusal
 	}
-	if b.Lost > b.LostLimit {
+	if b.LostCredits > b.LostLimit {
 		return Hold{}, errLost(now, b)
 	}
 	r.Payer = r.Payer.of(r.Profile, now)
@@ -195,7 +195,7 @@ func settle(tx *store.Tx, now time.Time, account tenant.Account, h Hold, state s
 	moved := expression.Set(store.Attribute(attrState), expression.Value(state)).
 		Set(store.Attribute(attrHeld), expression.Value(strconv.FormatInt(left, 10))).
 		Set(store.Attribute(attrSettled), expression.Value(resource.Instant(now).Format(time.RFC3339Nano)))
-	tx.Update(store.IDKey(h.Entry), store.Written(moved), held, store.Conflict)
+	tx.Update(store.IDKey(h.Entry), store.BumpVersion(moved), held, store.Conflict)
 }
 
 // Part is the share of one part of a batch in the batch's reservation.
@@ -323,8 +323,8 @@ type About struct {
 	QuoteID string `json:"quote_id,omitempty"`
 }
 
-// Quoted is the part of a quote that one piece of work has: the credits that it costs at most.
-type Quoted struct {
+// QuoteShare is the part of a quote that one piece of work has: the credits that it costs at most.
+type QuoteShare struct {
 	QuoteID string `json:"quote_id"`
 	Credits int64  `json:"credits"`
 }
@@ -417,7 +417,7 @@ func FundsKeys(account tenant.Account, now time.Time) []store.Key {
 // that cannot be read has no limits: the worker reads it again.
 func FundsOf(items []store.Item) Balance {
 	b := BalanceOf(items[0])
-	b.Lost = items[1].Count()
+	b.LostCredits = items[1].Count()
 	b.Pace, _ = pace.Of(items[2])
 	return b
 }
@@ -429,21 +429,21 @@ const leastWeight = 10
 // may be lost. As long as little was lost, only a tenth of the work counts, so that an account whose work succeeds can
 // have much of it in flight. The share grows with the losses. From half of the limit on, all of it counts.
 func (b Balance) MayRisk() int64 {
-	left := b.LostLimit - b.Lost
+	left := b.LostLimit - b.LostCredits
 	if left <= 0 {
 		return 0
 	}
-	return left * 100 / min(max(200*b.Lost/b.LostLimit, leastWeight), 100)
+	return left * 100 / min(max(200*b.LostCredits/b.LostLimit, leastWeight), 100)
 }
 
 // Fence makes the commit return store.ErrConflict if the account's losses of today have grown since the balance was
 // read.
 func Fence(tx *store.Tx, now time.Time, account tenant.Account, b Balance) {
-	if b.Lost == 0 {
+	if b.LostCredits == 0 {
 		return // the first loss of the day leaves most of the limit
 	}
 	n := store.CountValue
-	tx.Update(LostKey(account, now), expression.Add(n, value(0)), n.LessThanEqual(value(b.Lost)), store.Conflict)
+	tx.Update(LostKey(account, now), expression.Add(n, value(0)), n.LessThanEqual(value(b.LostCredits)), store.Conflict)
 }
 
 // retryRisk is the time after which a caller with too much work in flight should retry.
@@ -454,9 +454,9 @@ func ErrRisk(now time.Time, credits int64, b Balance) error {
 	e := errs.New(errs.RateLimited, "Work of this account that failed or was canceled has cost %d credits today "+
 		"without being charged, and the limit is %d. So work in flight may cost at most %d credits together, and "+
 		"this costs %d. Wait until other work has ended, or request less at a time. To have the limit raised, "+
-		"contact support.", b.Lost, b.LostLimit, b.MayRisk(), credits)
+		"contact support.", b.LostCredits, b.LostLimit, b.MayRisk(), credits)
 	e.RetryAfter = retryRisk
-	if b.Lost > 0 && credits > b.MayRisk() {
+	if b.LostCredits > 0 && credits > b.MayRisk() {
 		e.RetryAfter = untilTomorrow(now)
 	}
 	return e
@@ -471,7 +471,7 @@ func untilTomorrow(now time.Time) time.Duration {
 func errLost(now time.Time, b Balance) error {
 	e := errs.New(errs.RateLimited, "Work of this account that failed or was canceled has cost %d credits today "+
 		"without being charged, and the limit is %d. New work is accepted again from midnight UTC on. To have the "+
-		"limit raised, contact support.", b.Lost, b.LostLimit)
+		"limit raised, contact support.", b.LostCredits, b.LostLimit)
 	e.RetryAfter = untilTomorrow(now)
 	return e
 }
@@ -527,8 +527,8 @@ type Balance struct {
 	Above int64
 	// Low reports whether the credits are below the threshold and the account was notified of it.
 	Low bool
-	// Lost is the amount that providers were paid today for work that was not charged. LostLimit bounds it.
-	Lost, LostLimit int64
+	// LostCredits is the amount that providers were paid today for work that was not charged. LostLimit bounds it.
+	LostCredits, LostLimit int64
 	// Pace is the state of the providers, which may take less work than the account can pay for.
 	Pace pace.State
 	// account is the account in the event balance.low, without its balance.

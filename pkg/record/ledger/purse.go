@@ -89,7 +89,7 @@ func ChangePurse(tx *store.Tx, now time.Time, it store.Item, b Bounds) {
 // returns missing.
 func Use(tx *store.Tx, now time.Time, o tenant.Owner, missing error) {
 	u := expression.Set(store.Attribute(usedAttribute), expression.Value(now.UTC().Format(time.RFC3339Nano)))
-	tx.Update(UsesKey(o), store.Written(u), store.Exists, func(store.Item) error { return missing })
+	tx.Update(UsesKey(o), store.BumpVersion(u), store.Exists, func(store.Item) error { return missing })
 }
 
 // ClosePurse removes a purse and the item of uses, which were read. The commit returns store.ErrConflict if something
@@ -133,11 +133,11 @@ func SpendingOf(it store.Item, at time.Time) (s Spending) {
 func (p Payer) spendOf(tx *store.Tx, account tenant.Account, credits int64, quoted bool,
 	failed func(store.Item) error) {
 	left, limit := store.Number(leftNumber(p.Month)), store.Number(limitNumber)
-	u := store.Written(expression.Add(store.Number(spentNumber(p.Month)), value(credits))).
+	u := store.BumpVersion(expression.Add(store.Number(spentNumber(p.Month)), value(credits))).
 		Set(left, expression.Minus(left.IfNotExists(limit), value(credits)))
 	within := expression.Or(limit.AttributeExists(), limit.AttributeNotExists())
 	if credits < 0 { // which the month has spent before; the profile may be deleted
-		u = store.Written(expression.Add(store.Number(spentNumber(p.Month)), value(credits))).
+		u = store.BumpVersion(expression.Add(store.Number(spentNumber(p.Month)), value(credits))).
 			Set(left, expression.Minus(left.IfNotExists(value(0)), value(credits)))
 	} else {
 		within = expression.Or(left.GreaterThanEqual(value(credits)),
@@ -227,8 +227,8 @@ type Payer struct {
 	// Maker is the key that has made the key, and pays, too: what its keys spend counts for its limit. It has no
 	// profile.
 	Maker *Payer `json:"maker,omitempty"`
-	// refused is the refusal of a mandate that leaves spending to people.
-	refused error
+	// refusal is the refusal of a mandate that leaves spending to people.
+	refusal error
 }
 
 // PayerOf returns the payer of work that is accepted now for a caller. The key of a person is empty.
@@ -238,7 +238,7 @@ func PayerOf(now time.Time, p *auth.Principal) Payer {
 	}
 	of := now.UTC().Format(month)
 	day := now.UTC().Format(time.DateOnly)
-	payer := Payer{Key: p.KeyID(), Month: of, Limit: p.SpendLimit, Day: day, refused: p.RequirePerson(auth.ActSpend)}
+	payer := Payer{Key: p.KeyID(), Month: of, Limit: p.SpendLimit, Day: day, refusal: p.RequirePerson(auth.ActSpend)}
 	payer.mandated(p.Mandate)
 	last := &payer
 	for _, maker := range p.Makers {

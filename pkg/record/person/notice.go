@@ -38,14 +38,14 @@ var Notices = []Notice{NoticeWork, NoticeWebhooks, NoticeBalance}
 type Choices struct {
 	// Language is the language of the e-mails. Empty: English.
 	Language string `json:"language,omitempty"`
-	// Wanted has the kinds that the person has chosen or left.
-	Wanted map[Notice]bool `json:"wanted,omitempty"`
+	// Kinds has the kinds that the person has chosen or left.
+	Kinds map[Notice]bool `json:"wanted,omitempty"`
 }
 
 // Wants reports whether the person gets the e-mails of a kind. Without a choice, owners and admins get all, and
 // developers those of webhooks.
 func (r *Record) Wants(n Notice) bool {
-	if wanted, chosen := r.Choices.Wanted[n]; chosen {
+	if wanted, chosen := r.Choices.Kinds[n]; chosen {
 		return wanted
 	}
 	return n == NoticeInvitation || r.Role.Manages() || r.Role == auth.Developer && n == NoticeWebhooks
@@ -55,9 +55,9 @@ func (r *Record) Wants(n Notice) bool {
 func (s *Service) Choose(ctx context.Context, account tenant.Account, personID string, change func(*Choices)) error {
 	_, err := s.Change(ctx, account, personID, func(tx *store.Tx, r *Record, it store.Item) error {
 		was := r.Choices
-		r.Choices.Wanted = map[Notice]bool{}
-		for n, wanted := range was.Wanted {
-			r.Choices.Wanted[n] = wanted
+		r.Choices.Kinds = map[Notice]bool{}
+		for n, wanted := range was.Kinds {
+			r.Choices.Kinds[n] = wanted
 		}
 		change(&r.Choices)
 		return s.Save(tx, r, it)
@@ -117,9 +117,9 @@ const (
 
 // News is what an e-mail tells. What names its text, and Values are the words of it.
 type News struct {
-	Notice Notice            `json:"notice"`
-	What   string            `json:"what"`
-	Values map[string]string `json:"values,omitempty"`
+	Notice   Notice            `json:"notice"`
+	TextName string            `json:"what"`
+	Values   map[string]string `json:"values,omitempty"`
 	// Path is the page of the account area that the e-mail leads to.
 	Path string `json:"path"`
 }
@@ -148,11 +148,11 @@ func AddMail(tx *store.Tx, now time.Time, account tenant.Account, personID, abou
 func AddNotice(tx *store.Tx, now time.Time, account tenant.Account, about string, n News) error {
 	t := task.Task{Message: task.Message{ID: task.ID(NoticeKind, about, 1), Kind: NoticeKind, Queue: topology.Mail,
 		Subject: string(account), Owner: tenant.Of(account, tenant.Live)}, Deadline: now.Add(MailTime)}
-	return task.Create(tx, now, t, Noticed{News: n})
+	return task.Create(tx, now, t, NoticeTask{News: n})
 }
 
-// Noticed is the payload of a task of NoticeKind.
-type Noticed struct {
+// NoticeTask is the payload of a task of NoticeKind.
+type NoticeTask struct {
 	// Event is the id of the event that the news are read from. Empty: the news are here.
 	Event string `json:"event,omitempty"`
 	News  News   `json:"news"`
@@ -161,7 +161,7 @@ type Noticed struct {
 // MailInvitation adds the e-mail of the open invitation of a person to the transaction. By is the inviting person. The
 // e-mail has no token: who accepts it proves the address by the sign-in.
 func (s *Service) MailInvitation(tx *store.Tx, account tenant.Account, r, by *Record) error {
-	m := Mail{News: News{Notice: NoticeInvitation, What: "invitation", Path: "/auth/invitations",
+	m := Mail{News: News{Notice: NoticeInvitation, TextName: "invitation", Path: "/auth/invitations",
 		Values: map[string]string{"by": cmp.Or(by.Name, by.Email), "role": string(r.Role)}}, Invitation: r.Invitation,
 		Language: by.Choices.Language}
 	return AddMail(tx, s.now(), account, r.ID, r.Invitation[:16], m)

@@ -278,7 +278,7 @@ func (s *Service) create(tx *store.Tx, n New, state State) (Record, store.Item, 
 	if err != nil {
 		return r, it, err
 	}
-	it.Key, it.Listed = credential.KeyOf(n.Account, r.ID), store.Key{}
+	it.Key, it.ListKey = credential.KeyOf(n.Account, r.ID), store.Key{}
 	s.count(tx, n.Account)
 	return r, it, s.take(tx, n.Holder, &r, n.Account)
 }

@@ -79,15 +79,15 @@ func (f Filter) Into(filters map[string]string) map[string]string {
 	return filters
 }
 
-// Given is the member of a body that names the profile of a new resource. Embed it.
-type Given struct {
+// ProfileMember is the member of a body that names the profile of a new resource. Embed it.
+type ProfileMember struct {
 	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
 	// profile, that one. A key that is bound to several must send it.
 	ProfileID string `json:"profile_id,omitempty" example:"prf_01h455vb4pex5vsknk084sn02q"`
 }
 
 // In returns the owner of a resource that a caller would make, without any check.
-func (g Given) In(caller tenant.Owner) tenant.Owner {
+func (g ProfileMember) In(caller tenant.Owner) tenant.Owner {
 	if g.ProfileID == "" {
 		return caller
 	}
@@ -96,7 +96,7 @@ func (g Given) In(caller tenant.Owner) tenant.Owner {
 
 // Owner returns the owner of a resource that the caller makes, and adds to the transaction that its profile exists. A
 // caller that is bound to several profiles has to name one, and never another than its own.
-func (g Given) Owner(ctx context.Context, tx *store.Tx, now time.Time) (tenant.Owner, error) {
+func (g ProfileMember) Owner(ctx context.Context, tx *store.Tx, now time.Time) (tenant.Owner, error) {
 	p := auth.FromContext(ctx)
 	named := tenant.Profile(g.ProfileID)
 	switch {

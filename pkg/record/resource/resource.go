@@ -170,14 +170,14 @@ func digest(name, value string) string {
 	return "." + base64.RawURLEncoding.EncodeToString(sum[:12])
 }
 
-// Tagged is the query parameter that selects resources by their metadata. Embed it.
-type Tagged struct {
+// MetadataFilter is the query parameter that selects resources by their metadata. Embed it.
+type MetadataFilter struct {
 	// Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all.
 	Metadata Metadata `query:"metadata,deepObject"`
 }
 
 // Into adds the filter to the query of a list.
-func (t Tagged) Into(q *store.Query) {
+func (t MetadataFilter) Into(q *store.Query) {
 	if len(t.Metadata) == 0 {
 		return
 	}
@@ -290,20 +290,20 @@ type Concern struct {
 // another one retells.
 type note struct {
 	mu     sync.Mutex
-	values [3]noted
+	values [3]concernMember
 }
 
-// noted is a member of a concern.
-type noted struct {
+// concernMember is a member of a concern.
+type concernMember struct {
 	value         string
 	made, several bool
 }
 
-func (n *noted) add(value string, made bool) {
+func (n *concernMember) add(value string, made bool) {
 	switch {
 	case value == "" || n.made && !made:
 	case n.value == "" || made && !n.made:
-		*n = noted{value: value, made: made}
+		*n = concernMember{value: value, made: made}
 	case n.value != value:
 		n.several = true
 	}

@@ -133,7 +133,7 @@ func Waking(db *store.DB, now func() time.Time, kind string,
 			return task.Permanent(fmt.Errorf("testclock: %s is not a sandbox", r.Owner))
 		}
 		var after *store.Cursor
-		if err := r.Kept("after", &after); err != nil {
+		if err := r.Recall("after", &after); err != nil {
 			return err
 		}
 		page, err := db.List(ctx, store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(r.Owner, kind),

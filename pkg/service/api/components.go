@@ -284,14 +284,14 @@ type bodyShape struct {
 	name, text string
 	// values are the values by which it is told apart, by member. Of these members, it requires those in needs.
 	values map[string][]string
-	// needs and takes are its own members: those that it requires, and the others. What no shape names, all have.
-	needs, takes []string
+	// required and takes are its own members: those that it requires, and the others. What no shape names, all have.
+	required, optional []string
 	// with is a set of members in shared that it has, too.
 	with string
 }
 
-// shared are members that several shapes of a body have, but not all, by the name of their schema.
-var shared = map[string][]string{
+// sharedMembers are members that several shapes of a body have, but not all, by the name of their schema.
+var sharedMembers = map[string][]string{
 	"GeneratedItemBase": {"format", "headline", "show_headline", "script", "scenes", "slides", "model", "duration_seconds",
 		"visuals", "music", "cover", "product_id", "promotion_id", "deep_fake", "experiment_id", "sandbox"},
 }
@@ -344,60 +344,60 @@ func shapes() map[string][]bodyShape {
 	upload := []string{"mime_type", "bytes", "sha256"}
 	return map[string][]bodyShape{
 		"WebhookCreate": {
-			{name: "UrlWebhookCreate", text: "Webhook that sends to a URL", needs: []string{"url"}},
-			{name: "AwsWebhookCreate", text: "Webhook that sends into an AWS account", needs: []string{"destination"}},
+			{name: "UrlWebhookCreate", text: "Webhook that sends to a URL", required: []string{"url"}},
+			{name: "AwsWebhookCreate", text: "Webhook that sends into an AWS account", required: []string{"destination"}},
 		},
 		"ReviewLinkCreate": {
-			{name: "ItemsReviewLinkCreate", text: "Link that shows content items", needs: []string{"content_item_ids"}},
+			{name: "ItemsReviewLinkCreate", text: "Link that shows content items", required: []string{"content_item_ids"}},
 			{name: "FactoryReviewLinkCreate", text: "Link that shows the items of a factory",
-				needs: []string{"factory_id"}},
+				required: []string{"factory_id"}},
 		},
 		"PublishingValidate": {
-			{name: "StoredItemValidate", text: "Check of a content item", needs: []string{"content_item_id"}},
-			{name: "NewItemValidate", text: "Check of a content item before it is created", needs: []string{"item"}},
+			{name: "StoredItemValidate", text: "Check of a content item", required: []string{"content_item_id"}},
+			{name: "NewItemValidate", text: "Check of a content item before it is created", required: []string{"item"}},
 		},
 		"ContentItemBulkCreate": {
-			{name: "IdsBulkCreate", text: "Items by their ids", needs: []string{"action", "content_item_ids"}},
-			{name: "ItemsBulkCreate", text: "Items with what differs for each", needs: []string{"action", "items"}},
-			{name: "PlanBulkCreate", text: "Items of a content plan that wait", needs: []string{"action", "content_plan_id"},
+			{name: "IdsBulkCreate", text: "Items by their ids", required: []string{"action", "content_item_ids"}},
+			{name: "ItemsBulkCreate", text: "Items with what differs for each", required: []string{"action", "items"}},
+			{name: "PlanBulkCreate", text: "Items of a content plan that wait", required: []string{"action", "content_plan_id"},
 				values: map[string][]string{"action": {"approve", "schedule", "unschedule"}}},
 		},
 		"OwnMediaCreate": {
-			{name: "UploadMediaCreate", text: "File that is uploaded", needs: upload},
-			{name: "FetchedMediaCreate", text: "File that the service fetches", needs: []string{"source_url"},
-				takes: upload},
+			{name: "UploadMediaCreate", text: "File that is uploaded", required: upload},
+			{name: "FetchedMediaCreate", text: "File that the service fetches", required: []string{"source_url"},
+				optional: upload},
 		},
 		"ProductPhotoCreate": {
-			{name: "UploadPhotoCreate", text: "File that is uploaded", needs: upload},
-			{name: "FetchedPhotoCreate", text: "File that the service fetches", needs: []string{"source_url"},
-				takes: upload},
-			{name: "MediaPhotoCreate", text: "Copy of one of your media", needs: []string{"media_id"}},
+			{name: "UploadPhotoCreate", text: "File that is uploaded", required: upload},
+			{name: "FetchedPhotoCreate", text: "File that the service fetches", required: []string{"source_url"},
+				optional: upload},
+			{name: "MediaPhotoCreate", text: "Copy of one of your media", required: []string{"media_id"}},
 		},
 		"StudioAvatarCreate": {
-			{name: "SpokenAvatarCreate", text: "Avatar that speaks a text", needs: []string{"text"}},
-			{name: "HeardAvatarCreate", text: "Avatar with a recorded speech", needs: []string{"audio_url"}},
+			{name: "SpokenAvatarCreate", text: "Avatar that speaks a text", required: []string{"text"}},
+			{name: "HeardAvatarCreate", text: "Avatar with a recorded speech", required: []string{"audio_url"}},
 		},
 		"AutomationTriggerInput": {
-			{name: "FeedTriggerInput", text: "Each new entry of a feed", needs: []string{"kind", "url"},
+			{name: "FeedTriggerInput", text: "Each new entry of a feed", required: []string{"kind", "url"},
 				values: map[string][]string{"kind": {"feed"}}},
-			{name: "ProductTriggerInput", text: "Each new product of the factory", needs: []string{"kind"},
+			{name: "ProductTriggerInput", text: "Each new product of the factory", required: []string{"kind"},
 				values: map[string][]string{"kind": {"product"}}},
-			{name: "TimeTriggerInput", text: "Times", needs: []string{"kind", "cron"},
+			{name: "TimeTriggerInput", text: "Times", required: []string{"kind", "cron"},
 				values: map[string][]string{"kind": {"time"}}},
 		},
 		"ContentItemCreate": {
-			{name: "PromptItemCreate", text: "Item that is generated", needs: []string{"prompt"},
-				with: "GeneratedItemBase", takes: []string{"source"}, values: map[string][]string{"source": {"generated"}}},
-			{name: "RetoldItemCreate", text: "Item that retells another one", needs: []string{"from_content_item_id"},
-				with: "GeneratedItemBase", takes: []string{"source", "prompt", "from_parts", "reuse"},
+			{name: "PromptItemCreate", text: "Item that is generated", required: []string{"prompt"},
+				with: "GeneratedItemBase", optional: []string{"source"}, values: map[string][]string{"source": {"generated"}}},
+			{name: "RetoldItemCreate", text: "Item that retells another one", required: []string{"from_content_item_id"},
+				with: "GeneratedItemBase", optional: []string{"source", "prompt", "from_parts", "reuse"},
 				values: map[string][]string{"source": {"generated"}}},
-			{name: "ProvidedItemCreate", text: "Item of your own media or text", needs: []string{"source"},
-				takes:  []string{"media", "fit", "ai_generated", "labelled", "deep_fake"},
-				values: map[string][]string{"source": {"provided"}}},
+			{name: "ProvidedItemCreate", text: "Item of your own media or text", required: []string{"source"},
+				optional: []string{"media", "fit", "ai_generated", "labelled", "deep_fake"},
+				values:   map[string][]string{"source": {"provided"}}},
 		},
 		"IntegrationConnect": {
-			{name: "CrmIntegrationConnect", text: "New connection to a CRM", needs: []string{"kind"}},
-			{name: "AgainIntegrationConnect", text: "Connection that is made again", needs: []string{"integration_id"}},
+			{name: "CrmIntegrationConnect", text: "New connection to a CRM", required: []string{"kind"}},
+			{name: "AgainIntegrationConnect", text: "Connection that is made again", required: []string{"integration_id"}},
 		},
 		"SocialAccountConnect":    connections(),
 		"SocialApplicationCreate": applications(),
@@ -418,17 +418,17 @@ func connections() []bodyShape {
 	}
 	on := func(names []string) map[string][]string { return map[string][]string{"platform": names} }
 	return []bodyShape{
-		{name: "OauthAccountConnect", text: "Account whose owner agrees on the platform", needs: []string{"platform"},
-			takes: []string{"channel", "return_url"}, values: on(by[platform.ConnectOAuth])},
+		{name: "OauthAccountConnect", text: "Account whose owner agrees on the platform", required: []string{"platform"},
+			optional: []string{"channel", "return_url"}, values: on(by[platform.ConnectOAuth])},
 		{name: "CommunityAccountConnect", text: "Account that is connected by its owner's consent or a token",
-			needs: []string{"platform"}, takes: []string{"channel", "return_url", "community_token"},
+			required: []string{"platform"}, optional: []string{"channel", "return_url", "community_token"},
 			values: on(communities)},
-		{name: "BotAccountConnect", text: "Channel of a bot", needs: []string{"platform", "bot_token", "channel"},
+		{name: "BotAccountConnect", text: "Channel of a bot", required: []string{"platform", "bot_token", "channel"},
 			values: on(by[platform.ConnectBotToken])},
 		{name: "PasswordAccountConnect", text: "Account that is connected by a login",
-			needs: []string{"platform", "username", "password"}, values: on(by[platform.ConnectPassword])},
-		{name: "AgainAccountConnect", text: "Account that is connected again", needs: []string{"social_account_id"},
-			takes: []string{"channel", "return_url", "community_token", "bot_token", "username", "password"}},
+			required: []string{"platform", "username", "password"}, values: on(by[platform.ConnectPassword])},
+		{name: "AgainAccountConnect", text: "Account that is connected again", required: []string{"social_account_id"},
+			optional: []string{"channel", "return_url", "community_token", "bot_token", "username", "password"}},
 	}
 }
 
@@ -447,14 +447,14 @@ func applications() []bodyShape {
 	on := func(names []string) map[string][]string { return map[string][]string{"platform": names} }
 	return []bodyShape{
 		{name: "SecretApplicationCreate", text: "Application with a secret",
-			needs: []string{"platform", "client_secret"}, values: on(secret)},
-		{name: "PublicApplicationCreate", text: "Application without a secret", needs: []string{"platform"},
+			required: []string{"platform", "client_secret"}, values: on(secret)},
+		{name: "PublicApplicationCreate", text: "Application without a secret", required: []string{"platform"},
 			values: on(public)},
 	}
 }
 
 // own are the members that a shape names.
-func (s bodyShape) own() []string { return slices.Concat(s.needs, s.takes) }
+func (s bodyShape) own() []string { return slices.Concat(s.required, s.optional) }
 
 // describeShapes makes bodies a choice between their shapes, and adds what their members need of others.
 func describeShapes(doc *huma.OpenAPI) {
@@ -533,10 +533,10 @@ func divide(schemas map[string]*huma.Schema, name string, list []bodyShape) {
 	}
 	choice := &huma.Schema{Description: body.Description}
 	for _, s := range list {
-		for _, member := range s.needs {
+		for _, member := range s.required {
 			filled(body.Properties[member])
 		}
-		own := &huma.Schema{Type: huma.TypeObject, Required: s.needs, Properties: take(s.own())}
+		own := &huma.Schema{Type: huma.TypeObject, Required: s.required, Properties: take(s.own())}
 		for member, values := range s.values {
 			doc := own.Properties[member].Description
 			one := httpapi.Enum(values)
@@ -549,7 +549,7 @@ func divide(schemas map[string]*huma.Schema, name string, list []bodyShape) {
 		}
 		parts := []*huma.Schema{httpapi.RefTo(name + "Base")}
 		if s.with != "" {
-			schemas[s.with] = &huma.Schema{Type: huma.TypeObject, Properties: take(shared[s.with]),
+			schemas[s.with] = &huma.Schema{Type: huma.TypeObject, Properties: take(sharedMembers[s.with]),
 				Description: "Members that some variants of `" + name + "` have"}
 			parts = append(parts, httpapi.RefTo(s.with))
 		}

@@ -71,13 +71,13 @@ func short(response json.RawMessage) any {
 	return firstOnly(whole)
 }
 
-// signed matches the query of a signed URL, also in a body that is shown as a text.
-var signed = regexp.MustCompile(`\?X-Amz-(?:[^"\\\s]|\\u0026)*`)
+// signedURL matches the query of a signed URL, also in a body that is shown as a text.
+var signedURL = regexp.MustCompile(`\?X-Amz-(?:[^"\\\s]|\\u0026)*`)
 
 func firstOnly(value any) any {
 	switch v := value.(type) {
 	case string:
-		return signed.ReplaceAllLiteralString(v, "?X-Amz-Signature=EXAMPLE")
+		return signedURL.ReplaceAllLiteralString(v, "?X-Amz-Signature=EXAMPLE")
 	case tree:
 		for name, member := range v {
 			v[name] = firstOnly(member)

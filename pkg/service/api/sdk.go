@@ -87,8 +87,8 @@ var methods = map[string]struct{ resource, method string }{
 	"deleteReviewLink":      {"reviewLinks", "delete"},
 }
 
-// waits are the states in which work has ended, by the operation that reads it. All other states are on the way.
-var waits = map[string]struct{ done, failed []string }{
+// endStates are the states in which work has ended, by the operation that reads it. All other states are on the way.
+var endStates = map[string]struct{ done, failed []string }{
 	"getContentItem": {[]string{"generated", "scheduled", "published"}, []string{"failed", "canceled"}},
 	"getContentPlan": {[]string{"completed", "proposed"}, []string{"failed", "canceled"}},
 	"getDiagnosis":   {[]string{"completed"}, []string{"failed"}},
@@ -110,7 +110,7 @@ func describeClients(doc *huma.OpenAPI) {
 			if slices.ContainsFunc(o.Parameters, func(p *huma.Param) bool { return p.Name == "cursor" }) {
 				more[sdkPagination] = map[string]string{"cursor": "cursor", "items": "data", "next": "next_cursor"}
 			}
-			if w, ok := waits[o.OperationID]; ok {
+			if w, ok := endStates[o.OperationID]; ok {
 				more[sdkWait] = map[string]any{"member": "state", "done": w.done, "failed": w.failed}
 			}
 			o.Extensions = maps.Clone(o.Extensions)

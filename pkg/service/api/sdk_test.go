@@ -55,7 +55,7 @@ func TestEveryStateOfWorkIsKnownToClients(t *testing.T) {
 	doc, all := described()
 	pending := []string{"queued", "generating", "publishing", "planning", "running", "pending"}
 	schemas := doc.Components.Schemas.Map()
-	for id, w := range waits {
+	for id, w := range endStates {
 		o := all[id]
 		if o == nil || o.Extensions[sdkWait] == nil {
 			t.Errorf("%s does not say when the work has ended", id)

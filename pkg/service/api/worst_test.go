@@ -139,7 +139,7 @@ func TestB9BodiesOfTheLargestSize(t *testing.T) {
 				continue
 			}
 			root := o.RequestBody.Content["application/json"].Schema
-			checker := schema.NewChecker(schemas, root, method == http.MethodPatch, schema.Known{})
+			checker := schema.NewChecker(schemas, root, method == http.MethodPatch, schema.ResourceInfo{})
 			h := &hostile{schemas: schemas, bodies: map[string]string{}, seen: seen}
 			h.add(root, "", "", "")
 			for place, body := range h.bodies {

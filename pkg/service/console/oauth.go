@@ -297,7 +297,7 @@ func (s *site) token(r *http.Request) (int, any, error) {
 }
 
 // issued returns the tokens that a program gets for a code or a refresh token.
-func (s *site) issued(r *http.Request, program string, q url.Values) (out session.Issued, err error) {
+func (s *site) issued(r *http.Request, program string, q url.Values) (out session.TokenSet, err error) {
 	switch q.Get("grant_type") {
 	case "authorization_code":
 		if q, err = parameters(r, "code", "redirect_uri", "code_verifier"); err != nil {

@@ -252,7 +252,7 @@ func chooseNotifications(r *request) error {
 	err := r.site.Choose(r.Context(), r.session.Account, r.session.ID, func(c *person.Choices) {
 		c.Language = language
 		for _, n := range person.Notices {
-			c.Wanted[n] = r.PostFormValue(string(n)) != ""
+			c.Kinds[n] = r.PostFormValue(string(n)) != ""
 		}
 	})
 	if err != nil {
@@ -281,7 +281,7 @@ func (s *site) showLeave(w http.ResponseWriter, r *http.Request, leave bool) {
 		return
 	}
 	if err == nil && leave {
-		err = s.Choose(r.Context(), of.Account, of.Person, func(c *person.Choices) { c.Wanted[of.Notice] = false })
+		err = s.Choose(r.Context(), of.Account, of.Person, func(c *person.Choices) { c.Kinds[of.Notice] = false })
 		if errs.CodeOf(err) == errs.NotFound {
 			err = nil // the person is gone, and gets no e-mails
 		}

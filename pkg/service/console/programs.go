@@ -87,9 +87,9 @@ func shownAt(u *url.URL) string {
 	return shownHost(u.Hostname())
 }
 
-// asked returns what a program asks for, or why it is wrong. An error is shown to the person, and never sent on: the
+// input returns what a program asks for, or why it is wrong. An error is shown to the person, and never sent on: the
 // address of a program that anybody can register is no place to lead a browser to without a click.
-func (s *site) asked(r *http.Request, q url.Values) (w wish, message string, err error) {
+func (s *site) input(r *http.Request, q url.Values) (w wish, message string, err error) {
 	if message := misshapen(q); message != "" {
 		return w, message + ".", nil
 	}
@@ -151,7 +151,7 @@ func (s *site) consentPathOf(r *http.Request, w wish) (string, error) {
 
 // authorize checks what a program asks for, and leads to the page where the person decides.
 func (s *site) authorize(w http.ResponseWriter, r *http.Request) {
-	of, message, err := s.asked(r, r.URL.Query())
+	of, message, err := s.input(r, r.URL.Query())
 	switch {
 	case err != nil:
 		s.answer(w, r, nil, err)
@@ -180,7 +180,7 @@ func (r *request) consenting(handle func(*request, wish) error) error {
 	if err != nil {
 		return err
 	}
-	w, message, err := r.site.asked(r.Request, q)
+	w, message, err := r.site.input(r.Request, q)
 	if err != nil {
 		return err
 	}

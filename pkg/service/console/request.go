@@ -404,7 +404,7 @@ func (s *site) apiOf(r *http.Request, of *session.Session, token string) api {
 	a := api{site: s, token: token, mode: of.Mode}
 	gateway, _ := proxy.Gateway(r.Context())
 	var err error
-	a.caller, err = auth.SealVouch(r.Context(), s.Seal, of.ID, auth.Vouched{IP: gateway.Identity.SourceIP,
+	a.caller, err = auth.SealVouch(r.Context(), s.Seal, of.ID, auth.Browser{IP: gateway.Identity.SourceIP,
 		UserAgent: clip.ClipText(r.UserAgent(), session.MaxAgent), At: s.Now()})
 	if err != nil {
 		// The audit log has the address of the account area then.

@@ -72,7 +72,7 @@ func newCallback(t *testing.T) *callback {
 	t.Cleanup(tokens.Close)
 	settings := issuer.Settings()
 	settings.TokenURL = tokens.URL + "/token"
-	secret := seal.Fixed([]byte("the stack's secret"))
+	secret := seal.FixedSecret([]byte("the stack's secret"))
 	c.options = Options{
 		URL: "http://localhost:8080", API: "http://localhost:8080", SignIn: settings, Seal: secret, Now: now,
 		Sessions: session.New(storetest.Open(t, now), secret, now),

@@ -389,8 +389,8 @@ func everything(document []byte) []byte {
 	return out.Bytes()
 }
 
-// described is an operation of the document.
-type described struct {
+// operation is an operation of the document.
+type operation struct {
 	ID           string   `json:"operationId"`
 	Summary      string   `json:"summary"`
 	Scopes       []string `json:"x-required-scopes"`
@@ -398,9 +398,9 @@ type described struct {
 }
 
 // operationsOf returns the operations of the document, by path.
-func operationsOf(document []byte) (all []described) {
+func operationsOf(document []byte) (all []operation) {
 	var d struct {
-		Paths map[string]map[string]described
+		Paths map[string]map[string]operation
 	}
 	if err := json.Unmarshal(document, &d); err != nil {
 		return nil // of tests with another document
@@ -411,7 +411,7 @@ func operationsOf(document []byte) (all []described) {
 			all = append(all, o)
 		}
 	}
-	slices.SortFunc(all, func(a, b described) int {
+	slices.SortFunc(all, func(a, b operation) int {
 		return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.method, b.method))
 	})
 	return all

@@ -107,7 +107,7 @@ func (h handler) addGuides() {
 	h[guidesPath+"/index.json"] = &page{content: content(guideIndex), kind: "application/json"}
 	add := func(path, title string, markdown func() []byte) {
 		h[path] = &page{kind: htmlType, policy: pagePolicy, content: content(func() []byte {
-			return written{path, title, markdown()}.render(style, script)
+			return textPage{path, title, markdown()}.render(style, script)
 		})}
 	}
 	for _, g := range guides {
@@ -128,8 +128,8 @@ func guideText(name string) []byte {
 	return text
 }
 
-// indexed is a guide in the index of the search: its text up to the first section, and its sections.
-type indexed struct {
+// indexedGuide is a guide in the index of the search: its text up to the first section, and its sections.
+type indexedGuide struct {
 	Path     string           `json:"path"`
 	Title    string           `json:"title"`
 	Text     string           `json:"text"`
@@ -156,7 +156,7 @@ func guideIndex() []byte {
 	plain := func(part string) string {
 		return strings.Join(strings.Fields(html.UnescapeString(element().ReplaceAllString(part, " "))), " ")
 	}
-	var all []indexed
+	var all []indexedGuide
 	for _, g := range guides {
 		var out bytes.Buffer
 		if err := renderer().Convert(guideText(g.name), &out); err != nil {
@@ -170,7 +170,7 @@ func guideIndex() []byte {
 			}
 			return len(text)
 		}
-		one := indexed{"guides/" + g.name, g.title, plain(text[:end(0)]), []indexedSection{}}
+		one := indexedGuide{"guides/" + g.name, g.title, plain(text[:end(0)]), []indexedSection{}}
 		for i, at := range heads {
 			one.Sections = append(one.Sections, indexedSection{text[at[2]:at[3]], plain(text[at[4]:at[5]]),
 				plain(text[at[1]:end(i+1)])})
@@ -229,22 +229,22 @@ func example(i errs.Info) string {
 	return out.String()
 }
 
-// written is a page of the documentation with a text.
-type written struct {
+// textPage is a page of the documentation with a text.
+type textPage struct {
 	path, title string
 	markdown    []byte
 }
 
 // root returns the relative address of the folder of the documentation.
-func (p written) root() string {
+func (p textPage) root() string {
 	return strings.Repeat("../", strings.Count(strings.TrimPrefix(p.path, "/api-docs/"), "/"))
 }
 
 // to returns the relative address of a path of the documentation.
-func (p written) to(path string) string { return p.root() + strings.TrimPrefix(path, "/api-docs/") }
+func (p textPage) to(path string) string { return p.root() + strings.TrimPrefix(path, "/api-docs/") }
 
 // render returns the page in the frame of all pages.
-func (p written) render(style, script string) []byte {
+func (p textPage) render(style, script string) []byte {
 	var content bytes.Buffer
 	if err := renderer().Convert(p.markdown, &content); err != nil {
 		panic(err) // writing to memory does not fail
@@ -275,7 +275,7 @@ func contents(text string) string {
 }
 
 // around returns the links to the guides before and after this one.
-func (p written) around() string {
+func (p textPage) around() string {
 	at := slices.IndexFunc(guides, func(g guide) bool { return g.path() == p.path })
 	if at < 0 {
 		return ""
@@ -293,7 +293,7 @@ func (p written) around() string {
 }
 
 // links returns the lines of the navigation. The group of the page is open.
-func (p written) links() string {
+func (p textPage) links() string {
 	var out strings.Builder
 	add := func(to, title string) {
 		current := ""

@@ -81,7 +81,7 @@ func TestAConfirmationEnds(t *testing.T) {
 		return call{&caller{token: newKeyOf(t), base: "https://api.example"}, s, keyOf("create_content", json.RawMessage(arguments))}
 	}
 	c := of(`{"prompt":"x"}`)
-	confirmation := confirmationIn(c.asked("", nil).text)
+	confirmation := confirmationIn(c.input("", nil).text)
 	now = now.Add(confirmTime - time.Second)
 	if ask, err := c.asks(confirmation); ask || err != nil {
 		t.Error(ask, err)

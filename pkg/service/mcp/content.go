@@ -90,7 +90,7 @@ func (s *server) addContent() {
 		texts: publishTexts, out: itemOut, run: publish})
 }
 
-func create(ctx context.Context, c call, in createIn) (said, error) {
+func create(ctx context.Context, c call, in createIn) (toolResult, error) {
 	body := pick(in, "factory_id", "kind", "prompt", "from_content_item_id", "title", "caption", "hashtags",
 		"language", "duration_seconds", "format", "script", "product_id", "social_account_ids", "media")
 	if len(in.Media) > 0 {
@@ -99,30 +99,30 @@ func create(ctx context.Context, c call, in createIn) (said, error) {
 	if in.PublishAt != "" {
 		at, err := c.timeOf(ctx, "publish_at", in.PublishAt, in.FactoryID)
 		if err != nil {
-			return said{}, err
+			return toolResult{}, err
 		}
 		body["publish_at"] = at
 	}
 	wait, err := in.wait()
 	if err != nil {
-		return said{}, err
+		return toolResult{}, err
 	}
 	ask, err := c.asks(in.Confirmation)
 	if err != nil {
-		return said{}, err
+		return toolResult{}, err
 	}
 	if ask {
 		at, _ := body["publish_at"].(string)
 		text, err := c.outlook(ctx, in.FactoryID, at)
 		if err != nil {
-			return said{}, err
+			return toolResult{}, err
 		}
 		return c.price(ctx, "createContentItem", object{"body": body}, "A new "+in.Kind+"."+text)
 	}
 	began := c.now()
 	a, err := c.caller.call(ctx, http.MethodPost, "/v1/content-items", body, c.key)
 	if err != nil {
-		return said{}, err
+		return toolResult{}, err
 	}
 	return c.await(ctx, "content-items", a, began, wait)
 }
@@ -153,10 +153,10 @@ func (w waitIn) wait() (time.Duration, error) {
 
 // await reads a resource until its work has ended, or until the wait since a time is over.
 func (c call) await(ctx context.Context, collection string, a *answer, began time.Time,
-	wait time.Duration) (said, error) {
+	wait time.Duration) (toolResult, error) {
 	item, err := into[object](a, nil)
 	if err != nil {
-		return said{}, err
+		return toolResult{}, err
 	}
 	id, _ := item["id"].(string)
 	note := a.note()
@@ -186,14 +186,14 @@ func (c call) await(ctx context.Context, collection string, a *answer, began tim
 
 // note says that an answer is a repeat.
 func (a *answer) note() string {
-	if a == nil || !a.replayed {
+	if a == nil || !a.isReplay {
 		return ""
 	}
 	return "This was done before with the same arguments: this is its result. Set repeat to do it again. "
 }
 
 // itemSaid describes an item or a generation by its state, with its members that agents use.
-func itemSaid(note string, item object) said {
+func itemSaid(note string, item object) toolResult {
 	id, _ := item["id"].(string)
 	text := fmt.Sprintf("%s is %s.", id, cmp.Or(textOf(item["state"]), "accepted"))
 	switch item["state"] {
@@ -225,69 +225,69 @@ func itemSaid(note string, item object) said {
 		}
 	}
 	out["media"] = files
-	return said{text: note + text, data: out}
+	return toolResult{text: note + text, data: out}
 }
 
 // revise changes the texts of an item, or regenerates it.
-func revise(ctx context.Context, c call, in reviseIn) (said, error) {
+func revise(ctx context.Context, c call, in reviseIn) (toolResult, error) {
 	texts := pick(in, "title", "caption", "hashtags")
 	wait, err := in.wait()
 	switch {
 	case err != nil:
-		return said{}, err
+		return toolResult{}, err
 	case in.Prompt != "" && !in.Regenerate:
-		return said{}, invalid("prompt", "A new prompt needs regenerate: true.")
+		return toolResult{}, invalid("prompt", "A new prompt needs regenerate: true.")
 	case len(texts) == 0 && !in.Regenerate:
-		return said{}, invalid("caption", "Give a title, a caption or hashtags, or set regenerate to true.")
+		return toolResult{}, invalid("caption", "Give a title, a caption or hashtags, or set regenerate to true.")
 	}
 	path := pathOf("content-items", in.ContentItemID)
 	body := pick(in, "prompt")
 	ask, err := c.asks(in.Confirmation)
 	if err != nil {
-		return said{}, err
+		return toolResult{}, err
 	}
 	if ask {
 		item, err := into[object](c.get(ctx, path, nil))
 		switch {
 		case err != nil:
-			return said{}, err
+			return toolResult{}, err
 		case in.Regenerate:
 			factory, _ := item["factory_id"].(string)
 			at, _ := item["publish_at"].(string)
 			text, err := c.outlook(ctx, factory, at)
 			if err != nil {
-				return said{}, err
+				return toolResult{}, err
 			}
 			return c.price(ctx, "regenerateContentItem", object{"content_item_id": in.ContentItemID, "body": body},
 				"Another attempt for "+in.ContentItemID+"."+text)
 		case item["state"] == "scheduled":
-			return c.asked("The item is scheduled: the new texts will be published.", object{"new_texts": texts,
+			return c.input("The item is scheduled: the new texts will be published.", object{"new_texts": texts,
 				"publish_at": item["publish_at"]}), nil
 		}
-		return c.asked("This changes the texts of the item.", object{"new_texts": texts, "state": item["state"]}), nil
+		return c.input("This changes the texts of the item.", object{"new_texts": texts, "state": item["state"]}), nil
 	}
 	began := c.now()
 	var a *answer
 	if len(texts) > 0 { // a repeat makes the same texts, so that it needs no key
 		if a, err = c.caller.call(ctx, http.MethodPatch, path, texts, ""); err != nil {
-			return said{}, err
+			return toolResult{}, err
 		}
 	}
 	if in.Regenerate {
 		if a, err = c.caller.call(ctx, http.MethodPost, path+"/regenerate", body, c.key); err != nil {
-			return said{}, err
+			return toolResult{}, err
 		}
 	}
 	return c.await(ctx, "content-items", a, began, wait)
 }
 
 // price asks for a confirmation with the price of an operation.
-func (c call) price(ctx context.Context, operation string, order object, text string) (said, error) {
+func (c call) price(ctx context.Context, operation string, order object, text string) (toolResult, error) {
 	order["operation"] = operation
 	e, err := into[struct{ Credits int64 }](c.caller.call(ctx, http.MethodPost, "/v1/balance/estimates", order, ""))
 	if err != nil {
-		return said{}, err
+		return toolResult{}, err
 	}
-	return c.asked(text+" Price: "+strconv.FormatInt(e.Credits, 10)+" credits.",
+	return c.input(text+" Price: "+strconv.FormatInt(e.Credits, 10)+" credits.",
 		object{"credits": e.Credits, "order": order}), nil
 }

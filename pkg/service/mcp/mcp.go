@@ -55,13 +55,13 @@ type server struct {
 	scopes map[string]string
 	// outs are the members of the data of each tool.
 	outs map[string][]string
-	// fixed is the caller of a server with one credential, or nil if each request has its own.
-	fixed *caller
-	tools *sdk.Server
+	// onlyCaller is the caller of a server with one credential, or nil if each request has its own.
+	onlyCaller *caller
+	tools      *sdk.Server
 }
 
 func newServer(now func() time.Time, fixed *caller) *server {
-	s := &server{now: now, fixed: fixed, scopes: map[string]string{},
+	s := &server{now: now, onlyCaller: fixed, scopes: map[string]string{},
 		outs: map[string][]string{}}
 	s.tools = sdk.NewServer(&sdk.Implementation{Name: "content-automation", Title: "Content Automation",
 		Version: Version},
@@ -98,8 +98,8 @@ func (s *server) permitted(next sdk.MethodHandler) sdk.MethodHandler {
 }
 
 func (s *server) callerOf(req sdk.Request) *caller {
-	if s.fixed != nil {
-		return s.fixed
+	if s.onlyCaller != nil {
+		return s.onlyCaller
 	}
 	if extra := req.GetExtra(); extra != nil && extra.TokenInfo != nil {
 		if c, ok := extra.TokenInfo.Extra[callerKey].(*caller); ok {
@@ -137,7 +137,7 @@ type tool[In any] struct {
 	texts map[string]string
 	// out are the members of the data, as outputSchema takes them.
 	out []string
-	run func(ctx context.Context, c call, in In) (said, error)
+	run func(ctx context.Context, c call, in In) (toolResult, error)
 }
 
 func add[In any](s *server, t tool[In]) {
@@ -378,8 +378,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		var f *failure
 		switch {
 		case errors.As(err, &f) && f.status == http.StatusTooManyRequests:
-			if f.after != "" {
-				header.Set("Retry-After", f.after)
+			if f.retryAfter != "" {
+				header.Set("Retry-After", f.retryAfter)
 			}
 			if m, ok := h.single(w, r); ok && m.Method == "tools/call" && m.ID != nil {
 				reply(w, m, failed(f))

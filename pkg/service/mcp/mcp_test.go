@@ -213,7 +213,7 @@ func TestTheWaitIsBounded(t *testing.T) {
 		began := time.Now()
 		token := newKey(t, tenant.Test)
 		s := newServer(time.Now, newCaller(&http.Client{Transport: f}, "https://api.example", token, ""))
-		out, err := create(t.Context(), call{s.fixed, s, "key"}, createIn{FactoryID: "fac_1", Kind: "post", Prompt: "x",
+		out, err := create(t.Context(), call{s.onlyCaller, s, "key"}, createIn{FactoryID: "fac_1", Kind: "post", Prompt: "x",
 			waitIn: waitIn{&most}})
 		took := time.Since(began)
 		if err != nil || took < 24*time.Second || took > 25*time.Second || reads > 8 ||
@@ -222,7 +222,7 @@ func TestTheWaitIsBounded(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
-		out, err = create(ctx, call{s.fixed, s, "key"}, createIn{FactoryID: "fac_1", Kind: "post", Prompt: "x"})
+		out, err = create(ctx, call{s.onlyCaller, s, "key"}, createIn{FactoryID: "fac_1", Kind: "post", Prompt: "x"})
 		if err != nil || !strings.Contains(out.text, "cnt_1") {
 			t.Errorf("a wait that is cut off has no result: %v, %s", err, out.text)
 		}
@@ -244,7 +244,7 @@ func TestALargeResultIsCut(t *testing.T) {
 		t.Errorf("%d bytes, %d elements, %v", len(text), len(read.Elements), err)
 	}
 	for all, most := range map[bool]int{false: mostCharacters, true: mostOfAll} {
-		one := said{text: "One.", data: object{"data": strings.Repeat("ж", 100_000), "list": []any{strings.Repeat("y",
+		one := toolResult{text: "One.", data: object{"data": strings.Repeat("ж", 100_000), "list": []any{strings.Repeat("y",
 			100_000)},
 			"many": strings.Split(strings.Repeat("word,", 30_000), ",")}, all: all}.write()
 		text := one.Content[0].(*sdk.TextContent).Text

@@ -112,7 +112,7 @@ func (s *server) addOrders() {
 		out: []string{"id", "state", "media[]"}, run: studio})
 }
 
-func plan(ctx context.Context, c call, in planIn) (said, error) {
+func plan(ctx context.Context, c call, in planIn) (toolResult, error) {
 	body := pick(in, "content_types", "starts_on", "brief", "product_ids", "approve")
 	body["days"], body["posts_per_day"] = max(in.Days, 0), max(in.PostsPerDay, 0)
 	if in.Days == 0 {
@@ -123,12 +123,12 @@ func plan(ctx context.Context, c call, in planIn) (said, error) {
 	}
 	ask, err := c.asks(in.Confirmation)
 	if err != nil {
-		return said{}, err
+		return toolResult{}, err
 	}
 	if ask {
 		text, err := c.outlook(ctx, in.FactoryID, "")
 		if err != nil {
-			return said{}, err
+			return toolResult{}, err
 		}
 		return c.price(ctx, "createContentPlan", object{"factory_id": in.FactoryID, "body": body},
 			"A content plan."+text)
@@ -137,19 +137,19 @@ func plan(ctx context.Context, c call, in planIn) (said, error) {
 	data, err := into[object](a, err)
 	delete(data, "calendar") // list_content shows the items with their times
 	if data["approve"] == "topics" {
-		return said{text: a.note() + "The plan is accepted. Its topics wait for an approval: getContentPlan shows " +
+		return toolResult{text: a.note() + "The plan is accepted. Its topics wait for an approval: getContentPlan shows " +
 			"them, and approvePlanTopics approves them.", data: data}, err
 	}
-	return said{text: a.note() + "The plan is accepted. Its items are made in the background: list_content with its " +
+	return toolResult{text: a.note() + "The plan is accepted. Its items are made in the background: list_content with its " +
 		"content_plan_id shows them.", data: data}, err
 }
 
 // saveProduct creates or changes a product. A product has its sku once, so that a repeat makes no other product.
-func saveProduct(ctx context.Context, c call, in productIn) (said, error) {
+func saveProduct(ctx context.Context, c call, in productIn) (toolResult, error) {
 	a, err := c.get(ctx, "/v1/products", pageIn{Limit: 1}.query("factory_id", in.FactoryID, "sku", in.SKU))
 	found, err := into[[]struct{ ID string }](a, err)
 	if err != nil {
-		return said{}, err
+		return toolResult{}, err
 	}
 	body := pick(in, "name", "description", "url")
 	if in.Amount != nil || in.Currency != "" {
@@ -163,31 +163,31 @@ func saveProduct(ctx context.Context, c call, in productIn) (said, error) {
 	}
 	switch ask, err := c.asks(in.Confirmation); {
 	case err != nil:
-		return said{}, err
+		return toolResult{}, err
 	case ask:
-		return c.asked("This creates or changes the product "+strconv.Quote(in.SKU)+".", body), nil
+		return c.input("This creates or changes the product "+strconv.Quote(in.SKU)+".", body), nil
 	}
 	a, err = c.caller.call(ctx, method, path, body, c.key+"-"+strings.ToLower(method))
 	data, err := into[object](a, err)
-	return said{text: a.note() + text, data: pick(data, productMembers...)}, err
+	return toolResult{text: a.note() + text, data: pick(data, productMembers...)}, err
 }
 
-func estimate(ctx context.Context, c call, in estimateIn) (said, error) {
+func estimate(ctx context.Context, c call, in estimateIn) (toolResult, error) {
 	a, err := c.caller.call(ctx, http.MethodPost, "/v1/balance/estimates", in, "")
 	data, err := into[any](a, err)
-	return said{text: "The price with a live key. Test keys spend nothing.", data: data}, err
+	return toolResult{text: "The price with a live key. Test keys spend nothing.", data: data}, err
 }
 
-func studio(ctx context.Context, c call, in studioIn) (said, error) {
+func studio(ctx context.Context, c call, in studioIn) (toolResult, error) {
 	wait, err := in.wait()
 	if err != nil {
-		return said{}, err
+		return toolResult{}, err
 	}
 	of := studioOperations[in.Kind]
 	body := pick(in, "prompt", "text", "model", "aspect_ratio", "duration_seconds", "language", "voice", "image_url")
 	ask, err := c.asks(in.Confirmation)
 	if err != nil {
-		return said{}, err
+		return toolResult{}, err
 	}
 	if ask {
 		return c.price(ctx, of[1], object{"body": body}, "A new generation in the studio: "+in.Kind+".")
@@ -195,7 +195,7 @@ func studio(ctx context.Context, c call, in studioIn) (said, error) {
 	began := c.now()
 	a, err := c.caller.call(ctx, http.MethodPost, "/v1/studio/"+of[0], body, c.key)
 	if err != nil {
-		return said{}, err
+		return toolResult{}, err
 	}
 	return c.await(ctx, "studio/generations", a, began, wait)
 }
@@ -213,7 +213,7 @@ var publishTexts = map[string]string{
 
 // publish schedules or publishes an item. Its idempotency keys have the version of the item, because the same change
 // can be made again after another. An item that is as the call wants it is left as it is.
-func publish(ctx context.Context, c call, in publishIn) (said, error) {
+func publish(ctx context.Context, c call, in publishIn) (toolResult, error) {
 	path := pathOf("content-items", in.ContentItemID)
 	item, err := into[struct {
 		FactoryID string     `json:"factory_id"`
@@ -226,7 +226,7 @@ func publish(ctx context.Context, c call, in publishIn) (said, error) {
 		Accounts  []string   `json:"social_account_ids"`
 	}](c.get(ctx, path, nil))
 	if err != nil {
-		return said{}, err
+		return toolResult{}, err
 	}
 	body, to, when := pick(in, "social_account_ids"), "/schedule", in.When
 	switch in.When {
@@ -237,7 +237,7 @@ func publish(ctx context.Context, c call, in publishIn) (said, error) {
 		}
 	case "never":
 		if len(in.SocialAccountIDs) > 0 {
-			return said{}, invalid("social_account_ids", "An item that is taken off the schedule has no accounts.")
+			return toolResult{}, invalid("social_account_ids", "An item that is taken off the schedule has no accounts.")
 		}
 		if item.PublishAt == nil {
 			return c.read(ctx, path, "The item is not scheduled. ")
@@ -245,7 +245,7 @@ func publish(ctx context.Context, c call, in publishIn) (said, error) {
 		body["publish_at"] = nil
 	default:
 		if when, err = c.timeOf(ctx, "when", in.When, item.FactoryID); err != nil {
-			return said{}, err
+			return toolResult{}, err
 		}
 		at, _ := time.Parse(time.RFC3339, when)
 		if item.State == "scheduled" && item.PublishAt != nil && item.PublishAt.Equal(at) &&
@@ -257,9 +257,9 @@ func publish(ctx context.Context, c call, in publishIn) (said, error) {
 	ask, err := c.asks(in.Confirmation)
 	switch {
 	case err != nil:
-		return said{}, err
+		return toolResult{}, err
 	case ask && in.When == "never":
-		return c.asked("This takes the item off the schedule.",
+		return c.input("This takes the item off the schedule.",
 			object{"title": item.Title, "publish_at": item.PublishAt}), nil
 	case ask:
 		accounts := any(in.SocialAccountIDs)
@@ -269,18 +269,18 @@ func publish(ctx context.Context, c call, in publishIn) (said, error) {
 		if list, _ := accounts.([]string); len(list) == 0 {
 			accounts = "those of the factory"
 		}
-		return c.asked("This publishes the item publicly: "+when+". It costs no credits.", object{"title": item.Title,
+		return c.input("This publishes the item publicly: "+when+". It costs no credits.", object{"title": item.Title,
 			"caption": item.Caption, "hashtags": item.Hashtags, "social_accounts": accounts, "publish_at": when}), nil
 	}
 	key := c.key + "-" + strconv.FormatInt(item.Version, 10)
 	if _, err := c.caller.call(ctx, http.MethodPost, path+to, body, key); err != nil {
-		return said{}, err
+		return toolResult{}, err
 	}
 	return c.read(ctx, path, "")
 }
 
 // read returns how an item stands after a decision about it. Its texts and files have been read before.
-func (c call) read(ctx context.Context, path, note string) (said, error) {
+func (c call) read(ctx context.Context, path, note string) (toolResult, error) {
 	item, err := into[object](c.get(ctx, path, nil))
 	out := itemSaid(note, item)
 	out.data = pick(item, "id", "kind", "state", "title", "publish_at", "published_at", "approval", "waits_for",
@@ -334,16 +334,16 @@ var uploadTexts = map[string]string{
 }
 
 // upload brings in a file by its address, or makes the address to which the caller sends it.
-func upload(ctx context.Context, c call, in uploadIn) (said, error) {
+func upload(ctx context.Context, c call, in uploadIn) (toolResult, error) {
 	wait, err := in.wait()
 	body := pick(in, "source_url", "mime_type", "bytes", "sha256")
 	switch {
 	case err != nil:
-		return said{}, err
+		return toolResult{}, err
 	case in.MediaID != "" && len(body) > 0:
-		return said{}, invalid("media_id", "media_id looks at an earlier file: send nothing else with it.")
+		return toolResult{}, invalid("media_id", "media_id looks at an earlier file: send nothing else with it.")
 	case in.MediaID == "" && in.SourceURL == "" && (in.MimeType == "" || in.Bytes == 0 || in.SHA256 == ""):
-		return said{}, invalid("source_url", "Send source_url, or mime_type, bytes and sha256 of a file that you "+
+		return toolResult{}, invalid("source_url", "Send source_url, or mime_type, bytes and sha256 of a file that you "+
 			"send yourself.")
 	}
 	began := c.now()
@@ -353,12 +353,12 @@ func upload(ctx context.Context, c call, in uploadIn) (said, error) {
 	}
 	switch ask, err := c.asks(in.Confirmation); {
 	case err != nil:
-		return said{}, err
+		return toolResult{}, err
 	case ask && in.SourceURL != "":
-		return c.asked("This fetches a file from the address, which sees the whole address. It costs no credits.",
+		return c.input("This fetches a file from the address, which sees the whole address. It costs no credits.",
 			body), nil
 	case ask:
-		return c.asked("This brings in a file. It costs no credits.", body), nil
+		return c.input("This brings in a file. It costs no credits.", body), nil
 	}
 	a, err := c.caller.call(ctx, http.MethodPost, "/v1/media", body, c.key)
 	if in.SourceURL == "" {
@@ -368,11 +368,12 @@ func upload(ctx context.Context, c call, in uploadIn) (said, error) {
 }
 
 // awaitMedia reads a media until it is ready or rejected, or until the wait since a time is over.
-func (c call) awaitMedia(ctx context.Context, a *answer, err error, began time.Time, wait time.Duration) (said, error) {
+func (c call) awaitMedia(ctx context.Context, a *answer, err error, began time.Time, wait time.Duration) (toolResult,
+	error) {
 	note := a.note()
 	media, err := into[object](a, err)
 	if err != nil {
-		return said{}, err
+		return toolResult{}, err
 	}
 	id, _ := media["id"].(string)
 	for pause := time.Second; media["state"] == "pending"; pause += time.Second {
@@ -396,7 +397,7 @@ func (c call) awaitMedia(ctx context.Context, a *answer, err error, began time.T
 		text = note + "Send the file within 15 minutes by the request in upload, with its headers as they are. Then " +
 			"call upload_media with media_id: " + id + "."
 	}
-	return said{text: text, data: pick(media, "id", "state", "type", "mime_type", "bytes", "width", "height",
+	return toolResult{text: text, data: pick(media, "id", "state", "type", "mime_type", "bytes", "width", "height",
 		"duration_seconds", "reason", "upload", "url", "expires_at"), all: media["upload"] != nil}, nil
 }
 
@@ -411,9 +412,9 @@ var reviewTexts = map[string]string{"note": "needed with request_changes"}
 
 // review approves an item, or asks for changes. Its idempotency keys have the version of the item, because the same
 // decision can be made again after a change. An item that is as the call wants it is left as it is.
-func review(ctx context.Context, c call, in reviewIn) (said, error) {
+func review(ctx context.Context, c call, in reviewIn) (toolResult, error) {
 	if in.Decision == "request_changes" && in.Note == "" {
-		return said{}, invalid("note", "Say in note what is to be changed, such as \"Name the price first.\"")
+		return toolResult{}, invalid("note", "Say in note what is to be changed, such as \"Name the price first.\"")
 	}
 	path := pathOf("content-items", in.ContentItemID)
 	item, err := into[struct {
@@ -425,7 +426,7 @@ func review(ctx context.Context, c call, in reviewIn) (said, error) {
 		Approval  struct{ State string }
 	}](c.get(ctx, path, nil))
 	if err != nil {
-		return said{}, err
+		return toolResult{}, err
 	}
 	to := "/approve"
 	switch {
@@ -436,19 +437,19 @@ func review(ctx context.Context, c call, in reviewIn) (said, error) {
 	}
 	switch ask, err := c.asks(in.Confirmation); {
 	case err != nil:
-		return said{}, err
+		return toolResult{}, err
 	case ask:
 		text := "This asks for changes of the item."
 		if in.Decision == "approve" {
 			text = "This approves the item: it is published at its time, or at once if its factory publishes by itself."
 		}
-		return c.asked(text, object{"title": item.Title, "caption": item.Caption, "hashtags": item.Hashtags,
+		return c.input(text, object{"title": item.Title, "caption": item.Caption, "hashtags": item.Hashtags,
 			"publish_at": item.PublishAt, "note": in.Note}), nil
 	}
 	key := c.key + "-" + strconv.FormatInt(item.Version, 10)
 	_, err = c.caller.call(ctx, http.MethodPost, pathOf("approvals", in.ContentItemID)+to, pick(in, "note"), key)
 	if err != nil {
-		return said{}, err
+		return toolResult{}, err
 	}
 	return c.read(ctx, path, "")
 }
@@ -485,9 +486,9 @@ func (c call) confirmation(until int64) string {
 	return text + "." + hex.EncodeToString(sum.Sum(nil)[:16])
 }
 
-// asked is the answer to a call with a live key that is not confirmed.
-func (c call) asked(text string, data any) said {
-	return said{text: "Nothing was done yet. " + text + " Show this to the user. Only if the user agrees, repeat the " +
+// input is the answer to a call with a live key that is not confirmed.
+func (c call) input(text string, data any) toolResult {
+	return toolResult{text: "Nothing was done yet. " + text + " Show this to the user. Only if the user agrees, repeat the " +
 		"call with the same arguments and confirmation: \"" + c.confirmation(c.now().Add(confirmTime).Unix()) + "\"",
 		data: data, all: true}
 }

@@ -88,7 +88,7 @@ func (s *server) addReading() {
 	add(s, tool[factoriesIn]{name: "list_factories", scope: "factories:read", out: listOut,
 		doc:    "List factories, which set the voice, language, schedule and social accounts of content.",
 		values: map[string][]any{"state": {"active", "paused"}},
-		run: func(ctx context.Context, c call, in factoriesIn) (said, error) {
+		run: func(ctx context.Context, c call, in factoriesIn) (toolResult, error) {
 			return c.list(ctx, "factories", in.query("state", in.State), append(factoryMembers, "social_account_ids"))
 		}})
 	add(s, tool[contentsIn]{name: "list_content", scope: "content:read",
@@ -97,7 +97,7 @@ func (s *server) addReading() {
 	add(s, tool[contentIn]{name: "get_content", scope: "content:read", out: itemOut,
 		doc:   "Read a content item: texts, files, state, approval, failure, publications.",
 		texts: map[string]string{"full": wholeText},
-		run: func(ctx context.Context, c call, in contentIn) (said, error) {
+		run: func(ctx context.Context, c call, in contentIn) (toolResult, error) {
 			item, err := into[object](c.get(ctx, pathOf("content-items", in.ContentItemID), nil))
 			out := itemSaid("", item)
 			out.all = in.Full
@@ -105,7 +105,7 @@ func (s *server) addReading() {
 		}})
 	add(s, tool[productsIn]{name: "products", scope: "products:read", out: listOut,
 		doc: "List the products of seller factories.",
-		run: func(ctx context.Context, c call, in productsIn) (said, error) {
+		run: func(ctx context.Context, c call, in productsIn) (toolResult, error) {
 			return c.list(ctx, "products", in.query("factory_id", in.FactoryID, "sku", in.SKU), productMembers)
 		}})
 	add(s, tool[analyticsIn]{name: "analytics", scope: "factories:read",
@@ -121,18 +121,18 @@ func (s *server) addReading() {
 }
 
 // list reads a page of a collection.
-func (c call) list(ctx context.Context, collection string, query url.Values, members []string) (said, error) {
+func (c call) list(ctx context.Context, collection string, query url.Values, members []string) (toolResult, error) {
 	a, err := c.get(ctx, "/v1/"+collection, query)
 	if err != nil {
-		return said{}, err
+		return toolResult{}, err
 	}
 	found := picks(a.Data, members...)
-	return said{text: strconv.Itoa(len(found)) + " found.",
+	return toolResult{text: strconv.Itoa(len(found)) + " found.",
 		data: object{"elements": found, "next_cursor": a.NextCursor}}, nil
 }
 
 // overview reads what an agent needs to begin. A part that the scopes do not permit is left out.
-func overview(ctx context.Context, c call, _ nothing) (said, error) {
+func overview(ctx context.Context, c call, _ nothing) (toolResult, error) {
 	mode := "test: a sandbox, nothing is spent or really published"
 	if c.live() {
 		mode = "live: work spends credits, and posts are public"
@@ -150,7 +150,7 @@ func overview(ctx context.Context, c call, _ nothing) (said, error) {
 		case refused != nil && refused.Code == errs.InsufficientScope:
 			left = append(left, part.name)
 		case err != nil:
-			return said{}, err
+			return toolResult{}, err
 		case part.name == "account":
 			out[part.name] = pick(a.Data, part.members...)
 			if key, _ := pick(a.Data, "key")["key"].(object); key["mandate"] != nil {
@@ -164,15 +164,15 @@ func overview(ctx context.Context, c call, _ nothing) (said, error) {
 	if len(left) > 0 {
 		text = "The account. The credential lacks the scopes for: " + strings.Join(left, ", ") + "."
 	}
-	return said{text: text, data: out}, nil
+	return toolResult{text: text, data: out}, nil
 }
 
 // failures reads what needs attention.
-func failures(ctx context.Context, c call, in failuresIn) (said, error) {
+func failures(ctx context.Context, c call, in failuresIn) (toolResult, error) {
 	q := pageIn{}.query("state", "failed", "factory_id", in.FactoryID)
 	a, err := c.get(ctx, "/v1/content-items", q)
 	if err != nil {
-		return said{}, err
+		return toolResult{}, err
 	}
 	items := picks(a.Data, "id", "factory_id", "kind", "title", "failure", "publications")
 	for _, one := range items {
@@ -198,27 +198,27 @@ func failures(ctx context.Context, c call, in failuresIn) (said, error) {
 			accounts := picks(a.Data, accountMembers...)
 			out["social_accounts"] = accounts
 			if len(accounts) == 0 {
-				return said{text: text, data: out}, nil
+				return toolResult{text: text, data: out}, nil
 			}
 			text += " Social accounts that need_reconnect are connected again by their owners in a browser: " +
 				"connectSocialAccount."
 		}
 	}
-	return said{text: text, data: out}, nil
+	return toolResult{text: text, data: out}, nil
 }
 
-func explain(_ context.Context, _ call, in explainIn) (said, error) {
+func explain(_ context.Context, _ call, in explainIn) (toolResult, error) {
 	at := slices.IndexFunc(errs.Infos, func(i errs.Info) bool { return string(i.Code) == in.Code })
 	if at < 0 {
 		known := make([]string, len(errs.Codes))
 		for i, code := range errs.Codes {
 			known[i] = string(code)
 		}
-		return said{}, invalid("code", "%q is no code of an error of the API%s. The code of a failed item or post is "+
+		return toolResult{}, invalid("code", "%q is no code of an error of the API%s. The code of a failed item or post is "+
 			"explained by its message.", in.Code, nearest.NearestHint(in.Code, known))
 	}
 	i := errs.Infos[at]
-	return said{text: "The error " + in.Code + ".",
+	return toolResult{text: "The error " + in.Code + ".",
 		data: object{"code": i.Code, "status": i.Status, "meaning": i.Meaning,
 			"when": i.When, "what_to_do": i.Fix, "repeat": i.Retry}}, nil
 }
@@ -250,8 +250,8 @@ const (
 	mostTitle = 60
 )
 
-// listed is an item as lists show it.
-type listed struct {
+// itemRow is an item as lists show it.
+type itemRow struct {
 	ID            string     `json:"id"`
 	FactoryID     string     `json:"factory_id"`
 	Kind          string     `json:"kind"`
@@ -273,15 +273,15 @@ type listed struct {
 }
 
 // listContent lists items in short, or as a calendar.
-func listContent(ctx context.Context, c call, in contentsIn) (said, error) {
+func listContent(ctx context.Context, c call, in contentsIn) (toolResult, error) {
 	zone := c.zoneOf(ctx, in)
 	from, err := bound("from", in.From, zone)
 	if err != nil {
-		return said{}, err
+		return toolResult{}, err
 	}
 	to, err := bound("to", in.To, zone)
 	if err != nil {
-		return said{}, err
+		return toolResult{}, err
 	}
 	if in.Calendar && from == "" {
 		from = c.now().UTC().Format(time.RFC3339)
@@ -293,15 +293,15 @@ func listContent(ctx context.Context, c call, in contentsIn) (said, error) {
 		return calendar(items, more, zone), err
 	}
 	a, err := c.get(ctx, "/v1/content-items", query)
-	items, err := into[[]listed](a, err)
+	items, err := into[[]itemRow](a, err)
 	if err != nil {
-		return said{}, err
+		return toolResult{}, err
 	}
 	elements := []any{}
 	for _, i := range items {
 		elements = append(elements, i.brief(in, zone))
 	}
-	return said{text: strconv.Itoa(len(items)) + " found. Times are in the time zone " + zone.String() +
+	return toolResult{text: strconv.Itoa(len(items)) + " found. Times are in the time zone " + zone.String() +
 		". get_content has all texts and files.",
 		data: object{"elements": elements, "next_cursor": a.NextCursor, "timezone": zone.String()}}, nil
 }
@@ -314,7 +314,7 @@ func (c call) zoneOf(ctx context.Context, in contentsIn) *time.Location {
 	factoryID, err := in.FactoryID, error(nil)
 	if in.ContentPlanID != "" && factoryID == "" {
 		query := url.Values{"content_plan_id": {in.ContentPlanID}, "limit": {"1"}}
-		if of, err := into[[]listed](c.get(ctx, "/v1/content-items", query)); err == nil && len(of) > 0 {
+		if of, err := into[[]itemRow](c.get(ctx, "/v1/content-items", query)); err == nil && len(of) > 0 {
 			factoryID = of[0].FactoryID
 		}
 	}
@@ -352,7 +352,7 @@ func bound(name, text string, zone *time.Location) (string, error) {
 }
 
 // brief returns the members of an item that say what it is and how it stands. What the call asks for is left out.
-func (i *listed) brief(in contentsIn, zone *time.Location) object {
+func (i *itemRow) brief(in contentsIn, zone *time.Location) object {
 	out := object{"id": i.ID, "kind": i.Kind, "state": i.State, "title": i.name(), "waits_for": i.wait()}
 	if in.FactoryID == "" {
 		out["factory_id"] = i.FactoryID
@@ -375,7 +375,7 @@ func (i *listed) brief(in contentsIn, zone *time.Location) object {
 }
 
 // wait returns what an item waits for, if the API says so.
-func (i *listed) wait() string {
+func (i *itemRow) wait() string {
 	if i.WaitsFor == "none" {
 		return ""
 	}
@@ -383,7 +383,7 @@ func (i *listed) wait() string {
 }
 
 // name returns what tells an item from others: its title, or else the start of another text of it.
-func (i *listed) name() string {
+func (i *itemRow) name() string {
 	name := strings.Join(strings.Fields(cmp.Or(i.Title, i.Caption, i.Prompt)), " ")
 	if utf8.RuneCountInString(name) > mostTitle {
 		name = strings.TrimRight(string([]rune(name)[:mostTitle]), " ") + "…"
@@ -392,11 +392,11 @@ func (i *listed) name() string {
 }
 
 // listPlanned reads the pages of a calendar. It reports whether there are more than it reads.
-func (c call) listPlanned(ctx context.Context, query url.Values) (all []listed, more bool, _ error) {
+func (c call) listPlanned(ctx context.Context, query url.Values) (all []itemRow, more bool, _ error) {
 	query.Set("limit", strconv.Itoa(mostListed))
 	for range mostPages {
 		a, err := c.get(ctx, "/v1/content-items", query)
-		items, err := into[[]listed](a, err)
+		items, err := into[[]itemRow](a, err)
 		if err != nil {
 			return nil, false, err
 		}
@@ -409,8 +409,8 @@ func (c call) listPlanned(ctx context.Context, query url.Values) (all []listed, 
 }
 
 // calendar returns items by day and time. Each is one line: time, kind, state, id and title.
-func calendar(items []listed, more bool, zone *time.Location) said {
-	slices.SortStableFunc(items, func(a, b listed) int { return a.PublishAt.Compare(*b.PublishAt) })
+func calendar(items []itemRow, more bool, zone *time.Location) toolResult {
+	slices.SortStableFunc(items, func(a, b itemRow) int { return a.PublishAt.Compare(*b.PublishAt) })
 	days, shown, size := object{}, 0, 0
 	for _, i := range items {
 		at, state := i.PublishAt.In(zone), i.State
@@ -434,7 +434,7 @@ func calendar(items []listed, more bool, zone *time.Location) said {
 		text += " For those after them, repeat the call with from: " +
 			items[shown].PublishAt.In(zone).Format(time.RFC3339) + "."
 	}
-	return said{text: text, data: object{"days": days, "timezone": zone.String()}}
+	return toolResult{text: text, data: object{"days": days, "timezone": zone.String()}}
 }
 
 type analyticsIn struct {
@@ -450,11 +450,11 @@ var analyticsTexts = map[string]string{
 }
 
 // analyse reads the sums of a factory. Those of the whole period are said before the rows. What is zero is left out.
-func analyse(ctx context.Context, c call, in analyticsIn) (said, error) {
+func analyse(ctx context.Context, c call, in analyticsIn) (toolResult, error) {
 	q := pageIn{}.query("from", in.From, "to", in.To, "group_by", in.GroupBy)
 	data, err := into[object](c.get(ctx, pathOf("factories", in.FactoryID, "analytics"), q))
 	if err != nil {
-		return said{}, err
+		return toolResult{}, err
 	}
 	totals, _ := withoutZeros(data["totals"])
 	rows := []any{}
@@ -477,7 +477,7 @@ func analyse(ctx context.Context, c call, in analyticsIn) (said, error) {
 	if len(sums) == 0 {
 		sums = []string{"nothing was made or published"}
 	}
-	return said{text: text + strings.Join(sums, ", ") + ". Zeros are left out.",
+	return toolResult{text: text + strings.Join(sums, ", ") + ". Zeros are left out.",
 		data: object{"totals": totals, "series": rows, "from": data["from"], "to": data["to"],
 			"timezone": data["timezone"], "comparison": data["comparison"]}}, nil
 }

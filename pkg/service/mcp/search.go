@@ -76,9 +76,9 @@ type index struct {
 	rare map[string]float64
 	// words and beginnings are the terms of plain words, and of their beginnings, and phrases those of several words.
 	words, beginnings, phrases map[string][]string
-	// named are the terms of the id of each operation, and reads says whether it changes nothing.
-	named [][]string
-	reads []bool
+	// idTerms are the terms of the id of each operation, and reads says whether it changes nothing.
+	idTerms [][]string
+	reads   []bool
 }
 
 var searchIndex = sync.OnceValue(func() *index {
@@ -100,7 +100,7 @@ var searchIndex = sync.OnceValue(func() *index {
 			named = append(named, stem(word))
 		}
 		terms["@"+strings.ToLower(o.ID)] = 4
-		x.terms, x.named = append(x.terms, terms), append(x.named, named)
+		x.terms, x.idTerms = append(x.terms, terms), append(x.idTerms, named)
 		x.reads = append(x.reads, o.Method == http.MethodGet || free[o.ID])
 		for term, weight := range terms {
 			if weight >= 2 { // in the id, the summary or the path
@@ -225,7 +225,7 @@ func (x *index) scores(question string) []float64 {
 		}
 	}
 	shown, changed := asks(said)
-	for i, named := range x.named {
+	for i, named := range x.idTerms {
 		if reads := x.reads[i]; reads && shown || !reads && changed {
 			scores[i] *= 1 + intent
 		}
@@ -275,11 +275,11 @@ type searchIn struct {
 }
 
 // search returns the operations that match best: of the first one its parameters, of the others what they do.
-func search(_ context.Context, c call, in searchIn) (said, error) {
+func search(_ context.Context, c call, in searchIn) (toolResult, error) {
 	one := strings.TrimSpace(in.Query)
 	for _, o := range operations() {
 		if strings.EqualFold(o.ID, one) && c.may(o.Scope) {
-			return said{text: "Call it with call_operation.", data: object{"operations": []any{o.whole()}}, all: true},
+			return toolResult{text: "Call it with call_operation.", data: object{"operations": []any{o.whole()}}, all: true},
 				nil
 		}
 	}
@@ -294,10 +294,10 @@ func search(_ context.Context, c call, in searchIn) (said, error) {
 		list = append(list, shown)
 	}
 	if len(list) == 0 {
-		return said{text: "No operation matches that the credential may call. Use other words, in English, German, " +
+		return toolResult{text: "No operation matches that the credential may call. Use other words, in English, German, " +
 			"Spanish, French or Russian.", data: object{"operations": list}}, nil
 	}
-	return said{text: "Use the tool that one names, or call one with call_operation. For the parameters of another " +
+	return toolResult{text: "Use the tool that one names, or call one with call_operation. For the parameters of another " +
 		"one, search for its operation_id.", data: object{"operations": list}}, nil
 }
 
@@ -414,7 +414,7 @@ func (o operation) coerced(body object) object {
 }
 
 // callOperation calls an operation by its id.
-func callOperation(ctx context.Context, c call, in operationIn) (said, error) {
+func callOperation(ctx context.Context, c call, in operationIn) (toolResult, error) {
 	all := operations()
 	at := slices.IndexFunc(all, func(o operation) bool { return o.ID == in.OperationID })
 	if at < 0 {
@@ -423,38 +423,38 @@ func callOperation(ctx context.Context, c call, in operationIn) (said, error) {
 			known = append(known, o.ID)
 		}
 		if forPeople[in.OperationID] {
-			return said{}, invalid("operation_id", "Agents make and change no API keys: a person does this in the "+
+			return toolResult{}, invalid("operation_id", "Agents make and change no API keys: a person does this in the "+
 				"account area.")
 		}
-		return said{}, invalid("operation_id", "There is no operation %q%s. Use search_operations.", in.OperationID,
+		return toolResult{}, invalid("operation_id", "There is no operation %q%s. Use search_operations.", in.OperationID,
 			nearest.NearestHint(in.OperationID, known))
 	}
 	o := all[at]
 	path, used := o.Path, 0
 	for name, value := range in.Path {
 		if !strings.Contains(path, "{"+name+"}") {
-			return said{}, invalid("path."+name, "The path %s has no parameter %s.", o.Path, name)
+			return toolResult{}, invalid("path."+name, "The path %s has no parameter %s.", o.Path, name)
 		}
 		if strings.Trim(value, ".") == "" {
-			return said{}, invalid("path."+name, "%s is empty.", name)
+			return toolResult{}, invalid("path."+name, "%s is empty.", name)
 		}
 		path = strings.Replace(path, "{"+name+"}", segment(value), 1)
 		used++
 	}
 	if used < strings.Count(o.Path, "{") {
-		return said{}, invalid("path", "Give all parameters of the path %s.", o.Path)
+		return toolResult{}, invalid("path", "Give all parameters of the path %s.", o.Path)
 	}
 	query := url.Values{}
 	for name, value := range in.Query {
 		query.Set(name, value)
 	}
 	if o.Method == http.MethodGet && in.Body != nil {
-		return said{}, invalid("body", "%s takes no body.", o.ID)
+		return toolResult{}, invalid("body", "%s takes no body.", o.ID)
 	}
 	if o.Method != http.MethodGet && !free[o.ID] || len(o.Opens) > 0 {
 		switch ask, err := c.asks(in.Confirmation); {
 		case err != nil:
-			return said{}, err
+			return toolResult{}, err
 		case ask:
 			return c.askFor(ctx, o, path, in)
 		}
@@ -472,15 +472,15 @@ func callOperation(ctx context.Context, c call, in operationIn) (said, error) {
 	}
 	a, err := c.caller.call(ctx, o.Method, path, body, key)
 	if err != nil {
-		return said{}, err
+		return toolResult{}, err
 	}
 	data, err := into[any](a, nil)
-	return said{text: a.note() + o.ID + " succeeded.", data: object{"data": data, "next_cursor": a.NextCursor},
+	return toolResult{text: a.note() + o.ID + " succeeded.", data: object{"data": data, "next_cursor": a.NextCursor},
 		all: in.Full}, err
 }
 
 // askFor asks for a confirmation of an operation, with its price if it has one.
-func (c call) askFor(ctx context.Context, o operation, path string, in operationIn) (said, error) {
+func (c call) askFor(ctx context.Context, o operation, path string, in operationIn) (toolResult, error) {
 	text := "This is a change with a live key: " + o.Summary + "."
 	if len(o.Opens) > 0 {
 		text += " What it opens: " + strings.Join(o.Opens, ", ") + "."
@@ -489,13 +489,13 @@ func (c call) askFor(ctx context.Context, o operation, path string, in operation
 	for name, value := range in.Path {
 		order[name] = value
 	}
-	if priced[o.ID] || o.ID == "updateComment" && in.Body["suggest_reply"] == true {
+	if pricedOperations[o.ID] || o.ID == "updateComment" && in.Body["suggest_reply"] == true {
 		return c.price(ctx, o.ID, order, text)
 	}
-	return c.asked(text, object{"method": o.Method, "path": path, "body": in.Body}), nil
+	return c.input(text, object{"method": o.Method, "path": path, "body": in.Body}), nil
 }
 
-// priced are the operations with an estimate.
-var priced = map[string]bool{"createAvatar": true, "createContentItem": true, "createContentItems": true,
+// pricedOperations are the operations with an estimate.
+var pricedOperations = map[string]bool{"createAvatar": true, "createContentItem": true, "createContentItems": true,
 	"createContentPlan": true, "createImage": true, "createMusic": true, "createVideo": true, "createVoice": true,
 	"regenerateContentItem": true, "sendMessage": true, "startTraining": true}

@@ -68,8 +68,8 @@ var All = []Function{
 		With: func(e area.Env, operations http.Handler) http.Handler { return crm.Open(e).With(operations) }},
 }
 
-// Named returns the function with the given name. It panics if there is none.
-func Named(name string) Function {
+// FunctionNamed returns the function with the given name. It panics if there is none.
+func FunctionNamed(name string) Function {
 	i := slices.IndexFunc(All, func(f Function) bool { return f.Name == name })
 	if i < 0 {
 		panic("serve: no function " + name)

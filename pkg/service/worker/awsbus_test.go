@@ -43,8 +43,8 @@ func TestEventsArePublished(t *testing.T) {
 	if err != nil || len(failed) != 2 || failed[0] != nil {
 		t.Fatalf("got %v, %v", failed, err)
 	}
-	var refused *queue.Refused
-	if !errors.As(failed[1], &refused) || *refused != (queue.Refused{Code: "InternalFailure", Message: "injected"}) {
+	var refused *queue.RefusedEntry
+	if !errors.As(failed[1], &refused) || *refused != (queue.RefusedEntry{Code: "InternalFailure", Message: "injected"}) {
 		t.Errorf("got %v", failed[1])
 	}
 	var sent []string

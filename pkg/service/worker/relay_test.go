@@ -48,7 +48,7 @@ func (b *fakeBus) Publish(_ context.Context, batch []BusEvent) ([]error, error) 
 	for i, e := range batch {
 		b.seen[e.Detail]++
 		if b.reject != nil && b.reject(e.Detail, b.seen[e.Detail]) {
-			failed[i] = &queue.Refused{Code: "InternalFailure", Message: "injected"}
+			failed[i] = &queue.RefusedEntry{Code: "InternalFailure", Message: "injected"}
 			continue
 		}
 		b.taken = append(b.taken, e)

@@ -52,15 +52,15 @@ import (
 // All has the functions that do work in the background.
 var All = []Function{
 	// The outbox: jobs go to their queues, events to the customer's bus.
-	{Name: "relay", Other: func(e Env) any {
-		return NewRelay(e.queues(topology.Named("relay").Sends), e.Bus).Handle
+	{Name: "relay", PlainHandler: func(e Env) any {
+		return NewRelay(e.queues(topology.FunctionNamed("relay").Sends), e.Bus).Handle
 	}},
 	// The sums of the analytics.
-	{Name: "rollup", Other: func(e Env) any {
+	{Name: "rollup", PlainHandler: func(e Env) any {
 		return Consumer(analytics.New(e.DB).Holding(e.holder(topology.Rollup)))
 	}},
 	// The calls of accounts, which are counted for their service levels. Changes of the audit log are reported.
-	{Name: "levels", Other: func(e Env) any {
+	{Name: "levels", PlainHandler: func(e Env) any {
 		counter := account.NewCallCounter(e.DB)
 		return Follower(func(ctx context.Context, batch events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
 			auditlog.ReportChanges(batch, e.Now())
@@ -82,7 +82,7 @@ var All = []Function{
 	{Name: "publish", Tasks: publishing},
 	{Name: "sync-crm", Tasks: synchronizing},
 	// The deliveries of events are made, and those that webhooks have missed made again.
-	{Name: "dispatch", Other: func(e Env) any {
+	{Name: "dispatch", PlainHandler: func(e Env) any {
 		deliveries := Consumer(webhook.NewDispatcher(e.DB, e.Now).Holding(e.holder(topology.Dispatch)))
 		if !e.Mails {
 			return deliveries
@@ -102,13 +102,13 @@ var All = []Function{
 		return people.MailHandlers(people.MailConfig{DB: e.DB, Mailer: e.Mailer, Random: e.Random, URL: e.URL,
 			Now: e.Now})
 	}},
-	{Name: "due", Other: func(e Env) any { return NewSearch(e.DB, e.queues(topology.Outbox), e.Now).Run }},
-	{Name: "canary", Other: func(e Env) any {
-		c := &Canary{Target: e.Probed, HTTP: &http.Client{Timeout: 30 * time.Second}, DB: e.DB, Now: e.Now,
+	{Name: "due", PlainHandler: func(e Env) any { return NewSearch(e.DB, e.queues(topology.Outbox), e.Now).Run }},
+	{Name: "canary", PlainHandler: func(e Env) any {
+		c := &Canary{Target: e.ProbeTarget, HTTP: &http.Client{Timeout: 30 * time.Second}, DB: e.DB, Now: e.Now,
 			Lives: e.Lives, Offer: e.Offer(), Wait: backoff.Sleep}
 		return c.Run
 	}},
-	{Name: "rotate-seal", Other: func(e Env) any { return e.RotateSeal }},
+	{Name: "rotate-seal", PlainHandler: func(e Env) any { return e.RotateSeal }},
 }
 
 func generator(e Env) *generate.Worker {

@@ -87,8 +87,8 @@ type Env struct {
 	URL    string
 	// Lives reads the lives of the models of Bedrock; nil: the stack does not use Bedrock.
 	Lives func(context.Context) (map[string]provider.Life, error)
-	// Probed reads the target of the canary.
-	Probed func(context.Context) (string, error)
+	// ProbeTarget reads the target of the canary.
+	ProbeTarget func(context.Context) (string, error)
 	// RotateSeal is the handler that rotates the sealing secret, as lambda.Start takes it. It is nil outside of AWS.
 	RotateSeal any
 }
@@ -119,8 +119,9 @@ type Function struct {
 	Tasks func(e Env) Handlers
 	// Around returns a consumer that does more with a batch than the steps of its tasks. It may be nil.
 	Around func(handlers Handlers, steps Consumer) Consumer
-	// Other returns the handler of a function without tasks: a Consumer, a Follower, or what lambda.NewHandler takes.
-	Other func(e Env) any
+	// PlainHandler returns the handler of a function without tasks: a Consumer, a Follower, or what lambda.NewHandler
+	// takes.
+	PlainHandler func(e Env) any
 	// Prepare prepares the process on AWS. It may be nil.
 	Prepare func()
 }
@@ -137,14 +138,14 @@ func Named(name string) Function {
 // Open returns the handler of the function, as lambda.Start takes it.
 func (f Function) Open(e Env) any {
 	if f.Tasks == nil {
-		return f.Other(e)
+		return f.PlainHandler(e)
 	}
 	return f.Consume(e, f.Tasks(e))
 }
 
 // Consume returns the handler of a function that takes the steps of tasks by the handlers.
 func (f Function) Consume(e Env, handlers Handlers) Consumer {
-	queues := e.queues(topology.Named(f.Name).Tasks())
+	queues := e.queues(topology.FunctionNamed(f.Name).Tasks())
 	steps := task.NewConsumer(Kernel(e.DB, handlers, e.Now), queues, queue.Ticker).Handle
 	if f.Around == nil {
 		return steps
@@ -186,7 +187,7 @@ type Target struct {
 	// Certificate and PrivateKey are in PEM. They are for an API whose callers need a client certificate.
 	Certificate string `json:"certificate,omitempty"`
 	PrivateKey  string `json:"private_key,omitempty"`
-	shown       *tls.Certificate
+	certificate *tls.Certificate
 }
 
 // ParseTarget reads the value of the secret. An empty target is not probed.
@@ -210,21 +211,21 @@ func ParseTarget(value string) (t Target, err error) {
 		return t, errors.New("the target needs certificate and private_key as PEM, of the same key, beside base_url " +
 			"and key")
 	}
-	t.shown = &pair
+	t.certificate = &pair
 	return t, nil
 }
 
 // Expires returns the time at which the client certificate expires, or the zero time if there is none.
 func (t Target) Expires() time.Time {
-	if t.shown == nil {
+	if t.certificate == nil {
 		return time.Time{}
 	}
-	return t.shown.Leaf.NotAfter
+	return t.certificate.Leaf.NotAfter
 }
 
 // client returns a client that uses the certificate of the target, and a function that closes its connections.
 func (t Target) client(plain *http.Client) (c *http.Client, done func()) {
-	if t.shown == nil {
+	if t.certificate == nil {
 		return plain, func() {}
 	}
 	transport, ok := plain.Transport.(*http.Transport)
@@ -235,7 +236,7 @@ func (t Target) client(plain *http.Client) (c *http.Client, done func()) {
 	if transport.TLSClientConfig == nil {
 		transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}
 	}
-	transport.TLSClientConfig.Certificates = []tls.Certificate{*t.shown}
+	transport.TLSClientConfig.Certificates = []tls.Certificate{*t.certificate}
 	with := *plain
 	with.Transport = transport
 	return &with, transport.CloseIdleConnections
@@ -250,10 +251,10 @@ type SearchRequest struct {
 
 // SearchResult is the result of a search.
 type SearchResult struct {
-	Tasks  task.Found    `json:"tasks"`
-	Events webhook.Swept `json:"events"`
-	// Warned is the number of warnings of the ends of keys, and of models that factories name.
-	Warned int `json:"warned"`
+	Tasks  task.ReconcileResult `json:"tasks"`
+	Events webhook.SweepResult  `json:"events"`
+	// Warnings is the number of warnings of the ends of keys, and of models that factories name.
+	Warnings int `json:"warned"`
 }
 
 // Search finds due work. Searches may run at the same time.
@@ -290,10 +291,10 @@ func (s *Search) Run(ctx context.Context, in SearchRequest) (r SearchResult, err
 	}
 	all.Go(func() { r.Tasks, failed[0] = s.tasks.Run(ctx, in.Now) })
 	all.Go(func() { r.Events, failed[1] = s.events.Sweep(ctx, in.Now) })
-	all.Go(func() { r.Warned, failed[2] = apikey.WarnExpiring(ctx, s.db, s.now()) })
+	all.Go(func() { r.Warnings, failed[2] = apikey.WarnExpiring(ctx, s.db, s.now()) })
 	all.Go(func() { retiring, failed[3] = factory.WarnRetiring(ctx, s.db, s.now()) })
 	all.Wait()
-	r.Warned += retiring
+	r.Warnings += retiring
 	counted := account.Waited(ctx, s.db, s.now(), r.Tasks.Oldest)
 	return r, errors.Join(append(failed[:], counted)...)
 }
@@ -333,7 +334,7 @@ func (w factories) end(ctx context.Context, s *task.Run) error {
 		}
 	}
 	before := false
-	if err := s.Kept("clean", &before); err != nil || before {
+	if err := s.Recall("clean", &before); err != nil || before {
 		return err
 	}
 	return errors.Join(s.Keep("clean", true), s.Sleep(lag)) // the index lags behind the last writes
@@ -389,7 +390,7 @@ func (w factories) publish(ctx context.Context, s *task.Run) error {
 // change changes the next items of a list together with the step.
 func (w factories) change(ctx context.Context, s *task.Run, q store.Query,
 	each func(*store.Tx, *item.Record) error) error {
-	if err := s.Kept("after", &q.After); err != nil {
+	if err := s.Recall("after", &q.After); err != nil {
 		return err
 	}
 	page, err := w.DB.List(ctx, q)

@@ -33,8 +33,8 @@ type Engine struct {
 	mu     sync.RWMutex // reads do not wait for one another
 	tables map[string]*table
 	tokens tokens
-	// written are the changes of the call in progress, if there is an observer.
-	written []Change
+	// changes are the changes of the call in progress, if there is an observer.
+	changes []Change
 }
 
 // New returns an engine without tables. It uses the clock to forget the request tokens of transactions. It keeps all
@@ -47,7 +47,7 @@ func New(now func() time.Time) *Engine { return NewObserved(now, nil) }
 // returns nothing then.
 func NewObserved(now func() time.Time, observe func([]Change) (written func())) *Engine {
 	return &Engine{now: now, observe: observe, tables: map[string]*table{},
-		tokens: tokens{known: map[string]transaction{}}}
+		tokens: tokens{transactions: map[string]transaction{}}}
 }
 
 // record keeps a change, for the observer or for Changes. The caller holds the lock.
@@ -56,7 +56,7 @@ func (e *Engine) record(t *table, c Change) {
 		t.changes = append(t.changes, c)
 		return
 	}
-	e.written = append(e.written, c)
+	e.changes = append(e.changes, c)
 }
 
 // unlock ends a call that may have written: the observer gets its changes first.
@@ -68,8 +68,8 @@ func (e *Engine) unlock() {
 
 func (e *Engine) tell() (written func()) {
 	defer e.mu.Unlock()
-	if changes := e.written; len(changes) > 0 {
-		e.written = nil
+	if changes := e.changes; len(changes) > 0 {
+		e.changes = nil
 		return e.observe(changes)
 	}
 	return nil

@@ -128,7 +128,7 @@ func (e *Engine) Query(ctx context.Context, in *dynamodb.QueryInput,
 		return nil, err
 	}
 	page := q.page(in.Limit, in.ExclusiveStartKey)
-	return &dynamodb.QueryOutput{Items: page.items, Count: int32(len(page.items)), ScannedCount: page.scanned,
+	return &dynamodb.QueryOutput{Items: page.items, Count: int32(len(page.items)), ScannedCount: page.scannedItems,
 		LastEvaluatedKey: page.last}, nil
 }
 
@@ -273,9 +273,9 @@ const last = "\xff"
 
 // page is the result of one read.
 type page struct {
-	items   []map[string]types.AttributeValue
-	scanned int32
-	last    item
+	items        []map[string]types.AttributeValue
+	scannedItems int32
+	last         item
 }
 
 // page reads up to limit items, or up to 1 MB.
@@ -289,13 +289,13 @@ func (q *query) page(limit *int32, from item) page {
 		} else {
 			held = e.row.item()
 		}
-		p.scanned++
+		p.scannedItems++
 		bytes += e.row.size
 		q.scope.item = held
 		if q.scope.holds(q.filter) {
 			p.items = append(p.items, held)
 		}
-		if (limit != nil && p.scanned == *limit) || bytes >= maxPageBytes {
+		if (limit != nil && p.scannedItems == *limit) || bytes >= maxPageBytes {
 			p.last = q.place(e)
 			return false
 		}

@@ -27,10 +27,10 @@ type write struct {
 	key   item
 	scope scope
 	cond  *expression
-	// after makes the new item from the scope's, or nil to remove it. Without after, the write only checks its
+	// newItem makes the new item from the scope's, or nil to remove it. Without after, the write only checks its
 	// condition.
-	after func(scope) (item, error)
-	show  bool // whether a failed condition shows the item
+	newItem func(scope) (item, error)
+	show    bool // whether a failed condition shows the item
 }
 
 // errFailed reports a condition that does not hold.
@@ -46,10 +46,10 @@ func (w *write) prepare() (before, after *version, err error) {
 	if !s.holds(w.cond) {
 		return before, nil, errFailed
 	}
-	if w.after == nil {
+	if w.newItem == nil {
 		return before, before, nil
 	}
-	it, err := w.after(s)
+	it, err := w.newItem(s)
 	if err != nil || it == nil {
 		return before, nil, err
 	}
@@ -86,7 +86,7 @@ func (e *Engine) write(in types.TransactWriteItem) (*write, error) {
 			ReturnValuesOnConditionCheckFailure: in.Delete.ReturnValuesOnConditionCheckFailure,
 		})
 		if err == nil {
-			w.after = func(scope) (item, error) { return nil, nil }
+			w.newItem = func(scope) (item, error) { return nil, nil }
 		}
 		return w, err
 	case in.ConditionCheck != nil:
@@ -120,7 +120,7 @@ func (e *Engine) put(in *types.Put) (*write, error) {
 	}
 	w, err := e.check(&check)
 	if err == nil {
-		w.after = func(scope) (item, error) { return kept, nil }
+		w.newItem = func(scope) (item, error) { return kept, nil }
 	}
 	return w, err
 }
@@ -143,7 +143,7 @@ func (e *Engine) update(in *types.Update) (*write, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.after = func(s scope) (item, error) { return s.updated(w.key, change.update) }
+	w.newItem = func(s scope) (item, error) { return s.updated(w.key, change.update) }
 	return w, w.scope.checkUpdate(w.table, change.update)
 }
 
@@ -257,8 +257,8 @@ func returned(which types.ReturnValue, before, after *version) (item, error) {
 
 // tokens are the request tokens of executed transactions.
 type tokens struct {
-	known map[string]transaction
-	order []string // oldest first
+	transactions map[string]transaction
+	order        []string // oldest first
 }
 
 // transaction is an executed transaction: a digest of its writes, which would take much memory.
@@ -307,8 +307,8 @@ func digest(writes []types.TransactWriteItem) uint64 {
 
 // forget removes the tokens that have expired.
 func (t *tokens) forget(now time.Time) {
-	for len(t.order) > 0 && now.Sub(t.known[t.order[0]].at) >= tokenRemembers {
-		delete(t.known, t.order[0])
+	for len(t.order) > 0 && now.Sub(t.transactions[t.order[0]].at) >= tokenRemembers {
+		delete(t.transactions, t.order[0])
 		t.order = t.order[1:]
 	}
 }
@@ -330,7 +330,7 @@ func (e *Engine) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWr
 	if len(token) > 36 {
 		return nil, invalid("ClientRequestToken must have a length of at most 36")
 	}
-	if done, known := e.tokens.known[token]; known {
+	if done, known := e.tokens.transactions[token]; known {
 		if done.digest != digest(in.TransactItems) {
 			return nil, &types.IdempotentParameterMismatchException{Message: aws.String(
 				"another transaction had the same token")}
@@ -348,7 +348,7 @@ func (e *Engine) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWr
 		if befores[i], afters[i], err = w.prepare(); err != nil {
 			reasons[i], canceled = w.reason(befores[i], err), true
 		}
-		if w.after != nil && afters[i] != nil {
+		if w.newItem != nil && afters[i] != nil {
 			bytes += afters[i].size
 		}
 	}
@@ -363,12 +363,12 @@ func (e *Engine) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWr
 		return nil, invalid("Transaction request cannot be larger than 4 MB")
 	}
 	for i, w := range writes {
-		if w.after != nil {
+		if w.newItem != nil {
 			e.replace(w.table, befores[i], afters[i])
 		}
 	}
 	if token != "" {
-		e.tokens.known[token] = transaction{digest(in.TransactItems), e.now()}
+		e.tokens.transactions[token] = transaction{digest(in.TransactItems), e.now()}
 		e.tokens.order = append(e.tokens.order, token)
 	}
 	return &dynamodb.TransactWriteItemsOutput{}, nil

@@ -72,15 +72,17 @@ const (
 	longestPause = 400 * time.Millisecond
 )
 
-// Refused is the error of one entry that the service refused in a successful call.
-type Refused struct {
+// RefusedEntry is the error of one entry that the service refused in a successful call.
+type RefusedEntry struct {
 	Code, Message string
 	// Final says that the entry itself is invalid: a retry is useless.
 	Final bool
 }
 
 // Error returns the service's code and message.
-func (e *Refused) Error() string { return fmt.Sprintf("queue: refused: %s: %s", e.Code, e.Message) }
+func (e *RefusedEntry) Error() string {
+	return fmt.Sprintf("queue: refused: %s: %s", e.Code, e.Message)
+}
 
 // InBatches sends count entries by calls of send, each with the indexes of at most BatchSize of them. Send returns the
 // error of each entry, in the order of the batch, or one error for the whole call. InBatches retries entries that were
@@ -106,7 +108,7 @@ func InBatches(ctx context.Context, count int, send func(ctx context.Context, ba
 				if err == nil {
 					result[entry] = failed[i]
 				}
-				var refused *Refused
+				var refused *RefusedEntry
 				if errors.As(result[entry], &refused) && !refused.Final {
 					again = append(again, entry)
 				}

@@ -101,7 +101,8 @@ func Amo(now func() time.Time) *Fake {
 				Text string `json:"text"`
 			} `json:"params"`
 		}
-		if json.NewDecoder(r.Body).Decode(&in) != nil || len(in) != 1 || !f.addNote(r.PathValue("id"), in[0].Params.Text) {
+		if json.NewDecoder(r.Body).Decode(&in) != nil || len(in) != 1 ||
+			!f.addNote(r.PathValue("id"), in[0].Params.Text) {
 			control.JSON(w, http.StatusBadRequest, object{"title": "Bad Request"})
 			return
 		}
@@ -168,5 +169,5 @@ func amoProduct(p crm.Product) object {
 
 func amoLead(d crm.Deal) object {
 	return object{"id": json.Number(d.ID), "name": d.Name, "price": json.Number(d.Amount),
-		"status_id": json.Number(d.Stage), "pipeline_id": json.Number(d.Pipeline), "updated_at": d.Changed.Unix()}
+		"status_id": json.Number(d.Stage), "pipeline_id": json.Number(d.Pipeline), "updated_at": d.ChangedAt.Unix()}
 }

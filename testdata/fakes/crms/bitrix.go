@@ -194,7 +194,7 @@ func bitrixProduct(p crm.Product) object {
 func bitrixDeal(d crm.Deal) object {
 	return object{"ID": d.ID, "TITLE": d.Name, "COMMENTS": d.Description, "STAGE_ID": d.Stage,
 		"CATEGORY_ID": d.Pipeline, "OPPORTUNITY": d.Amount, "CURRENCY_ID": d.Currency,
-		"DATE_MODIFY": d.Changed.Format(time.RFC3339)}
+		"DATE_MODIFY": d.ChangedAt.Format(time.RFC3339)}
 }
 
 // code is a tag of BBCode, which a comment does not show.

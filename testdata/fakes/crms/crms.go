@@ -1,6 +1,6 @@
 // Package crms has fakes of the protocols of amoCRM, Bitrix24 and HubSpot. Each fake is one account with products,
-// deals and notes. Its control limits calls, loses answers and expires tokens; a refresh token of amoCRM and Bitrix24 is
-// valid once.
+// deals and notes. Its control limits calls, loses answers and expires tokens; a refresh token of amoCRM and Bitrix24
+// is valid once.
 package crms
 
 import (
@@ -107,7 +107,7 @@ func (f *Fake) DeleteProduct(id string) {
 
 // PutDeal adds or changes a deal.
 func (f *Fake) PutDeal(d crm.Deal) {
-	d.Changed = f.Now()
+	d.ChangedAt = f.Now()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.deals[d.ID] = d
@@ -213,7 +213,7 @@ func (f *Fake) someDeals(start int, since time.Time) ([]crm.Deal, int) {
 	defer f.mu.Unlock()
 	var all []crm.Deal
 	for _, d := range f.deals {
-		if !d.Changed.Before(since.Truncate(time.Second)) {
+		if !d.ChangedAt.Before(since.Truncate(time.Second)) {
 			all = append(all, d)
 		}
 	}

@@ -214,5 +214,5 @@ func hubProducts(found []crm.Product) (all []object) {
 func hubDeal(d crm.Deal) object {
 	return object{"id": d.ID, "properties": object{"dealname": d.Name, "description": d.Description,
 		"dealstage": d.Stage, "pipeline": d.Pipeline, "amount": d.Amount, "deal_currency_code": d.Currency,
-		"hs_lastmodifieddate": d.Changed.Format(time.RFC3339Nano)}}
+		"hs_lastmodifieddate": d.ChangedAt.Format(time.RFC3339Nano)}}
 }

@@ -149,7 +149,7 @@ func post(system, prompt string) any {
 	}
 	for _, match := range shortAsked.FindAllStringSubmatch(system, -1) {
 		n, _ := strconv.Atoi(match[2]) // the expression has digits alone there
-		o.Short = append(o.Short, provider.ShortWanted{Platform: match[1], Characters: n})
+		o.Short = append(o.Short, provider.ShortVersion{Platform: match[1], Characters: n})
 	}
 	for kind, phrase := range map[string]string{"story": "You write stories", "carousel": "You write carousels",
 		"music_clip": "new pieces of music"} {

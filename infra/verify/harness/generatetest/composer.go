@@ -32,7 +32,7 @@ type made struct {
 // Compose implements generate.Composer.
 func (c Composer) Compose(ctx context.Context, what generate.Composition, _ generate.Origin, progress func(int),
 	save generate.Save) error {
-	whole, _ := what.(generate.Whole)
+	whole, _ := what.(generate.UnchangedFiles)
 	for _, f := range whole {
 		body, err := c.Objects.Open(ctx, f.Key)
 		if err == nil {

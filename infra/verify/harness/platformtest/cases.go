@@ -82,7 +82,7 @@ func (s Suite) publishes(ctx context.Context, named Named) error {
 		return d.failure
 	}
 	metrics, err := f.Adapter.Metrics(ctx, d.account, d.progress.Post)
-	names := metrics.Named()
+	names := metrics.Names()
 	want := f.Adapter.Capabilities().Metrics
 	if len(named.Metrics) > 0 {
 		want = named.Metrics
@@ -117,7 +117,7 @@ func (s Suite) change(ctx context.Context, content platform.Post) error {
 		return errors.Join(err, asError(d.failure))
 	}
 	c := f.Adapter.Capabilities()
-	post := platform.Placed{Published: d.progress.Post, Media: len(content.Media),
+	post := platform.PlacedPost{PublishedPost: d.progress.Post, Media: len(content.Media),
 		Parts: platform.Arrange(content, c).Parts()}
 	editor, edits := f.Adapter.(platform.Editor)
 	deleter, deletes := f.Adapter.(platform.Deleter)
@@ -151,7 +151,7 @@ func (s Suite) change(ctx context.Context, content platform.Post) error {
 
 // twice makes a change twice, and reports whether the platform takes it. A platform may refuse changes of a
 // post that is several messages, which then stays as it is.
-func twice(f *Fixture, post platform.Placed, change func() error) (done bool, err error) {
+func twice(f *Fixture, post platform.PlacedPost, change func() error) (done bool, err error) {
 	before := f.Fake.Posts()
 	for range 2 {
 		err := change()

@@ -148,7 +148,7 @@ func (d *driver) result(clean []string) (string, error) {
 	if d.failure == nil || d.failure.Code == "" {
 		return "", errors.New("it ended without a recorded failure")
 	}
-	if len(posts) > 0 && d.failure.Kind != platform.Unknown && d.progress.Post == (platform.Published{}) {
+	if len(posts) > 0 && d.failure.Kind != platform.Unknown && d.progress.Post == (platform.PublishedPost{}) {
 		return "", fmt.Errorf("failed with %s, but there are %d posts", d.failure.Code, len(posts))
 	}
 	if len(posts) == 0 {

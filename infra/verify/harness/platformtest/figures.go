@@ -37,7 +37,7 @@ func (s Suite) tellsFigures(ctx context.Context) error {
 		if d.Date.Before(from) || d.Date.After(today) || i > 0 && !d.Date.After(days[i-1].Date) {
 			return fmt.Errorf("the days %v to %v, of the period from %v to %v", days[0].Date, d.Date, from, today)
 		}
-		if named := d.Named(); len(named) > 0 {
+		if named := d.Names(); len(named) > 0 {
 			known++
 			names = append(names, named...)
 		}

@@ -97,14 +97,14 @@ func (s Suite) oddly(ctx context.Context, post platform.Post, w walk, stage stri
 }
 
 // others are the calls beside those that publish, which an adapter may have.
-func others(f *Fixture, post platform.Placed) map[string]func(context.Context) error {
+func others(f *Fixture, post platform.PlacedPost) map[string]func(context.Context) error {
 	all := map[string]func(context.Context) error{
 		"refresh": func(ctx context.Context) error {
 			_, err := f.Adapter.Refresh(ctx, f.Account)
 			return err
 		},
 		"figures": func(ctx context.Context) error {
-			_, err := f.Adapter.Metrics(ctx, f.Account, post.Published)
+			_, err := f.Adapter.Metrics(ctx, f.Account, post.PublishedPost)
 			return err
 		},
 	}
@@ -116,7 +116,7 @@ func others(f *Fixture, post platform.Placed) map[string]func(context.Context) e
 	}
 	if r, ok := f.Adapter.(platform.CommentReader); ok {
 		all["comments"] = func(ctx context.Context) error {
-			_, err := r.Comments(ctx, f.Account, post.Published, "")
+			_, err := r.Comments(ctx, f.Account, post.PublishedPost, "")
 			return err
 		}
 	}
@@ -137,7 +137,7 @@ func (s Suite) OddOthers(ctx context.Context) (wrong []string, err error) {
 	}
 	for _, named := range s.Posts[:1] {
 		first := s.New()
-		names := others(first, platform.Placed{})
+		names := others(first, platform.PlacedPost{})
 		first.Close()
 		for name := range names {
 			for call := 0; ; call++ {
@@ -174,7 +174,7 @@ func (s Suite) other(ctx context.Context, post platform.Post, name string, call 
 	before := f.Fake.Calls()
 	a.After = call
 	f.Fake.(teller).Say(a)
-	placed := platform.Placed{Published: progress.Post, Media: len(post.Media), Parts: 1, Options: post.Options}
+	placed := platform.PlacedPost{PublishedPost: progress.Post, Media: len(post.Media), Parts: 1, Options: post.Options}
 	err = others(f, placed)[name](ctx)
 	made = f.Fake.Calls() > before+call
 	switch {

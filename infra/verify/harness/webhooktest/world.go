@@ -283,7 +283,7 @@ func (w *World) Search(ctx context.Context, atOnce bool) (Lost, error) {
 	swept, err := webhook.NewSweeper(w.DB, w.Clock.Now).Sweep(ctx, atOnce)
 	found, failed := task.NewReconciler(w.DB, w.Clock.Now,
 		task.OverdueTasks(task.NewSender(w.queues()), w.Clock.Now)...).Run(ctx, atOnce)
-	return Lost{swept.Events, swept.Made, found.Overdue, found.Resent}, errors.Join(err, failed)
+	return Lost{swept.Events, swept.Deliveries, found.Overdue, found.Resent}, errors.Join(err, failed)
 }
 
 // Next returns when the next message of any queue is visible.

@@ -155,7 +155,7 @@ func (b *backlog) create(due time.Duration, ids ...string) {
 }
 
 // run searches as the function does: it ends in time, and sends nothing after its end.
-func (b *backlog) run(atOnce bool) (task.Found, error) {
+func (b *backlog) run(atOnce bool) (task.ReconcileResult, error) {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.Context(), timeout)
 	defer cancel()
@@ -171,7 +171,7 @@ func (b *backlog) run(atOnce bool) (task.Found, error) {
 }
 
 // minute searches, and waits for the next search.
-func (b *backlog) minute() task.Found {
+func (b *backlog) minute() task.ReconcileResult {
 	b.Helper()
 	next := time.Now().Add(every)
 	found, err := b.run(false)

@@ -76,15 +76,15 @@ func (a *Adapter) token(ctx context.Context, domain, redirect string, grant map[
 	grant["client_id"], grant["client_secret"], grant["redirect_uri"] = app.ID, app.Secret.Reveal(), redirect
 	call := wire.Call{Name: "token", Method: http.MethodPost, URL: a.host(domain) + "/oauth2/access_token", JSON: grant,
 		Secrets: []platform.Secret{app.Secret, secret}}
-	var issued wire.Issued
-	if err := crm.JSON(ctx, a.client, call, tokenRefused, &issued); err != nil {
+	var issued wire.TokenAnswer
+	if err := crm.JSON(ctx, a.client, call, classifyToken, &issued); err != nil {
 		return platform.Token{}, err
 	}
-	return crm.Issued(a.client, call, issued, before)
+	return crm.TokenOf(a.client, call, issued, before)
 }
 
-// tokenRefused classifies the refusals of the token endpoint, which has problem details as body.
-func tokenRefused(a wire.Answer) *platform.Error {
+// classifyToken classifies the refusals of the token endpoint, which has problem details as body.
+func classifyToken(a wire.Answer) *platform.Error {
 	var problem struct {
 		Hint string `json:"hint"`
 	}
@@ -192,14 +192,14 @@ const pageSize = 100
 
 func (a *Adapter) call(ctx context.Context, acc crm.Account, call wire.Call, out any) error {
 	call.URL, call.Bearer = a.host(acc.Domain)+"/api/v4"+call.URL, acc.Token.Access
-	return crm.JSON(ctx, a.client, call, crm.Refused, out)
+	return crm.JSON(ctx, a.client, call, crm.Classify, out)
 }
 
 func (a *Adapter) get(ctx context.Context, acc crm.Account, name, path string, q url.Values, out any) error {
 	return a.call(ctx, acc, wire.Call{Name: name, Method: http.MethodGet, URL: path, Query: q}, out)
 }
 
-type named struct {
+type name struct {
 	ID   crm.Number `json:"id"`
 	Name string     `json:"name"`
 }
@@ -209,9 +209,9 @@ func (a *Adapter) Pipelines(ctx context.Context, acc crm.Account) (all []crm.Pip
 	var list struct {
 		Embedded struct {
 			Pipelines []struct {
-				named
+				name
 				Embedded struct {
-					Statuses []named `json:"statuses"`
+					Statuses []name `json:"statuses"`
 				} `json:"_embedded"`
 			} `json:"pipelines"`
 		} `json:"_embedded"`
@@ -231,7 +231,7 @@ func (a *Adapter) Pipelines(ctx context.Context, acc crm.Account) (all []crm.Pip
 
 // element is a product: an element of the list of products, whose properties are fields with codes.
 type element struct {
-	named
+	name
 	Deleted bool `json:"is_deleted"`
 	Fields  []struct {
 		Code   string `json:"field_code"`
@@ -285,7 +285,7 @@ func (l links) after(cursor string) string {
 	return strconv.Itoa(n + 1)
 }
 
-func paged(cursor string) url.Values {
+func pageQuery(cursor string) url.Values {
 	if cursor == "" {
 		cursor = "1"
 	}
@@ -299,7 +299,7 @@ func (a *Adapter) Products(ctx context.Context, acc crm.Account,
 		return page, nil
 	}
 	var list elements
-	if err := a.get(ctx, acc, "products", "/catalogs/"+acc.Catalog+"/elements", paged(cursor), &list); err != nil {
+	if err := a.get(ctx, acc, "products", "/catalogs/"+acc.Catalog+"/elements", pageQuery(cursor), &list); err != nil {
 		return page, err
 	}
 	for _, e := range list.Embedded.Elements {
@@ -327,7 +327,7 @@ func (a *Adapter) Product(ctx context.Context, acc crm.Account, productID string
 
 // Existing implements crm.Objects.
 func (a *Adapter) Existing(ctx context.Context, acc crm.Account, productIDs []string) (found []string, err error) {
-	q := paged("")
+	q := pageQuery("")
 	for _, id := range productIDs {
 		q.Add("filter[id][]", id)
 	}
@@ -344,7 +344,7 @@ func (a *Adapter) Existing(ctx context.Context, acc crm.Account, productIDs []st
 }
 
 type lead struct {
-	named
+	name
 	Price    crm.Number `json:"price"`
 	Status   crm.Number `json:"status_id"`
 	Pipeline crm.Number `json:"pipeline_id"`
@@ -355,9 +355,9 @@ type lead struct {
 
 func (l lead) deal(currency string) crm.Deal {
 	d := crm.Deal{ID: string(l.ID), Name: l.Name, Pipeline: string(l.Pipeline), Stage: string(l.Status),
-		Amount: string(l.Price), Currency: currency, Changed: time.Unix(l.Updated, 0)}
+		Amount: string(l.Price), Currency: currency, ChangedAt: time.Unix(l.Updated, 0)}
 	if l.Closed > 0 { // the time of another stage is told only by events
-		d.Entered = time.Unix(l.Closed, 0)
+		d.EnteredAt = time.Unix(l.Closed, 0)
 	}
 	return d
 }
@@ -365,7 +365,7 @@ func (l lead) deal(currency string) crm.Deal {
 // Deals implements crm.Objects.
 func (a *Adapter) Deals(ctx context.Context, acc crm.Account, since time.Time,
 	cursor string) (page crm.Page[crm.Deal], err error) {
-	q := paged(cursor)
+	q := pageQuery(cursor)
 	q.Set("filter[updated_at][from]", strconv.FormatInt(since.Unix(), 10))
 	q.Set("order[id]", "asc")
 	var list struct {
@@ -411,7 +411,7 @@ func (a *Adapter) HasNote(ctx context.Context, acc crm.Account, dealID, text str
 				} `json:"notes"`
 			} `json:"_embedded"`
 		}
-		q := paged(cursor)
+		q := pageQuery(cursor)
 		q.Set("filter[note_type]", "common")
 		if err := a.get(ctx, acc, "notes", notes(dealID), q, &list); err != nil {
 			return false, err

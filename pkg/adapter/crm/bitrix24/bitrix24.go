@@ -55,7 +55,7 @@ func (a *Adapter) Authorization(ctx context.Context, in crm.Authorization) (stri
 }
 
 // token calls the authorization server, which all portals share.
-func (a *Adapter) token(ctx context.Context, q url.Values, secret platform.Secret) (issued issued, err error) {
+func (a *Adapter) token(ctx context.Context, q url.Values, secret platform.Secret) (issued tokenAnswer, err error) {
 	app, err := a.client.App(ctx)
 	if err != nil {
 		return issued, err
@@ -65,35 +65,35 @@ func (a *Adapter) token(ctx context.Context, q url.Values, secret platform.Secre
 	call := wire.Call{Name: "token", Method: http.MethodPost,
 		URL: a.client.Base("https://oauth.bitrix24.tech") + "/oauth/token/", Form: q,
 		Secrets: []platform.Secret{app.Secret, secret}}
-	if err := crm.JSON(ctx, a.client, call, tokenRefused, &issued); err != nil {
+	if err := crm.JSON(ctx, a.client, call, classifyToken, &issued); err != nil {
 		return issued, err
 	}
 	if issued.Access == "" || issued.Member == "" {
-		return issued, a.client.Garbled(call, errors.New("there is no token or portal"))
+		return issued, a.client.GarbledError(call, errors.New("there is no token or portal"))
 	}
 	return issued, nil
 }
 
-// issued is an answer of the authorization server.
-type issued struct {
-	wire.Issued
+// tokenAnswer is an answer of the authorization server.
+type tokenAnswer struct {
+	wire.TokenAnswer
 	Member string `json:"member_id"`
 	// Endpoint is the address of the API of the portal that the token is for.
 	Endpoint string `json:"client_endpoint"`
 }
 
 // of reports whether the token is for the portal with a host. It is sent to no other one.
-func (i issued) of(host string) bool {
+func (i tokenAnswer) of(host string) bool {
 	u, err := url.Parse(i.Endpoint)
 	return err == nil && u.Scheme == "https" && u.Port() == "" && host != "" && strings.EqualFold(u.Hostname(), host)
 }
 
-// tokenRefused classifies the refusals of the authorization server.
-func tokenRefused(a wire.Answer) *platform.Error {
+// classifyToken classifies the refusals of the authorization server.
+func classifyToken(a wire.Answer) *platform.Error {
 	if a.Status == http.StatusTooManyRequests || a.Status >= 500 {
 		return nil
 	}
-	return wire.OAuthRefused(a)
+	return wire.ClassifyOAuth(a)
 }
 
 // Connect implements crm.Connector.
@@ -240,14 +240,14 @@ func (a *Adapter) make(ctx context.Context, acc crm.Account, call wire.Call, met
 	}
 	call.Method, call.URL, call.JSON = http.MethodPost, base+"/"+method+".json", body
 	call.Secrets = []platform.Secret{acc.Address, acc.Token.Access}
-	return crm.JSON(ctx, a.client, call, refused, out)
+	return crm.JSON(ctx, a.client, call, classify, out)
 }
 
 // operationPause is the wait after a method has used its time of a window of ten minutes.
 const operationPause = time.Minute
 
-// refused classifies the errors of the API, which have a code.
-func refused(a wire.Answer) *platform.Error {
+// classify classifies the errors of the API, which have a code.
+func classify(a wire.Answer) *platform.Error {
 	var body struct {
 		Code        crm.Number `json:"error"`
 		Description string     `json:"error_description"`
@@ -256,7 +256,7 @@ func refused(a wire.Answer) *platform.Error {
 		return nil
 	}
 	if json.Unmarshal(a.Body, &body) != nil {
-		return crm.Refused(a)
+		return crm.Classify(a)
 	}
 	switch strings.ToLower(string(body.Code)) {
 	case "expired_token":
@@ -275,7 +275,7 @@ func refused(a wire.Answer) *platform.Error {
 	if a.Status == http.StatusBadRequest && strings.EqualFold(strings.TrimSuffix(body.Description, "."), "not found") {
 		return crm.NotFound()
 	}
-	return crm.Refused(a)
+	return crm.Classify(a)
 }
 
 // dealType is the type of deals among the CRM's entities.
@@ -401,7 +401,7 @@ type deal struct {
 
 func (d deal) deal(currency string) crm.Deal {
 	out := crm.Deal{ID: string(d.ID), Name: d.Title, Description: crm.Plain(d.Comments), Pipeline: string(d.Category),
-		Stage: d.Stage, Amount: string(d.Amount), Currency: d.Currency, Changed: d.Changed, Entered: d.Moved}
+		Stage: d.Stage, Amount: string(d.Amount), Currency: d.Currency, ChangedAt: d.Changed, EnteredAt: d.Moved}
 	if out.Currency == "" {
 		out.Currency = currency
 	}

@@ -69,15 +69,15 @@ func (a *Adapter) token(ctx context.Context, form url.Values, secret platform.Se
 	form.Set("client_secret", app.Secret.Reveal())
 	call := wire.Call{Name: "token", Method: http.MethodPost, URL: a.api() + "/oauth/v1/token", Form: form,
 		Secrets: []platform.Secret{app.Secret, secret}}
-	var issued wire.Issued
-	if err := crm.JSON(ctx, a.client, call, tokenRefused, &issued); err != nil {
+	var issued wire.TokenAnswer
+	if err := crm.JSON(ctx, a.client, call, classifyToken, &issued); err != nil {
 		return platform.Token{}, err
 	}
-	return crm.Issued(a.client, call, issued, before)
+	return crm.TokenOf(a.client, call, issued, before)
 }
 
-// tokenRefused classifies the refusals of the token endpoint, which have a status such as BAD_REFRESH_TOKEN.
-func tokenRefused(a wire.Answer) *platform.Error {
+// classifyToken classifies the refusals of the token endpoint, which have a status such as BAD_REFRESH_TOKEN.
+func classifyToken(a wire.Answer) *platform.Error {
 	var body struct {
 		Status string `json:"status"`
 	}
@@ -121,7 +121,7 @@ func (a *Adapter) Revoke(ctx context.Context, acc crm.Account) error {
 	t := acc.Token.Refresh
 	err := crm.JSON(ctx, a.client, wire.Call{Name: "revoke", Method: http.MethodDelete,
 		URL: a.api() + "/oauth/v1/refresh-tokens/" + url.PathEscape(t.Reveal()), Secrets: []platform.Secret{t}},
-		crm.Refused, nil)
+		crm.Classify, nil)
 	if platform.Refuses(err) || platform.KindOf(err) == platform.Expired {
 		return nil // it has ended
 	}
@@ -196,7 +196,7 @@ const (
 
 func (a *Adapter) call(ctx context.Context, acc crm.Account, call wire.Call, out any) error {
 	call.URL, call.Bearer = a.api()+call.URL, acc.Token.Access
-	return crm.JSON(ctx, a.client, call, crm.Refused, out)
+	return crm.JSON(ctx, a.client, call, crm.Classify, out)
 }
 
 func (a *Adapter) get(ctx context.Context, acc crm.Account, name, path string, q url.Values, out any) error {
@@ -316,8 +316,8 @@ func (o object) deal(currency string) crm.Deal {
 	if d.Currency == "" {
 		d.Currency = currency
 	}
-	d.Changed, _ = time.Parse(time.RFC3339, o.text("hs_lastmodifieddate")) // zero is an unknown time
-	d.Entered, _ = time.Parse(time.RFC3339, o.text(entered))
+	d.ChangedAt, _ = time.Parse(time.RFC3339, o.text("hs_lastmodifieddate")) // zero is an unknown time
+	d.EnteredAt, _ = time.Parse(time.RFC3339, o.text(entered))
 	return d
 }
 

@@ -57,7 +57,7 @@ var capabilities = platform.Capabilities{
 			Without: []platform.Option{platform.OptionAlt}},
 		platform.KindCarousel: {Caption: caption, Thread: thread, MinMedia: 2, MaxMedia: 10, Image: image},
 	},
-	Hashtags:  platform.Hashtags{Max: 30, Written: true},
+	Hashtags:  platform.Hashtags{Max: 30, InCaption: true},
 	Alt:       platform.Text{Max: 2000},
 	Comment:   caption,
 	Comments:  platform.Commenting{Reads: true, Replies: true, Text: caption},
@@ -68,7 +68,7 @@ var capabilities = platform.Capabilities{
 	Account:   platform.AccountFigures{Names: []string{"followers", "posts"}},
 	Past:      platform.Past{Page: pastPage, Figures: true},
 	Deletes:   true,
-	Habits: platform.Habits{Least: 60, Most: 180, Hashtags: 1, Links: true,
+	Habits: platform.Habits{MinCaption: 60, MaxCaption: 180, Hashtags: 1, Links: true,
 		Action: "to answer, to share the post or to open a link",
 		Form:   "A remark in a conversation: one thought, without a tone of advertising."},
 	Notes: []string{
@@ -84,9 +84,9 @@ var capabilities = platform.Capabilities{
 
 // Options are the options of posts on Bluesky, as callers send them.
 type Options struct {
-	platform.Described
-	platform.Commented
-	platform.Threaded
+	platform.AltTextOption
+	platform.FirstCommentOption
+	platform.ThreadOption
 }
 
 // Platform is Bluesky.
@@ -99,7 +99,7 @@ type Platform struct {
 func New(cfg wire.Config) *Platform {
 	c := wire.New(Name, cfg)
 	p := &Platform{API: wire.API{Client: c, Root: c.Base(server) + "/xrpc/"}}
-	p.Refused = func(bool) wire.Refused { return p.refused }
+	p.Classify = func(bool) wire.Classifier { return p.classify }
 	p.Chain = platform.Chain[state]{Steps: p, ID: Name, Caps: capabilities}
 	return p
 }
@@ -136,11 +136,11 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 	call := p.Call(http.MethodPost, "com.atproto.server.createSession", "")
 	call.JSON = map[string]string{"identifier": strings.TrimPrefix(g.Username, "@"), "password": g.Password.Reveal()}
 	call.Secrets = []platform.Secret{g.Password}
-	if err := p.Client.JSON(ctx, call, p.sessionRefused, &s); err != nil {
+	if err := p.Client.JSON(ctx, call, p.classifySession, &s); err != nil {
 		return nil, err
 	}
 	if !strings.HasPrefix(s.DID, "did:") || s.Access == "" || s.Refresh == "" {
-		return nil, p.Client.Garbled(call, errIncomplete)
+		return nil, p.Client.GarbledError(call, errIncomplete)
 	}
 	a := platform.Account{ID: s.DID, Handle: "@" + s.Handle, Name: s.Handle, Token: s.token(p.Client.Now())}
 	var profile struct {
@@ -160,11 +160,11 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 func (p *Platform) Refresh(ctx context.Context, a platform.Account) (platform.Token, error) {
 	var s session
 	call := p.Call(http.MethodPost, "com.atproto.server.refreshSession", a.Token.Refresh)
-	if err := p.Client.JSON(ctx, call, p.sessionRefused, &s); err != nil {
+	if err := p.Client.JSON(ctx, call, p.classifySession, &s); err != nil {
 		return platform.Token{}, err
 	}
 	if s.Access == "" || s.Refresh == "" {
-		return platform.Token{}, p.Client.Garbled(call, errIncomplete)
+		return platform.Token{}, p.Client.GarbledError(call, errIncomplete)
 	}
 	return s.token(p.Client.Now()), nil
 }
@@ -172,7 +172,7 @@ func (p *Platform) Refresh(ctx context.Context, a platform.Account) (platform.To
 // Revoke implements platform.Connector. It ends the session.
 func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
 	err := p.Client.JSON(ctx, p.Call(http.MethodPost, "com.atproto.server.deleteSession", a.Token.Refresh),
-		p.sessionRefused, nil)
+		p.classifySession, nil)
 	if platform.KindOf(err) == platform.Reconnect {
 		return nil // the session has ended already
 	}
@@ -180,7 +180,8 @@ func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
 }
 
 // Metrics implements platform.Publisher.
-func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.Published) (platform.Metrics, error) {
+func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.PublishedPost) (platform.Metrics,
+	error) {
 	var answer struct {
 		Posts []struct {
 			Likes     int64 `json:"likeCount"`
@@ -217,7 +218,7 @@ func (p *Platform) Days(ctx context.Context, a platform.Account, _ time.Time) ([
 
 // Delete implements platform.Deleter. The posts of a thread, and the first comment after them, have keys
 // that follow each other. The deletion of a record that does not exist succeeds.
-func (p *Platform) Delete(ctx context.Context, a platform.Account, post platform.Placed) error {
+func (p *Platform) Delete(ctx context.Context, a platform.Account, post platform.PlacedPost) error {
 	first := post.ID[strings.LastIndexByte(post.ID, '/')+1:]
 	for n := range max(post.Parts, 1) + 1 {
 		call := p.Call(http.MethodPost, "com.atproto.repo.deleteRecord", a.Token.Access)
@@ -235,13 +236,14 @@ type fault struct {
 	Message string `json:"message"`
 }
 
-// suspended are the errors of accounts that are taken down, suspended or deactivated (atproto,
+// suspendedErrors are the errors of accounts that are taken down, suspended or deactivated (atproto,
 // lexicons/com/atproto/server/createSession.json and lexicons/com/atproto/sync; packages/pds/src/auth-verifier.ts).
-var suspended = map[string]bool{"AccountTakedown": true, "AccountSuspended": true, "AccountDeactivated": true,
+var suspendedErrors = map[string]bool{"AccountTakedown": true, "AccountSuspended": true, "AccountDeactivated": true,
 	"AccountNotFound": true, "RepoTakendown": true, "RepoSuspended": true, "RepoDeactivated": true}
 
-// ended are the errors of a token (packages/pds/src/auth-verifier.ts). A refresh tells whether the session has ended.
-var ended = map[string]bool{
+// expiredErrors are the errors of a token (packages/pds/src/auth-verifier.ts). A refresh tells whether the session has
+// ended.
+var expiredErrors = map[string]bool{
 	"ExpiredToken":           true, // Token has expired, Token has been revoked
 	"InvalidToken":           true, // Token could not be verified, Bad token scope, Malformed token
 	"AuthMissing":            true, // the header was lost on the way
@@ -282,9 +284,9 @@ func accountSuspended() *platform.Error {
 		"deactivated it.")
 }
 
-// limited returns the error of too many calls. Bluesky names the second at which the next is taken
+// limitError returns the error of too many calls. Bluesky names the second at which the next is taken
 // (docs.bsky.app, Rate Limits).
-func (p *Platform) limited(a wire.Answer) *platform.Error {
+func (p *Platform) limitError(a wire.Answer) *platform.Error {
 	var after time.Duration
 	if at, err := strconv.ParseInt(a.Header.Get("RateLimit-Reset"), 10, 64); err == nil {
 		after = min(max(time.Unix(at, 0).Sub(p.Client.Now()), 0), 24*time.Hour)
@@ -292,20 +294,20 @@ func (p *Platform) limited(a wire.Answer) *platform.Error {
 	return platform.Limited(after)
 }
 
-// refused classifies the refusals of the server of the account, which name an error.
-func (p *Platform) refused(a wire.Answer) *platform.Error {
+// classify classifies the refusals of the server of the account, which name an error.
+func (p *Platform) classify(a wire.Answer) *platform.Error {
 	var f fault
 	named := json.Unmarshal(a.Body, &f) == nil && f.Error != ""
 	switch {
 	case a.OK() || a.Status >= 500: // the status tells the failures inside Bluesky
 		return nil
 	case a.Status == http.StatusTooManyRequests, f.Error == "RateLimitExceeded":
-		return p.limited(a)
+		return p.limitError(a)
 	case !named:
 		return nil
-	case ended[f.Error]:
+	case expiredErrors[f.Error]:
 		return platform.TokenExpired()
-	case suspended[f.Error]:
+	case suspendedErrors[f.Error]:
 		return accountSuspended()
 	}
 	if means, ok := refusals[f.Error]; ok {
@@ -314,9 +316,9 @@ func (p *Platform) refused(a wire.Answer) *platform.Error {
 	return platform.Odd()
 }
 
-// sessionRefused classifies the refusals of the calls that open, renew and end a session. Only an answer with the
+// classifySession classifies the refusals of the calls that open, renew and end a session. Only an answer with the
 // status 400 or 401 and an error of the token or of the account ends a connection.
-func (p *Platform) sessionRefused(a wire.Answer) *platform.Error {
+func (p *Platform) classifySession(a wire.Answer) *platform.Error {
 	var f fault
 	named := json.Unmarshal(a.Body, &f) == nil && f.Error != ""
 	own := a.Status == http.StatusBadRequest || a.Status == http.StatusUnauthorized
@@ -324,13 +326,13 @@ func (p *Platform) sessionRefused(a wire.Answer) *platform.Error {
 	case a.OK():
 		return nil
 	case a.Status == http.StatusTooManyRequests, own && f.Error == "RateLimitExceeded":
-		return p.limited(a)
-	case own && named && suspended[f.Error]:
+		return p.limitError(a)
+	case own && named && suspendedErrors[f.Error]:
 		return accountSuspended()
 	case own && f.Error == "AuthFactorTokenRequired":
 		return platform.NeedsReconnect(platform.CodeNeedsReconnect, "Bluesky wants a code sent by e-mail. Connect the "+
 			"account with an app password.")
-	case own && named && ended[f.Error]:
+	case own && named && expiredErrors[f.Error]:
 		return platform.Disconnected()
 	}
 	return platform.Busy()
@@ -356,16 +358,16 @@ var (
 	})
 )
 
-// videoRefused classifies the refusals of the video service. It has tokens of its own, so that a refusal of one says
+// classifyVideo classifies the refusals of the video service. It has tokens of its own, so that a refusal of one says
 // nothing about the session of the account: after some attempts the refusal is final.
-func (p *Platform) videoRefused(a wire.Answer) *platform.Error {
+func (p *Platform) classifyVideo(a wire.Answer) *platform.Error {
 	var f fault
 	_ = json.Unmarshal(a.Body, &f) // an answer in another form explains nothing
 	switch {
 	case a.OK() || a.Status >= 500:
 		return nil
 	case a.Status == http.StatusTooManyRequests, f.Error == "RateLimitExceeded":
-		return p.limited(a)
+		return p.limitError(a)
 	case a.Status == http.StatusRequestEntityTooLarge:
 		return mediaRefused()
 	}
@@ -382,7 +384,7 @@ func videoMeans(said string) *platform.Error {
 		return platform.Full(24 * time.Hour)
 	case videoLater().MatchString(said):
 		return platform.Later(platform.CodePlatformUnavailable, "Bluesky takes no videos at the moment.").
-			After(10 * time.Minute)
+			WithWait(10 * time.Minute)
 	case videoSize().MatchString(said):
 		return mediaRefused()
 	case videoMail().MatchString(said):

@@ -52,8 +52,8 @@ func (b blob) wire() map[string]any {
 		"size": b.Size}
 }
 
-// given is a blob as the platform answers it.
-type given struct {
+// blobAnswer is a blob as the platform answers it.
+type blobAnswer struct {
 	Ref struct {
 		Link string `json:"$link"`
 	} `json:"ref"`
@@ -61,7 +61,7 @@ type given struct {
 	Size int64  `json:"size"`
 }
 
-func (g given) blob() blob { return blob{g.Ref.Link, g.MIME, g.Size} }
+func (g blobAnswer) blob() blob { return blob{g.Ref.Link, g.MIME, g.Size} }
 
 // Begin implements platform.Steps. It chooses the keys of the records.
 func (p *Platform) Begin(ctx context.Context, w *platform.Work[state]) error {
@@ -80,7 +80,7 @@ func (p *Platform) Begin(ctx context.Context, w *platform.Work[state]) error {
 	}
 	call := wire.Call{Name: "getUploadLimits", Method: http.MethodGet, Bearer: token,
 		URL: p.Client.Base(videos) + "/xrpc/app.bsky.video.getUploadLimits"}
-	if err := p.Client.JSON(ctx, call, p.videoRefused, &limits); err != nil || limits.Can {
+	if err := p.Client.JSON(ctx, call, p.classifyVideo, &limits); err != nil || limits.Can {
 		return err
 	}
 	if limits.Left != nil && *limits.Left <= 0 {
@@ -174,13 +174,13 @@ func (p *Platform) image(ctx context.Context, a platform.Account, m platform.Med
 	call := p.Call(http.MethodPost, "com.atproto.repo.uploadBlob", a.Token.Access)
 	call.Body, call.Timeout = wire.Range(ctx, m, 0, m.Bytes), wire.UploadTimeout
 	var answer struct {
-		Blob given `json:"blob"`
+		Blob blobAnswer `json:"blob"`
 	}
 	if err := p.Send(ctx, call, &answer); err != nil {
 		return blob{}, err
 	}
 	if answer.Blob.Ref.Link == "" {
-		return blob{}, p.Client.Garbled(call, errIncomplete)
+		return blob{}, p.Client.GarbledError(call, errIncomplete)
 	}
 	return answer.Blob.blob(), nil
 }
@@ -219,12 +219,12 @@ func (p *Platform) host(ctx context.Context, a platform.Account) (string, error)
 
 // progress is the state of the processing of a video: app.bsky.video.defs#jobStatus.
 type progress struct {
-	Job     string `json:"jobId"`
-	State   string `json:"state"`
-	Blob    *given `json:"blob"`
-	Error   string `json:"error"`
-	Failure string `json:"failureCode"`
-	Message string `json:"message"`
+	Job     string      `json:"jobId"`
+	State   string      `json:"state"`
+	Blob    *blobAnswer `json:"blob"`
+	Error   string      `json:"error"`
+	Failure string      `json:"failureCode"`
+	Message string      `json:"message"`
 }
 
 // video uploads a video for processing. Bluesky knows a video that it has processed before.
@@ -254,12 +254,12 @@ func (p *Platform) video(ctx context.Context, a platform.Account, key string, m 
 		made.progress = *made.Status
 	}
 	if known := answer.Status == http.StatusConflict && made.Job != ""; !known {
-		if err := p.Client.Check(call, answer, p.videoRefused); err != nil {
+		if err := p.Client.Check(call, answer, p.classifyVideo); err != nil {
 			return progress{}, err
 		}
 	}
 	if unreadable != nil || made.Job == "" {
-		return progress{}, p.Client.Garbled(call, errors.Join(unreadable, errIncomplete))
+		return progress{}, p.Client.GarbledError(call, errors.Join(unreadable, errIncomplete))
 	}
 	return made.progress, nil
 }
@@ -271,7 +271,7 @@ func (p *Platform) job(ctx context.Context, id string) (progress, error) {
 	}
 	call := wire.Call{Name: "getJobStatus", Method: http.MethodGet,
 		URL: p.Client.Base(videos) + "/xrpc/app.bsky.video.getJobStatus", Query: url.Values{"jobId": {id}}}
-	err := p.Client.JSON(ctx, call, p.videoRefused, &answer)
+	err := p.Client.JSON(ctx, call, p.classifyVideo, &answer)
 	if answer.Status.Job == "" {
 		answer.Status.Job = id
 	}
@@ -310,16 +310,16 @@ func following(key string, n int) string {
 func (p *Platform) Make(ctx context.Context, w *platform.Work[state]) (platform.Ref, error) {
 	call := p.Call(http.MethodPost, "com.atproto.repo.createRecord", w.Account.Token.Access)
 	call.Posts = true
-	call.JSON = map[string]any{"repo": w.Account.ID, "collection": collection, "rkey": w.Own.key(w.Post, w.Made),
+	call.JSON = map[string]any{"repo": w.Account.ID, "collection": collection, "rkey": w.Own.key(w.Post, w.PostsMade),
 		"record": content(w)}
 	var made record
 	var lacking bool
 	err := p.Client.JSON(ctx, call, func(a wire.Answer) *platform.Error {
 		var f fault
 		lacking = !a.OK() && a.Status < 500 && json.Unmarshal(a.Body, &f) == nil && f.Error == "BlobNotFound"
-		return p.refused(a)
+		return p.classify(a)
 	}, &made)
-	if lacking && w.Own.Uploads < maxUploads && w.Made == 0 && len(w.Own.Files) > 0 {
+	if lacking && w.Own.Uploads < maxUploads && w.PostsMade == 0 && len(w.Own.Files) > 0 {
 		// The server has removed the files, which it keeps for some time only: they are uploaded again.
 		w.Own.Files, w.Own.Job, w.Own.Uploads = nil, "", w.Own.Uploads+1
 		return platform.Ref{}, platform.ErrMore
@@ -338,7 +338,7 @@ func (p *Platform) Make(ctx context.Context, w *platform.Work[state]) (platform.
 		return platform.Ref{}, err
 	}
 	if made.URI == "" || made.CID == "" {
-		return platform.Ref{}, p.Client.Garbled(call, errIncomplete)
+		return platform.Ref{}, p.Client.GarbledError(call, errIncomplete)
 	}
 	return made.ref(w.Account), nil
 }
@@ -366,7 +366,7 @@ func (r record) ref(a platform.Account) platform.Ref {
 func (p *Platform) Find(ctx context.Context, w *platform.Work[state]) (platform.Ref, platform.Stage, error) {
 	var found record
 	err := p.Get(ctx, w.Account.Token.Access, "com.atproto.repo.getRecord", url.Values{"repo": {w.Account.ID},
-		"collection": {collection}, "rkey": {w.Own.key(w.Post, w.Made)}}, &found)
+		"collection": {collection}, "rkey": {w.Own.key(w.Post, w.PostsMade)}}, &found)
 	switch {
 	case platform.CodeOf(err) == platform.CodePostNotFound:
 		return platform.Ref{}, platform.StageFinalize, nil
@@ -382,7 +382,7 @@ func (p *Platform) Find(ctx context.Context, w *platform.Work[state]) (platform.
 func content(w *platform.Work[state]) map[string]any {
 	text := w.Text()
 	r := map[string]any{"$type": collection, "text": text,
-		"createdAt": time.UnixMicro(w.Own.At).Add(time.Duration(w.Made) * time.Millisecond).UTC().
+		"createdAt": time.UnixMicro(w.Own.At).Add(time.Duration(w.PostsMade) * time.Millisecond).UTC().
 			Format("2006-01-02T15:04:05.000Z")}
 	if w.Post.Language != "" {
 		r["langs"] = []string{w.Post.Language}
@@ -390,7 +390,7 @@ func content(w *platform.Work[state]) map[string]any {
 	if facets := w.Own.facets(text); len(facets) > 0 {
 		r["facets"] = facets
 	}
-	if w.Made > 0 {
+	if w.PostsMade > 0 {
 		parent := w.Last
 		if w.IsComment() {
 			parent = w.First
@@ -478,7 +478,7 @@ type threadPost struct {
 }
 
 // Comments implements platform.CommentReader. The replies to a post are one page, which lacks those below threadDepth.
-func (p *Platform) Comments(ctx context.Context, a platform.Account, post platform.Published,
+func (p *Platform) Comments(ctx context.Context, a platform.Account, post platform.PublishedPost,
 	_ string) (page platform.CommentPage, err error) {
 	var answer struct {
 		Thread threadPost `json:"thread"`
@@ -539,7 +539,7 @@ func (p *Platform) Reply(ctx context.Context, a platform.Account, r platform.Rep
 		return "", err
 	}
 	if made.URI == "" {
-		return "", p.Client.Garbled(call, errors.New("there is no address"))
+		return "", p.Client.GarbledError(call, errors.New("there is no address"))
 	}
 	return made.URI, nil
 }

@@ -60,7 +60,7 @@ var capabilities = platform.Capabilities{
 	},
 	Origin: platform.Origin{Reads: []platform.Mark{platform.MarkIPTC, platform.MarkC2PA},
 		Source: "https://about.fb.com/news/2024/02/labeling-ai-generated-images-on-facebook-instagram-and-threads/"},
-	Hashtags: platform.Hashtags{Max: 30, Written: true},
+	Hashtags: platform.Hashtags{Max: 30, InCaption: true},
 	Alt:      platform.Text{Max: 1000},
 	Comment:  platform.Text{Max: 8000},
 	Comments: platform.Commenting{Reads: true, Replies: true, Hides: true, Deletes: true,
@@ -86,7 +86,7 @@ var capabilities = platform.Capabilities{
 	Deletes:   true,
 	Pulls:     true,
 	Lookups:   []platform.Lookup{{Kind: platform.LookupLocation, Searches: true}},
-	Habits: platform.Habits{FirstLine: 400, Least: 80, Most: 600, Hashtags: 2, Links: true,
+	Habits: platform.Habits{FirstLine: 400, MinCaption: 80, MaxCaption: 600, Hashtags: 2, Links: true,
 		Hours: []int{9, 12, 18, 15}, WeekendHours: []int{10, 13, 19, 16},
 		Action: "to comment, to share the post or to open a link",
 		Form: "It is told to people who know each other: a small story, then a question that can be " +
@@ -102,16 +102,16 @@ var capabilities = platform.Capabilities{
 
 // Options are the options of posts on Facebook, as callers send them.
 type Options struct {
-	platform.Described
-	platform.Commented
-	platform.Partnered
-	platform.Located
+	platform.AltTextOption
+	platform.FirstCommentOption
+	platform.PartnersOption
+	platform.LocationOption
 }
 
 // Platform is Facebook.
 type Platform struct {
 	wire.Connector
-	wire.Kept // only the login that granted the access can revoke it, and its token is not kept
+	wire.NoRevoke // only the login that granted the access can revoke it, and its token is not kept
 	platform.Chain[state]
 	graph.Commenter
 	api graph.API
@@ -124,7 +124,7 @@ func New(cfg wire.Config) *Platform {
 	p := &Platform{Connector: wire.Connector{API: g.API, OAuth: wire.OAuth{
 		Authorize: c.Base(dialog) + version + "/dialog/oauth",
 		Token:     c.Base(graphAddress) + version + "/oauth/access_token",
-		Scopes:    capabilities.Scopes, Divider: ",", Refused: refusals.Code,
+		Scopes:    capabilities.Scopes, Divider: ",", Classify: refusals.Code,
 	}}, api: g}
 	p.Commenter = graph.Commenter{Reader: graph.Reader{Via: g, Listing: "/comments", Hide: "is_hidden",
 		List: url.Values{"filter": {"stream"}, "order": {"reverse_chronological"},
@@ -147,7 +147,7 @@ type total struct {
 }
 
 // Metrics implements platform.Publisher.
-func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.Published) (m platform.Metrics,
+func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.PublishedPost) (m platform.Metrics,
 	err error) {
 	if !known(post.ID) {
 		return m, p.api.NoPost()
@@ -239,7 +239,7 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 		return nil, err
 	}
 	prolong := p.OAuth
-	prolong.Refused = refusals.Token
+	prolong.Classify = refusals.Token
 	form := url.Values{"grant_type": {"fb_exchange_token"}, "fb_exchange_token": {short.Access.Reveal()}}
 	long, err := p.Client.Issue(ctx, prolong, form, short.Access)
 	if err != nil {
@@ -331,7 +331,7 @@ func reel(post platform.Post) bool {
 func (p *Platform) Prepare(ctx context.Context, w *platform.Work[state]) (ready bool, wait time.Duration, err error) {
 	s := &w.Own
 	switch {
-	case w.Made > 0:
+	case w.PostsMade > 0:
 		return true, 0, nil
 	case reel(w.Post):
 		return p.prepareReel(ctx, w.Account, w.Post, s)
@@ -364,7 +364,7 @@ func (p *Platform) prepareReel(ctx context.Context, a platform.Account, post pla
 			return false, 0, err
 		}
 		if !graph.Number(made.ID) || !p.Client.Trusts(made.Upload, "facebook.com") {
-			return false, 0, p.Client.Garbled(call, graph.ErrNoID)
+			return false, 0, p.Client.GarbledError(call, graph.ErrNoID)
 		}
 		s.Reel, s.Upload = made.ID, made.Upload
 		return false, 0, nil
@@ -395,7 +395,7 @@ func unsent(a wire.Answer) *platform.Error {
 		} `json:"debug_info"`
 	}
 	if err := json.Unmarshal(a.Body, &body); err != nil || body.Info == nil {
-		return refusals.Refused(false)(a)
+		return refusals.Classify(false)(a)
 	}
 	if body.Info.Retriable || a.Status >= http.StatusInternalServerError {
 		return platform.Busy().Saying(body.Info.Message)
@@ -590,7 +590,7 @@ func (p *Platform) End(ctx context.Context, w *platform.Work[state]) (ended bool
 }
 
 // Edit implements platform.Editor.
-func (p *Platform) Edit(ctx context.Context, a platform.Account, post platform.Placed, text string) error {
+func (p *Platform) Edit(ctx context.Context, a platform.Account, post platform.PlacedPost, text string) error {
 	name := "message"
 	if graph.Number(post.ID) {
 		name = "description" // of a video
@@ -604,12 +604,12 @@ func (p *Platform) Edit(ctx context.Context, a platform.Account, post platform.P
 
 // Lookup implements platform.Finder. It finds the pages of places.
 func (p *Platform) Lookup(ctx context.Context, a platform.Account, _ platform.LookupKind,
-	text string) ([]platform.Found, error) {
+	text string) ([]platform.LookupResult, error) {
 	return p.api.Places(ctx, a, text)
 }
 
 // Delete implements platform.Deleter.
-func (p *Platform) Delete(ctx context.Context, a platform.Account, post platform.Placed) error {
+func (p *Platform) Delete(ctx context.Context, a platform.Account, post platform.PlacedPost) error {
 	return p.api.Delete(ctx, a.Token.Access, post.ID)
 }
 

@@ -60,8 +60,8 @@ func TestConformance(t *testing.T) {
 func TestAPaidPartnershipNamesItsPartner(t *testing.T) {
 	f := newFixture()
 	defer f.Close()
-	paid := platform.Options{Own: facebook.Options{Partnered: platform.Partnered{
-		Sponsored: platform.Sponsored{Paid: true}, Partners: []string{"178"}}}}
+	paid := platform.Options{Own: facebook.Options{PartnersOption: platform.PartnersOption{
+		SponsorOption: platform.SponsorOption{Paid: true}, Partners: []string{"178"}}}}
 	_, err := platformtest.Publish(t.Context(), f, f.Account, platform.Post{Key: "pub_1", Kind: platform.KindCarousel,
 		Caption: "Shoes", Media: []platform.Media{fixture.Image("b"), fixture.Image("d")}, Options: paid})
 	if posts := f.Fake.Posts(); err != nil || !strings.Contains(posts[0], "paid by 178") {
@@ -71,8 +71,9 @@ func TestAPaidPartnershipNamesItsPartner(t *testing.T) {
 	if c.Supports(platform.KindVideo, platform.OptionPaid) || !c.Supports(platform.KindPost, platform.OptionPaid) {
 		t.Error("it is not taken by posts and carousels alone")
 	}
-	if found := c.Refuses(platform.Post{Options: platform.Options{Own: facebook.Options{Partnered: platform.Partnered{
-		Sponsored: platform.Sponsored{Paid: true}}}}}); len(found) != 1 {
+	if found :=
+		c.Refuses(platform.Post{Options: platform.Options{Own: facebook.Options{PartnersOption: platform.PartnersOption{
+			SponsorOption: platform.SponsorOption{Paid: true}}}}}); len(found) != 1 {
 		t.Errorf("without a partner: %+v", found)
 	}
 }

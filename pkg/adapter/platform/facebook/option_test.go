@@ -9,7 +9,7 @@ import (
 )
 
 func TestOptions(t *testing.T) {
-	place := facebook.Options{Located: platform.Located{LocationID: "106"}}
+	place := facebook.Options{LocationOption: platform.LocationOption{LocationID: "106"}}
 	post := platform.Post{Key: "pub_1", Kind: platform.KindPost, Caption: "A shoe"}
 	reel := platform.Post{Key: "pub_2", Kind: platform.KindVideo, Caption: "It runs",
 		Media: []platform.Media{fixture.Video("e", 9000)}}

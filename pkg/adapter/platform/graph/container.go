@@ -73,9 +73,9 @@ type Containers struct {
 	Caption string
 	// Image is the delay of the first look at what has no video.
 	Image time.Duration
-	// Settled is how long a published post takes to appear in the list of posts: if it does not, the publication ends
+	// ListDelay is how long a published post takes to appear in the list of posts: if it does not, the publication ends
 	// without its id. If it is 0, the post is looked for as long as any.
-	Settled time.Duration
+	ListDelay time.Duration
 	// Words are the explanations of Detail that are no code.
 	Words []State
 	// File returns the container of the i-th file.
@@ -117,7 +117,7 @@ func (c *Containers) Begin(ctx context.Context, w *platform.Work[Boxes]) error {
 // first post of a thread is made again here, because the publication cannot begin again.
 func (c *Containers) Prepare(ctx context.Context, w *platform.Work[Boxes]) (ready bool, wait time.Duration, err error) {
 	ready, wait, err = c.prepare(ctx, w)
-	if platform.KindOf(err) == platform.Restart && w.Made > 0 && w.Own.renew() {
+	if platform.KindOf(err) == platform.Restart && w.PostsMade > 0 && w.Own.renew() {
 		return false, again, nil
 	}
 	return ready, wait, err
@@ -125,9 +125,9 @@ func (c *Containers) Prepare(ctx context.Context, w *platform.Work[Boxes]) (read
 
 func (c *Containers) prepare(ctx context.Context, w *platform.Work[Boxes]) (ready bool, wait time.Duration, err error) {
 	s := &w.Own
-	carousel := w.Made == 0 && len(w.Post.Media) > 1
+	carousel := w.PostsMade == 0 && len(w.Post.Media) > 1
 	switch {
-	case s.Box != "" && s.For == w.Made+1:
+	case s.Box != "" && s.For == w.PostsMade+1:
 		if state, err := c.state(ctx, w.Account, s.Box); err != nil || state == inProgress {
 			return false, processing, err
 		}
@@ -154,14 +154,14 @@ func (c *Containers) prepare(ctx context.Context, w *platform.Work[Boxes]) (read
 	switch {
 	case carousel:
 		form = url.Values{"media_type": {"CAROUSEL"}, "children": {strings.Join(s.Children, ",")}}
-	case w.Made == 0 && len(w.Post.Media) == 1:
+	case w.PostsMade == 0 && len(w.Post.Media) == 1:
 		form, files = c.File(w.Post, 0), w.Post.Media
 	}
 	c.Describe(form, w)
 	if s.Box, err = c.Graph.Create(ctx, w.Account.Token.Access, "/"+w.Account.ID+c.Edge, form, false); err != nil {
 		return false, 0, err
 	}
-	s.For = w.Made + 1
+	s.For = w.PostsMade + 1
 	return false, c.wait(files), nil
 }
 
@@ -175,19 +175,19 @@ func (c *Containers) wait(files []platform.Media) time.Duration {
 	return c.Image
 }
 
-// seen is a container as the platform shows it: its state, and what explains it.
-type seen struct{ state, detail string }
+// containerState is a container as the platform shows it: its state, and what explains it.
+type containerState struct{ state, detail string }
 
 // look reads a container.
-func (c *Containers) look(ctx context.Context, a platform.Account, container string) (box seen, err error) {
+func (c *Containers) look(ctx context.Context, a platform.Account, container string) (box containerState, err error) {
 	gone := c.Graph.Refusals
 	gone.Missing = func() *platform.Error { return platform.Again(nil) }
 	call := c.Graph.Call(http.MethodGet, "/"+url.PathEscape(container), a.Token.Access)
 	call.Query = url.Values{"fields": {c.State + "," + c.Detail}}
 	var answer map[string]any
-	err = c.Graph.Client.JSON(ctx, call, gone.Refused(false), &answer)
+	err = c.Graph.Client.JSON(ctx, call, gone.Classify(false), &answer)
 	if platform.KindOf(err) == platform.Restart {
-		return seen{missing, WordsOf(err)}, nil
+		return containerState{missing, WordsOf(err)}, nil
 	}
 	if err != nil {
 		return box, err
@@ -216,7 +216,7 @@ var named = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b
 
 // fault returns the error of a container that cannot be published, or nil. A container that has failed for a reason
 // that is not known is made again.
-func (c *Containers) fault(box seen) error {
+func (c *Containers) fault(box containerState) error {
 	switch box.state {
 	case expired, missing:
 		return platform.Again(nil).Saying(box.detail)
@@ -256,7 +256,7 @@ func (c *Containers) Ready(ctx context.Context, a platform.Account, container st
 
 // Make implements platform.Steps. It publishes the container.
 func (c *Containers) Make(ctx context.Context, w *platform.Work[Boxes]) (platform.Ref, error) {
-	if w.Own.For != w.Made+1 || w.Own.Box == "" {
+	if w.Own.For != w.PostsMade+1 || w.Own.Box == "" {
 		return platform.Ref{}, platform.Reject(platform.CodeInvalidHandle, "The publication is not known.")
 	}
 	id, err := c.Graph.Create(ctx, w.Account.Token.Access, "/"+w.Account.ID+c.Edge+"_publish",
@@ -274,7 +274,7 @@ func (c *Containers) refilled(ctx context.Context, w *platform.Work[Boxes], refu
 	switch {
 	case err != nil, box.state == published, box.state == inProgress:
 		return platform.Lost(refused)
-	case box.state == expired && w.Made == 0:
+	case box.state == expired && w.PostsMade == 0:
 		return refused // the publication begins again
 	case !w.Own.renew():
 		return platform.Reject(platform.CodeMediaExpired, c.Graph.Refusals.Label+" loses again and again what was "+
@@ -302,7 +302,7 @@ func (c *Containers) Find(ctx context.Context, w *platform.Work[Boxes]) (platfor
 	switch box.state {
 	case failed, expired: // nothing was posted
 		err := c.fault(box)
-		if platform.KindOf(err) == platform.Restart && w.Made > 0 && w.Own.renew() {
+		if platform.KindOf(err) == platform.Restart && w.PostsMade > 0 && w.Own.renew() {
 			w.Wait = again
 			return platform.Ref{}, platform.StageCheck, nil
 		}
@@ -328,7 +328,7 @@ func (c *Containers) Find(ctx context.Context, w *platform.Work[Boxes]) (platfor
 			return platform.Ref{ID: id}, platform.StageDone, nil
 		}
 	}
-	if box.state == published && c.Settled > 0 && c.Graph.Client.Now().Sub(w.SentAt) >= c.Settled {
+	if box.state == published && c.ListDelay > 0 && c.Graph.Client.Now().Sub(w.SentAt) >= c.ListDelay {
 		return platform.Ref{}, platform.StageDone, nil
 	}
 	return platform.Ref{}, platform.StageReconcile, nil
@@ -458,7 +458,7 @@ func (r Refusals) as(row Row, posts bool, a wire.Answer) *platform.Error {
 	}
 	switch row.Outcome {
 	case Wait:
-		return say(platform.Busy().After(row.After))
+		return say(platform.Busy().WithWait(row.After))
 	case Limited:
 		return say(platform.Limited(regained(a)))
 	case Spent:
@@ -604,8 +604,8 @@ var Common = []Row{
 	{Code: 104, Outcome: Setup, Source: MetaErrors},
 }
 
-// Boxed are the answers of the platforms that publish by containers.
-var Boxed = []Row{
+// ContainerAnswers are the answers of the platforms that publish by containers.
+var ContainerAnswers = []Row{
 	{Subcode: 2207001, Outcome: Passing, Source: BoxErrors},
 	{Subcode: 2207003, Outcome: Passing, Source: BoxErrors},
 	{Subcode: 2207032, Outcome: Passing, Source: BoxErrors},

@@ -49,8 +49,8 @@ func read(a wire.Answer) *failure {
 	return f.Error
 }
 
-// Refused classifies refusals by code and subcode; posts reports whether the call may have made a post.
-func (r Refusals) Refused(posts bool) wire.Refused {
+// Classify classifies refusals by code and subcode; posts reports whether the call may have made a post.
+func (r Refusals) Classify(posts bool) wire.Classifier {
 	return func(a wire.Answer) *platform.Error {
 		f := read(a)
 		if f == nil {
@@ -139,7 +139,7 @@ func Ends(ctx context.Context, g API, token platform.Secret, otherwise time.Time
 	call := wire.Call{Name: "debug_token", Method: http.MethodGet, URL: g.Root + "/debug_token",
 		Bearer: platform.Secret(app.ID + "|" + app.Secret.Reveal()), Query: url.Values{"input_token": {token.Reveal()}},
 		Secrets: []platform.Secret{token, app.Secret}}
-	switch err := g.Client.JSON(ctx, call, Refusals{}.Refused(false), &answer); {
+	switch err := g.Client.JSON(ctx, call, Refusals{}.Classify(false), &answer); {
 	case err != nil || answer.Data.Ends == nil:
 		return otherwise
 	case *answer.Data.Ends == 0:
@@ -171,7 +171,7 @@ type API struct {
 // New returns the interface of a platform at an address with a version; known reports whether an id may be that of a
 // post.
 func New(c *wire.Client, root string, r Refusals, known func(id string) bool) API {
-	return API{wire.API{Client: c, Root: root, Refused: r.Refused}, r, known}
+	return API{wire.API{Client: c, Root: root, Classify: r.Classify}, r, known}
 }
 
 // NoPost returns the error of a post that does not exist.
@@ -185,7 +185,7 @@ func (g API) OfPost(ctx context.Context, token platform.Secret, path string, que
 	gone.Missing = g.NoPost
 	call := g.Call(http.MethodGet, path, token)
 	call.Query = query
-	return g.Client.JSON(ctx, call, gone.Refused(false), out)
+	return g.Client.JSON(ctx, call, gone.Classify(false), out)
 }
 
 // Delete deletes a post. One that does not exist any more is deleted already.
@@ -195,12 +195,12 @@ func (g API) Delete(ctx context.Context, token platform.Secret, id string) error
 	}
 	gone := g.Refusals
 	gone.Missing, gone.Lenient = g.NoPost, true
-	err := g.Client.JSON(ctx, g.Call(http.MethodDelete, "/"+id, token), gone.Refused(false), nil)
+	err := g.Client.JSON(ctx, g.Call(http.MethodDelete, "/"+id, token), gone.Classify(false), nil)
 	return platform.Except(platform.CodePostNotFound, err)
 }
 
 // Places returns pages of places whose name is like the text, without pages that have no place.
-func (g API) Places(ctx context.Context, a platform.Account, text string) (all []platform.Found, err error) {
+func (g API) Places(ctx context.Context, a platform.Account, text string) (all []platform.LookupResult, err error) {
 	var answer struct {
 		Data []struct {
 			ID       string `json:"id"`
@@ -222,7 +222,7 @@ func (g API) Places(ctx context.Context, a platform.Account, text string) (all [
 		}
 		parts := []string{d.Location.Street, d.Location.City, d.Location.Country}
 		parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
-		all = append(all, platform.Found{ID: d.ID, Name: d.Name, Detail: strings.Join(parts, ", ")})
+		all = append(all, platform.LookupResult{ID: d.ID, Name: d.Name, Detail: strings.Join(parts, ", ")})
 	}
 	return all, nil
 }
@@ -239,7 +239,7 @@ func (g API) Create(ctx context.Context, token platform.Secret, path string, for
 		return "", err
 	}
 	if !g.known(made.ID) {
-		return "", g.Client.Garbled(call, ErrNoID)
+		return "", g.Client.GarbledError(call, ErrNoID)
 	}
 	return made.ID, nil
 }
@@ -280,8 +280,8 @@ type list[T any] struct {
 	Paging Paging `json:"paging"`
 }
 
-// rest returns the entries of a list after its first page.
-func rest[T any](ctx context.Context, g API, token platform.Secret, path, fields string, first Paging) (all []T,
+// restOf returns the entries of a list after its first page.
+func restOf[T any](ctx context.Context, g API, token platform.Secret, path, fields string, first Paging) (all []T,
 	err error) {
 	after := first.Cursor()
 	for range mostLists - 1 {
@@ -313,7 +313,7 @@ func entries[T any](ctx context.Context, g API, token platform.Secret, path, fie
 	if err != nil {
 		return nil, err
 	}
-	more, err := rest[T](ctx, g, token, path, fields, first.Paging)
+	more, err := restOf[T](ctx, g, token, path, fields, first.Paging)
 	return append(first.Data, more...), err
 }
 
@@ -353,7 +353,7 @@ func Pages[T any](ctx context.Context, g API, token platform.Secret, fields stri
 			if !Number(b.ID) {
 				continue
 			}
-			more, err := rest[T](ctx, g, token, "/"+b.ID+"/"+edge.name, fields, edge.first.Paging)
+			more, err := restOf[T](ctx, g, token, "/"+b.ID+"/"+edge.name, fields, edge.first.Paging)
 			if err != nil {
 				return nil, err
 			}
@@ -366,8 +366,8 @@ func Pages[T any](ctx context.Context, g API, token platform.Secret, fields stri
 // maxChallenge bounds the text that Meta sends to check an address, and that the answer repeats.
 const maxChallenge = 100
 
-// Announced implements platform.Announcer.
-func (g Commenter) Announced(ctx context.Context, h platform.Hook) (all []platform.Announced, answer string,
+// ChangedPosts implements platform.Announcer.
+func (g Commenter) ChangedPosts(ctx context.Context, h platform.Hook) (all []platform.ChangedPost, answer string,
 	err error) {
 	app, err := g.Via.Client.App(ctx)
 	if err != nil {
@@ -411,7 +411,7 @@ func (g Commenter) Announced(ctx context.Context, h platform.Hook) (all []platfo
 		for _, change := range e.Changes {
 			post := change.Value.Post + change.Value.Media.ID
 			if change.Field == g.Field && post != "" && (change.Value.Item == "" || change.Value.Item == "comment") {
-				all = append(all, platform.Announced{Account: e.ID, Post: post})
+				all = append(all, platform.ChangedPost{Account: e.ID, Post: post})
 			}
 		}
 	}
@@ -559,7 +559,7 @@ func (n Node) comment(a platform.Account, postID, parent string) platform.Commen
 }
 
 // Comments implements platform.CommentReader. A page has the replies to its comments.
-func (g Reader) Comments(ctx context.Context, a platform.Account, post platform.Published,
+func (g Reader) Comments(ctx context.Context, a platform.Account, post platform.PublishedPost,
 	after string) (page platform.CommentPage, err error) {
 	if !g.Via.known(post.ID) {
 		return page, g.Via.NoPost()
@@ -573,7 +573,7 @@ func (g Reader) Comments(ctx context.Context, a platform.Account, post platform.
 		call.Query.Set("after", after)
 	}
 	var nodes Nodes
-	if err := g.Via.Client.JSON(ctx, call, g.refused(false, platform.CodePostNotFound), &nodes); err != nil {
+	if err := g.Via.Client.JSON(ctx, call, g.classify(false, platform.CodePostNotFound), &nodes); err != nil {
 		return page, err
 	}
 	for _, n := range nodes.Data {
@@ -604,46 +604,46 @@ func (g Commenter) Reply(ctx context.Context, a platform.Account, r platform.Rep
 	var made struct {
 		ID string `json:"id"`
 	}
-	if err := g.Via.Client.JSON(ctx, call, g.refused(true, platform.CodeCommentNotFound), &made); err != nil {
+	if err := g.Via.Client.JSON(ctx, call, g.classify(true, platform.CodeCommentNotFound), &made); err != nil {
 		return "", err
 	}
 	if made.ID == "" {
-		return "", g.Via.Client.Garbled(call, ErrNoID)
+		return "", g.Via.Client.GarbledError(call, ErrNoID)
 	}
 	return made.ID, nil
 }
 
 // HideComment implements platform.CommentHider.
-func (g Reader) HideComment(ctx context.Context, a platform.Account, _ platform.Published, commentID string,
+func (g Reader) HideComment(ctx context.Context, a platform.Account, _ platform.PublishedPost, commentID string,
 	hidden bool) error {
 	if !commentNumber(commentID) {
 		return platform.CommentGone()
 	}
 	call := g.Via.Call(http.MethodPost, "/"+commentID+g.Hiding, a.Token.Access)
 	call.Form = url.Values{g.Hide: {strconv.FormatBool(hidden)}}
-	return g.Via.Client.JSON(ctx, call, g.refused(false, platform.CodeCommentNotFound), nil)
+	return g.Via.Client.JSON(ctx, call, g.classify(false, platform.CodeCommentNotFound), nil)
 }
 
 // DeleteComment implements platform.CommentDeleter.
-func (g Commenter) DeleteComment(ctx context.Context, a platform.Account, _ platform.Published,
+func (g Commenter) DeleteComment(ctx context.Context, a platform.Account, _ platform.PublishedPost,
 	commentID string) error {
 	if !commentNumber(commentID) {
 		return nil
 	}
 	err := g.Via.Client.JSON(ctx, g.Via.Call(http.MethodDelete, "/"+commentID, a.Token.Access),
-		g.refused(false, platform.CodeCommentNotFound), nil)
+		g.classify(false, platform.CodeCommentNotFound), nil)
 	return platform.Except(platform.CodeCommentNotFound, err)
 }
 
-// refused classifies refusals. A node that does not exist has the code absent.
-func (g Reader) refused(posts bool, absent platform.Code) wire.Refused {
+// classify classifies refusals. A node that does not exist has the code absent.
+func (g Reader) classify(posts bool, absent platform.Code) wire.Classifier {
 	refusals := g.Via.Refusals
 	refusals.Missing = g.Via.NoPost
 	if absent == platform.CodeCommentNotFound {
 		// A call without a text has no parameter but its node.
 		refusals.Missing, refusals.Lenient = platform.CommentGone, !posts
 	}
-	return refusals.Refused(posts)
+	return refusals.Classify(posts)
 }
 
 // commentNumber reports whether an id is one number, or that of a post and that of a comment.

@@ -12,12 +12,12 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
-var boxed = Refusals{Label: "Instagram", Rows: Boxed}
+var boxed = Refusals{Label: "Instagram", Rows: ContainerAnswers}
 
 // Each row has a source and a sentence where its outcome has none, and no answer has two rows.
 func TestRows(t *testing.T) {
 	seen := map[string]bool{}
-	for _, row := range slices.Concat(Common, Boxed) {
+	for _, row := range slices.Concat(Common, ContainerAnswers) {
 		key := fmt.Sprint(row.Code, row.To, row.Subcode)
 		if seen[key] {
 			t.Errorf("two rows for %s", key)
@@ -94,7 +94,7 @@ func TestTheTimeToWait(t *testing.T) {
 			`{"1":[{"estimated_time_to_regain_access":1e300}]}`}}, 24 * time.Hour},
 	} {
 		a := wire.Answer{Status: http.StatusBadRequest, Header: c.header, Body: []byte(body)}
-		if e := boxed.Refused(true)(a); e == nil || e.Kind != platform.Retry || e.RetryAfter != c.want {
+		if e := boxed.Classify(true)(a); e == nil || e.Kind != platform.Retry || e.RetryAfter != c.want {
 			t.Errorf("%s: %v after %v, want %v", name, e, e.RetryAfter, c.want)
 		}
 	}

@@ -55,13 +55,13 @@ func TestRefusals(t *testing.T) {
 		body := fmt.Sprintf(`{"error":{"message":"code 190","code":%d,"error_subcode":%d,"is_transient":%v}}`, c.code,
 			c.subcode, c.transient)
 		for posts, want := range map[bool]platform.ErrorKind{false: c.read, true: c.post} {
-			if e := refusals.Refused(posts)(wire.Answer{Status: 400, Body: []byte(body)}); e == nil || e.Kind != want {
+			if e := refusals.Classify(posts)(wire.Answer{Status: 400, Body: []byte(body)}); e == nil || e.Kind != want {
 				t.Errorf("%d/%d, posting %v: %v, want %s", c.code, c.subcode, posts, e, want)
 			}
 		}
 	}
 	for _, body := range []string{`{"id":"1"}`, `<html>`, ``, `{"error":"text"}`} {
-		if e := refusals.Refused(true)(wire.Answer{Status: 200, Body: []byte(body)}); e != nil {
+		if e := refusals.Classify(true)(wire.Answer{Status: 200, Body: []byte(body)}); e != nil {
 			t.Errorf("%s: %v, which is no refusal of Instagram", body, e)
 		}
 	}

@@ -69,7 +69,7 @@ var capabilities = platform.Capabilities{
 	},
 	Origin: platform.Origin{Flag: true, Reads: []platform.Mark{platform.MarkIPTC, platform.MarkC2PA},
 		Source: "https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/ig-user/media"},
-	Hashtags: platform.Hashtags{Max: 5, Written: true, Strict: true},
+	Hashtags: platform.Hashtags{Max: 5, InCaption: true, Strict: true},
 	Alt:      platform.Text{Max: 1000},
 	Comment:  platform.Text{Max: 300},
 	Comments: platform.Commenting{Reads: true, Replies: true, Hides: true, Deletes: true,
@@ -89,7 +89,7 @@ var capabilities = platform.Capabilities{
 	Budget:     &platform.Budget{Max: 400, Files: true},
 	Pulls:      true,
 	Lookups:    []platform.Lookup{{Kind: platform.LookupLocation, Searches: true}},
-	Habits: platform.Habits{FirstLine: 125, Least: 150, Most: 900, Hashtags: 4,
+	Habits: platform.Habits{FirstLine: 125, MinCaption: 150, MaxCaption: 900, Hashtags: 4,
 		Hours: []int{12, 18, 9, 15}, WeekendHours: []int{11, 19, 14, 9},
 		Action: "to save the post, send it to a friend or answer a question in a comment",
 		Form: "The first line stands alone before an empty line. Paragraphs of one or two sentences; what " +
@@ -121,7 +121,7 @@ func New(cfg wire.Config) *Platform {
 	p := &Platform{Connector: wire.Connector{API: g.API, OAuth: wire.OAuth{
 		Authorize: c.Base(dialog) + version + "/dialog/oauth", Token: c.Base(graphAddress) + version +
 			"/oauth/access_token",
-		Scopes: capabilities.Scopes, Divider: ",", Refused: refusals.Code,
+		Scopes: capabilities.Scopes, Divider: ",", Classify: refusals.Code,
 	}}, Containers: containers(g)}
 	const comment = "id,text,timestamp,username,hidden,from"
 	p.Commenter = graph.Commenter{Reader: graph.Reader{Via: g, Listing: "/comments",
@@ -168,7 +168,7 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 
 // Lookup implements platform.Finder. It finds the pages of places.
 func (p *Platform) Lookup(ctx context.Context, a platform.Account, _ platform.LookupKind,
-	text string) ([]platform.Found, error) {
+	text string) ([]platform.LookupResult, error) {
 	return p.Graph.Places(ctx, a, text)
 }
 
@@ -221,7 +221,7 @@ func (p *Platform) profiles(ctx context.Context, token platform.Secret) (all []p
 func (p *Platform) extend(ctx context.Context, token platform.Secret) (platform.Token, error) {
 	form := url.Values{"grant_type": {"fb_exchange_token"}, "fb_exchange_token": {token.Reveal()}}
 	prolong := p.OAuth
-	prolong.Refused = refusals.Token
+	prolong.Classify = refusals.Token
 	issued, err := p.Client.Issue(ctx, prolong, form, token)
 	if err != nil {
 		return platform.Token{}, err
@@ -249,7 +249,7 @@ func (p *Platform) Refresh(ctx context.Context, a platform.Account) (platform.To
 	return t, nil
 }
 
-var refusals = graph.Refusals{Label: "Instagram", Rows: graph.Boxed}
+var refusals = graph.Refusals{Label: "Instagram", Rows: graph.ContainerAnswers}
 
 var _ = format.Define("instagram-name", format.Format{Pattern: "^[A-Za-z0-9._]{1,30}$",
 	Wanted: "a user name of Instagram"})
@@ -266,12 +266,12 @@ const (
 // Options are the options of posts on Instagram, as callers send them.
 type Options struct {
 	platform.Visible
-	platform.Described
-	platform.Framed
-	platform.Commented
-	platform.Declared
-	platform.Partnered
-	platform.Located
+	platform.AltTextOption
+	platform.CoverAtOption
+	platform.FirstCommentOption
+	platform.AIOption
+	platform.PartnersOption
+	platform.LocationOption
 	// User names of up to three accounts that are invited as authors, without @.
 	Collaborators []string `json:"collaborators,omitempty" format:"instagram-name" maxItems:"3" nullable:"false"`
 	// Accounts that are tagged.
@@ -392,7 +392,7 @@ func containers(g graph.API) *graph.Containers {
 	return &graph.Containers{
 		Graph: g,
 		Edge:  "/media", Limit: "/content_publishing_limit", State: "status_code", Detail: "status", Caption: "caption",
-		Image: image, Settled: settled, File: file, Describe: describe,
+		Image: image, ListDelay: settled, File: file, Describe: describe,
 		List: func(w *platform.Work[graph.Boxes]) (edge, text string) {
 			if w.Post.Kind == platform.KindStory {
 				return "/stories", ""
@@ -484,7 +484,7 @@ func (p *Platform) Find(ctx context.Context, w *platform.Work[graph.Boxes]) (pla
 }
 
 // Metrics implements platform.Publisher.
-func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.Published) (m platform.Metrics,
+func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.PublishedPost) (m platform.Metrics,
 	err error) {
 	if !graph.Number(post.ID) {
 		return m, p.Graph.NoPost()

@@ -152,8 +152,8 @@ func TestAPaidPartnershipNamesItsPartners(t *testing.T) {
 	for _, partners := range [][]string{nil, {"178", "179"}} {
 		for name, post := range map[string]platform.Post{"photo": photo, "reel": reel, "carousel": carousel} {
 			f := newFixture()
-			post.Options.Own = instagram.Options{Partnered: platform.Partnered{
-				Sponsored: platform.Sponsored{Paid: true}, Partners: partners}}
+			post.Options.Own = instagram.Options{PartnersOption: platform.PartnersOption{
+				SponsorOption: platform.SponsorOption{Paid: true}, Partners: partners}}
 			_, err := platformtest.Publish(t.Context(), f, f.Account, post)
 			if posts := f.Fake.Posts(); err != nil || !strings.Contains(posts[0], "paid by "+strings.Join(partners, ",")) {
 				t.Errorf("%s by %v: %q, %v", name, partners, posts, err)

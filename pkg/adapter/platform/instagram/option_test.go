@@ -16,7 +16,7 @@ func TestOptions(t *testing.T) {
 	}
 	video := reel
 	video.Options = platform.Options{}
-	place := instagram.Options{Located: platform.Located{LocationID: "106"}}
+	place := instagram.Options{LocationOption: platform.LocationOption{LocationID: "106"}}
 	fixture.Options(t, newFixture, []fixture.Option{
 		{Name: "location_id", Post: photo, Own: place, Shows: "location_id 106"},
 		{Name: "location_id", Post: carousel, Own: place, Shows: "location_id 106"},

@@ -256,7 +256,7 @@ func TestFiguresWithoutARight(t *testing.T) {
 		}
 		f.Fake.(*fake.Fake).Extra = c.extra
 		m, err := f.Adapter.Metrics(t.Context(), f.Account, done.Post)
-		if got := m.Named(); !slices.Equal(got, c.want) || (err != nil) != (c.want == nil) ||
+		if got := m.Names(); !slices.Equal(got, c.want) || (err != nil) != (c.want == nil) ||
 			err != nil && (!platform.Denied(err) || platform.KindOf(err) == platform.Reconnect) {
 			t.Errorf("%s: %v, %v, want %v", name, got, err, c.want)
 		}

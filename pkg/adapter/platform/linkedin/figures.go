@@ -26,7 +26,7 @@ const (
 func (p *Platform) query(ctx context.Context, a platform.Account, path, query string, out any) error {
 	call := p.Call(http.MethodGet, path, a.Token.Access)
 	call.URL += "?" + query
-	return p.Client.JSON(ctx, call, p.refused(reads, false), out)
+	return p.Client.JSON(ctx, call, p.classify(reads, false), out)
 }
 
 // The rights to read the reactions and comments of posts, by their older and newer names (Network update social
@@ -44,13 +44,13 @@ func may(a platform.Account, scopes []string) bool {
 
 // Metrics implements platform.Publisher. Each figure that the token may read is read. The error is that of a missing
 // right if there is none.
-func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.Published) (m platform.Metrics,
+func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.PublishedPost) (m platform.Metrics,
 	err error) {
 	rest, scopes := p.ofMember, memberActions
 	if strings.HasPrefix(a.ID, organization) {
 		rest, scopes = p.ofOrganization, organizationActions
 	}
-	refusal := error(denied())
+	refusal := error(deniedError())
 	if may(a, scopes) {
 		m, refusal = p.actions(ctx, a, post.ID)
 		if refusal != nil && !platform.Untold(refusal) {
@@ -61,7 +61,7 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 	switch {
 	case err != nil && !platform.Untold(err):
 		return platform.Metrics{}, err
-	case len(m.Named()) > 0:
+	case len(m.Names()) > 0:
 		return m, nil
 	case refusal == nil:
 		return m, err

@@ -77,7 +77,7 @@ var capabilities = platform.Capabilities{
 	},
 	Origin: platform.Origin{Reads: []platform.Mark{platform.MarkC2PA},
 		Source: "https://www.linkedin.com/help/linkedin/answer/a6282984"},
-	Hashtags: platform.Hashtags{Max: 30, Written: true},
+	Hashtags: platform.Hashtags{Max: 30, InCaption: true},
 	Alt:      platform.Text{Max: 4086},
 	Comment:  platform.Text{Max: 1250},
 	Comments: platform.Commenting{Reads: true, Replies: true, Deletes: true, Text: platform.Text{Max: 1250},
@@ -95,7 +95,7 @@ var capabilities = platform.Capabilities{
 	Deletes: true,
 	Lookups: []platform.Lookup{{Kind: platform.LookupMember, Searches: true},
 		{Kind: platform.LookupOrganization, Searches: true}},
-	Habits: platform.Habits{FirstLine: 200, Least: 300, Most: 1300, Hashtags: 3, Links: true,
+	Habits: platform.Habits{FirstLine: 200, MinCaption: 300, MaxCaption: 1300, Hashtags: 3, Links: true,
 		Hours: []int{10, 8, 12, 16}, WeekendHours: []int{11, 17},
 		Action: "to answer a question of the trade, or to share an experience in a comment",
 		Form: "The first two lines make the claim in at most 200 characters, without a greeting, and the " +
@@ -136,9 +136,9 @@ func New(cfg wire.Config) *Platform {
 		Header: http.Header{"Linkedin-Version": {version}, "X-Restli-Protocol-Version": {"2.0.0"}},
 	}, OAuth: wire.OAuth{
 		Authorize: c.Base(site) + "/oauth/v2/authorization", Token: c.Base(site) + "/oauth/v2/accessToken",
-		Scopes: capabilities.Scopes, Refused: tokenRefused,
+		Scopes: capabilities.Scopes, Classify: classifyToken,
 	}}}
-	p.Refused = p.classes
+	p.Classify = p.classes
 	p.Chain = platform.Chain[state]{Steps: p, ID: Name, Caps: capabilities}
 	return p
 }
@@ -249,7 +249,7 @@ func (p *Platform) organizations(ctx context.Context, token platform.Token) (all
 		}
 		start += len(page.Elements)
 	}
-	names := map[string]named{}
+	names := map[string]names{}
 	for batch := range slices.Chunk(ids, nameBatch) {
 		if err := p.names(ctx, token, batch, names); err != nil {
 			return nil, err
@@ -263,17 +263,17 @@ func (p *Platform) organizations(ctx context.Context, token platform.Token) (all
 	return all, nil
 }
 
-// named has the names of an organisation.
-type named struct {
+// names has the names of an organisation.
+type names struct {
 	Name   string `json:"localizedName"`
 	Vanity string `json:"vanityName"`
 }
 
 // names reads the names of organisations with one call, and those that it does not tell one by one. An organisation
 // whose name LinkedIn does not show can be connected nevertheless.
-func (p *Platform) names(ctx context.Context, token platform.Token, ids []string, into map[string]named) error {
+func (p *Platform) names(ctx context.Context, token platform.Token, ids []string, into map[string]names) error {
 	var answer struct {
-		Results map[string]named `json:"results"`
+		Results map[string]names `json:"results"`
 	}
 	a := platform.Account{Token: token}
 	err := p.query(ctx, a, "/rest/organizationsLookup", "ids=List("+strings.Join(ids, ",")+")", &answer)
@@ -285,7 +285,7 @@ func (p *Platform) names(ctx context.Context, token platform.Token, ids []string
 			into[id] = o
 			continue
 		}
-		var o named
+		var o names
 		err := p.read(ctx, token.Access, "/rest/organizations/"+url.PathEscape(id), nil, &o)
 		if err != nil && !platform.Untold(err) {
 			return err
@@ -299,7 +299,7 @@ func (p *Platform) names(ctx context.Context, token platform.Token, ids []string
 func (p *Platform) read(ctx context.Context, token platform.Secret, path string, query url.Values, out any) error {
 	call := p.Call(http.MethodGet, path, token)
 	call.Query = query
-	return p.Client.JSON(ctx, call, p.refused(reads, false), out)
+	return p.Client.JSON(ctx, call, p.classify(reads, false), out)
 }
 
 // Revoke implements platform.Connector.
@@ -311,7 +311,7 @@ func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
 	call := wire.Call{Name: "revoke", Method: http.MethodPost, URL: p.Client.Base(site) + "/oauth/v2/revoke",
 		Form: url.Values{"client_id": {app.ID}, "client_secret": {app.Secret.Reveal()},
 			"token": {a.Token.Access.Reveal()}}, Secrets: []platform.Secret{app.Secret, a.Token.Access}}
-	err = p.Client.JSON(ctx, call, tokenRefused, nil)
+	err = p.Client.JSON(ctx, call, classifyToken, nil)
 	if platform.KindOf(err) == platform.Reconnect {
 		return nil // the token has ended already
 	}
@@ -323,7 +323,7 @@ var errIncomplete = errors.New("a member is missing")
 // Lookup implements platform.Finder. It finds members among the followers of the organisation that is connected, and
 // organisations by the name in the address of their page.
 func (p *Platform) Lookup(ctx context.Context, a platform.Account, kind platform.LookupKind,
-	text string) ([]platform.Found, error) {
+	text string) ([]platform.LookupResult, error) {
 	if kind == platform.LookupOrganization {
 		return p.findOrganizations(ctx, a, text)
 	}
@@ -341,10 +341,10 @@ func (p *Platform) Lookup(ctx context.Context, a platform.Account, kind platform
 	}
 	err := p.read(ctx, a.Token.Access, "/rest/peopleTypeahead", url.Values{"q": {"organizationFollowers"},
 		"keywords": {text}, "organization": {a.ID}}, &answer)
-	var all []platform.Found
+	var all []platform.LookupResult
 	for _, e := range answer.Elements {
 		if strings.HasPrefix(e.Member, member) {
-			all = append(all, platform.Found{ID: e.Member, Name: strings.TrimSpace(e.First + " " + e.Last),
+			all = append(all, platform.LookupResult{ID: e.Member, Name: strings.TrimSpace(e.First + " " + e.Last),
 				Detail: e.Headline})
 		}
 	}
@@ -352,7 +352,7 @@ func (p *Platform) Lookup(ctx context.Context, a platform.Account, kind platform
 }
 
 func (p *Platform) findOrganizations(ctx context.Context, a platform.Account,
-	text string) (all []platform.Found, err error) {
+	text string) (all []platform.LookupResult, err error) {
 	vanity := text
 	if _, after, ok := strings.Cut(text, "/company/"); ok {
 		vanity, _, _ = strings.Cut(after, "/")
@@ -367,7 +367,7 @@ func (p *Platform) findOrganizations(ctx context.Context, a platform.Account,
 	err = p.read(ctx, a.Token.Access, "/rest/organizations", url.Values{"q": {"vanityName"},
 		"vanityName": {strings.ToLower(vanity)}}, &answer)
 	for _, e := range answer.Elements {
-		all = append(all, platform.Found{ID: organization + strconv.FormatInt(e.ID, 10), Name: e.Name,
+		all = append(all, platform.LookupResult{ID: organization + strconv.FormatInt(e.ID, 10), Name: e.Name,
 			Detail: site + "/company/" + e.Vanity})
 	}
 	return all, err
@@ -478,10 +478,11 @@ const (
 )
 
 // classes makes the classification that wire asks for.
-func (p *Platform) classes(posts bool) wire.Refused { return p.refused(publishes, posts) }
+func (p *Platform) classes(posts bool) wire.Classifier { return p.classify(publishes, posts) }
 
-// refused classifies the refusals of LinkedIn of calls with a use; posts reports whether the call may have made a post.
-func (p *Platform) refused(u use, posts bool) wire.Refused {
+// classify classifies the refusals of LinkedIn of calls with a use; posts reports whether the call may have made a
+// post.
+func (p *Platform) classify(u use, posts bool) wire.Classifier {
 	return func(a wire.Answer) *platform.Error {
 		b, m := problemOf(a)
 		switch {
@@ -490,13 +491,13 @@ func (p *Platform) refused(u use, posts bool) wire.Refused {
 		case a.Status == http.StatusUnauthorized:
 			return platform.TokenExpired()
 		case a.Status == http.StatusTooManyRequests:
-			return p.limited(a, b)
+			return p.limitError(a, b)
 		case a.Status == http.StatusUpgradeRequired:
 			return platform.Later(platform.CodePlatformUnavailable, "LinkedIn has ended the version of its interface.")
 		}
 		e := errorOf(m, u, posts, b)
 		if u == reads && a.Status == http.StatusForbidden {
-			e = denied()
+			e = deniedError()
 		}
 		if e != nil {
 			e.Saying(b.words())
@@ -518,7 +519,7 @@ func errorOf(m meaning, u use, posts bool, b problem) *platform.Error {
 			twin(b.Message)+".")
 	case m == waits:
 		return platform.Later(platform.CodePlatformUnavailable, "LinkedIn has not processed a file "+
-			"yet.").After(processing)
+			"yet.").WithWait(processing)
 	case m == restart, m == absent && !posts:
 		return platform.Again(nil)
 	case m == file:
@@ -535,13 +536,13 @@ func errorOf(m meaning, u use, posts bool, b problem) *platform.Error {
 	return nil
 }
 
-// denied returns the error of figures for which the token lacks the right. The account publishes nevertheless.
-func denied() *platform.Error {
+// deniedError returns the error of figures for which the token lacks the right. The account publishes nevertheless.
+func deniedError() *platform.Error {
 	return platform.Reject(platform.CodeMissingPermission, "LinkedIn does not let the application read this.")
 }
 
-// limited returns the error of a limit. Those of LinkedIn are of a day, which ends at midnight UTC (Rate limits).
-func (p *Platform) limited(a wire.Answer, b problem) *platform.Error {
+// limitError returns the error of a limit. Those of LinkedIn are of a day, which ends at midnight UTC (Rate limits).
+func (p *Platform) limitError(a wire.Answer, b problem) *platform.Error {
 	if a.Header.Get("Retry-After") != "" {
 		return platform.Limited(0).Saying(b.words())
 	}
@@ -572,16 +573,16 @@ func bornAt(urn string) time.Time {
 	return time.UnixMilli(int64(n >> 22))
 }
 
-// tokenRefused classifies refusals of the token endpoint. LinkedIn answers invalid_request to codes and refresh tokens
+// classifyToken classifies refusals of the token endpoint. LinkedIn answers invalid_request to codes and refresh tokens
 // that are not valid (Authorization code flow, Refresh tokens with OAuth 2.0).
-func tokenRefused(a wire.Answer) *platform.Error {
+func classifyToken(a wire.Answer) *platform.Error {
 	var body struct {
 		Error       string `json:"error"`
 		Description string `json:"error_description"`
 	}
 	final := a.Status == http.StatusBadRequest || a.Status == http.StatusUnauthorized
 	if json.Unmarshal(a.Body, &body) != nil || !final {
-		return wire.OAuthRefused(a)
+		return wire.ClassifyOAuth(a)
 	}
 	said := strings.ToLower(body.Description)
 	switch {
@@ -593,5 +594,5 @@ func tokenRefused(a wire.Answer) *platform.Error {
 	case body.Error == "invalid_client_id", body.Error == "invalid_client_secret", body.Error == "invalid_client":
 		return platform.Later(platform.CodeNotConfigured, "The platform refuses the service's application.")
 	}
-	return wire.OAuthRefused(a)
+	return wire.ClassifyOAuth(a)
 }

@@ -113,7 +113,7 @@ func TestStatisticsOfPosts(t *testing.T) {
 				t.Fatal(err)
 			}
 			m, err := f.Adapter.Metrics(t.Context(), f.Account, done.Post)
-			if got := m.Named(); err != nil || !slices.Equal(got, c.want) {
+			if got := m.Names(); err != nil || !slices.Equal(got, c.want) {
 				t.Errorf("%s, %s: %v, %v, want %v", name, post.Kind, got, err, c.want)
 			}
 			f.Fake.Fail(f.Fake.Calls()+2, platformtest.ServerError)
@@ -278,7 +278,7 @@ func TestCommentsOnPostsOfMembers(t *testing.T) {
 	f := fixtureOf(fake.Member)()
 	defer f.Close()
 	reader := f.Adapter.(platform.CommentReader)
-	post := platform.Published{ID: "urn:li:share:1"}
+	post := platform.PublishedPost{ID: "urn:li:share:1"}
 	var e *platform.Error
 	if _, err := reader.Comments(t.Context(), f.Account, post, ""); !errors.As(err, &e) ||
 		e.Code != platform.CodeUnsupported || f.Fake.Calls() != 0 {

@@ -16,7 +16,7 @@ func TestOptions(t *testing.T) {
 	photo := post
 	photo.Media = []platform.Media{fixture.Image("a")}
 	poll := func(question string, hours int) linkedin.Options {
-		return linkedin.Options{Polled: platform.Polled{Poll: &platform.Poll{Question: question,
+		return linkedin.Options{PollOption: platform.PollOption{Poll: &platform.Poll{Question: question,
 			Choices: []string{"Red", "Blue"}, DurationHours: hours}}}
 	}
 	share := linkedin.Options{Reshare: "urn:li:share:7000000000000000001"}
@@ -66,7 +66,7 @@ func TestMentionsAreKept(t *testing.T) {
 		t.Errorf("%+v, %v", past, err)
 	}
 	err = f.Adapter.(platform.Editor).Edit(t.Context(), f.Account,
-		platform.Placed{Published: done.Post, Parts: 1, Options: post.Options}, "By @Acme")
+		platform.PlacedPost{PublishedPost: done.Post, Parts: 1, Options: post.Options}, "By @Acme")
 	if posts := f.Fake.Posts(); err != nil || !strings.HasSuffix(posts[0], "By @[Acme]("+fake.Organization+")") {
 		t.Errorf("%q, %v", posts, err)
 	}

@@ -114,7 +114,7 @@ func (p *Platform) upload(ctx context.Context, a platform.Account, m platform.Me
 	v := answer.Value
 	urn = v.Image + v.Document + v.Video
 	if !strings.HasPrefix(urn, "urn:li:") || m.Video() && len(v.Parts) == 0 {
-		return "", p.Client.Garbled(call, errIncomplete)
+		return "", p.Client.GarbledError(call, errIncomplete)
 	}
 	if !m.Video() {
 		_, err := p.put(ctx, a, v.URL, wire.Range(ctx, m, 0, m.Bytes))
@@ -123,14 +123,14 @@ func (p *Platform) upload(ctx context.Context, a platform.Account, m platform.Me
 	var tags []string
 	for _, part := range v.Parts {
 		if part.First < 0 || part.Last < part.First || part.Last >= m.Bytes {
-			return "", p.Client.Garbled(call, errIncomplete)
+			return "", p.Client.GarbledError(call, errIncomplete)
 		}
 		tag, err := p.put(ctx, a, part.URL, wire.Range(ctx, m, part.First, part.Last-part.First+1))
 		if err != nil {
 			return "", err
 		}
 		if tag == "" {
-			return "", p.Client.Garbled(call, errIncomplete)
+			return "", p.Client.GarbledError(call, errIncomplete)
 		}
 		tags = append(tags, tag)
 	}
@@ -145,13 +145,13 @@ func (p *Platform) put(ctx context.Context, a platform.Account, address string, 
 	call := wire.Call{Name: "upload", Method: http.MethodPut, URL: address, Bearer: a.Token.Access, Body: body,
 		Timeout: wire.UploadTimeout}
 	if !p.Client.Trusts(address, "linkedin.com") {
-		return "", p.Client.Garbled(call, errIncomplete)
+		return "", p.Client.GarbledError(call, errIncomplete)
 	}
 	answer, err := p.Client.Do(ctx, call)
 	if err != nil {
 		return "", err
 	}
-	return answer.Header.Get("ETag"), p.Client.Check(call, answer, p.refused(publishes, false))
+	return answer.Header.Get("ETag"), p.Client.Check(call, answer, p.classify(publishes, false))
 }
 
 // available reports whether a file can be posted.
@@ -193,7 +193,7 @@ func (p *Platform) Make(ctx context.Context, w *platform.Work[state]) (ref platf
 	if err != nil {
 		return ref, err
 	}
-	if err := p.Client.Check(call, answer, p.refused(publishes, true)); err != nil {
+	if err := p.Client.Check(call, answer, p.classify(publishes, true)); err != nil {
 		if _, m := problemOf(answer); m == duplicate {
 			return p.twinOf(w, answer, err)
 		}
@@ -201,7 +201,7 @@ func (p *Platform) Make(ctx context.Context, w *platform.Work[state]) (ref platf
 	}
 	id := answer.Header.Get("X-Restli-Id")
 	if !strings.HasPrefix(id, "urn:li:") || len(id) > most {
-		return ref, p.Client.Garbled(call, errIncomplete)
+		return ref, p.Client.GarbledError(call, errIncomplete)
 	}
 	return refOf(id), nil
 }
@@ -289,19 +289,19 @@ func (p *Platform) Find(ctx context.Context, w *platform.Work[state]) (ref platf
 }
 
 // Edit implements platform.Editor.
-func (p *Platform) Edit(ctx context.Context, a platform.Account, post platform.Placed, text string) error {
+func (p *Platform) Edit(ctx context.Context, a platform.Account, post platform.PlacedPost, text string) error {
 	call := p.Call(http.MethodPost, "/rest/posts/"+url.PathEscape(post.ID), a.Token.Access)
 	call.Header.Set("X-Restli-Method", "PARTIAL_UPDATE")
 	call.JSON = map[string]any{"patch": map[string]any{"$set": map[string]string{"commentary": commentary(text,
 		optionsOf(post.Options).Mentions)}}}
-	return p.Client.JSON(ctx, call, p.refused(publishes, true), nil)
+	return p.Client.JSON(ctx, call, p.classify(publishes, true), nil)
 }
 
 // Delete implements platform.Deleter. LinkedIn accepts the deletion of a post that does not exist.
-func (p *Platform) Delete(ctx context.Context, a platform.Account, post platform.Placed) error {
+func (p *Platform) Delete(ctx context.Context, a platform.Account, post platform.PlacedPost) error {
 	call := p.Call(http.MethodDelete, "/rest/posts/"+url.PathEscape(post.ID), a.Token.Access)
 	call.Header.Set("X-Restli-Method", "DELETE")
-	return platform.Except(platform.CodePostNotFound, p.Client.JSON(ctx, call, p.refused(reads, false), nil))
+	return platform.Except(platform.CodePostNotFound, p.Client.JSON(ctx, call, p.classify(reads, false), nil))
 }
 
 var (
@@ -314,9 +314,9 @@ var (
 // Options are the options of posts on LinkedIn, as callers send them.
 type Options struct {
 	platform.Visible
-	platform.Described
-	platform.Commented
-	platform.Polled
+	platform.AltTextOption
+	platform.FirstCommentOption
+	platform.PollOption
 	// Publishes the images of a carousel as the pages of a document, which readers turn. Its title is that of the
 	// content.
 	Document bool `json:"document,omitempty"`
@@ -639,7 +639,7 @@ type remark struct {
 }
 
 // Comments implements platform.CommentReader.
-func (p *Platform) Comments(ctx context.Context, a platform.Account, post platform.Published,
+func (p *Platform) Comments(ctx context.Context, a platform.Account, post platform.PublishedPost,
 	after string) (page platform.CommentPage, err error) {
 	if !strings.HasPrefix(a.ID, organization) && !slices.Contains(a.Token.Scopes, commentScope) {
 		return page, platform.Unsupported("reading comments on posts of members")
@@ -711,13 +711,13 @@ func (p *Platform) Reply(ctx context.Context, a platform.Account, r platform.Rep
 		return "", err
 	}
 	if _, _, ok := parse(made.URN); !ok {
-		return "", p.Client.Garbled(call, errIncomplete)
+		return "", p.Client.GarbledError(call, errIncomplete)
 	}
 	return made.URN, nil
 }
 
 // DeleteComment implements platform.CommentDeleter.
-func (p *Platform) DeleteComment(ctx context.Context, a platform.Account, _ platform.Published,
+func (p *Platform) DeleteComment(ctx context.Context, a platform.Account, _ platform.PublishedPost,
 	commentID string) error {
 	thread, id, ok := parse(commentID)
 	if !ok {
@@ -739,13 +739,13 @@ func parse(urn string) (thread, id string, ok bool) {
 }
 
 // ofComments classifies the refusals of calls about comments. What does not exist has the code absent.
-func (p *Platform) ofComments(absent platform.Code) wire.Refused {
+func (p *Platform) ofComments(absent platform.Code) wire.Classifier {
 	return func(a wire.Answer) *platform.Error {
 		switch {
 		case a.Status == http.StatusTooManyRequests && a.Header.Get("Retry-After") == "":
 			return platform.Limited(15 * time.Minute) // a reply ends within an hour
 		case a.Status != http.StatusNotFound:
-			return p.refused(publishes, true)(a)
+			return p.classify(publishes, true)(a)
 		case absent == platform.CodeCommentNotFound:
 			return platform.CommentGone()
 		}

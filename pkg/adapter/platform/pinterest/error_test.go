@@ -82,7 +82,7 @@ func TestFiguresThatPinterestDoesNotShow(t *testing.T) {
 		"figures: gone": platform.CodePostNotFound} {
 		f := newFixture()
 		f.Fake.(*fake.Fake).Say(fake.Answers[name])
-		_, err := f.Adapter.Metrics(t.Context(), f.Account, platform.Published{ID: "1"})
+		_, err := f.Adapter.Metrics(t.Context(), f.Account, platform.PublishedPost{ID: "1"})
 		if platform.CodeOf(err) != code || platform.KindOf(err) != platform.BadContent || !platform.Untold(err) {
 			t.Errorf("%s: %v", name, err)
 		}

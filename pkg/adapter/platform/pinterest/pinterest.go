@@ -62,7 +62,7 @@ var capabilities = platform.Capabilities{
 	},
 	Origin: platform.Origin{Reads: []platform.Mark{platform.MarkIPTC},
 		Source: "https://help.pinterest.com/en/article/gen-ai-labels"},
-	Hashtags: platform.Hashtags{Max: 20, Written: true},
+	Hashtags: platform.Hashtags{Max: 20, InCaption: true},
 	Alt:      platform.Text{Max: 500},
 	Options: []platform.Option{platform.OptionAlt, platform.OptionCover, platform.OptionCoverAt,
 		OptionLink, OptionSection},
@@ -76,7 +76,7 @@ var capabilities = platform.Capabilities{
 	Deletes: true,
 	Pulls:   true,
 	Lookups: []platform.Lookup{{Kind: platform.LookupBoard}},
-	Habits: platform.Habits{FirstLine: 50, Least: 100, Most: 350, Hashtags: 2,
+	Habits: platform.Habits{FirstLine: 50, MinCaption: 100, MaxCaption: 350, Hashtags: 2,
 		Hours: []int{20, 14, 21, 12}, WeekendHours: []int{20, 11, 15},
 		Action: "to save the pin, or to open its link",
 		Form: "The description has the words that people search for in its first sentence, and says what " +
@@ -93,8 +93,8 @@ var capabilities = platform.Capabilities{
 
 // Options are the options of posts on Pinterest, as callers send them.
 type Options struct {
-	platform.Described
-	platform.Framed
+	platform.AltTextOption
+	platform.CoverAtOption
 	// Page that the pin leads to. Absent: the first link in the caption.
 	Link string `json:"link,omitempty" format:"web-address"`
 	// Section of the board. `GET /v1/publishing/lookups` with `kind=board` lists them. Absent: the board itself.
@@ -104,7 +104,7 @@ type Options struct {
 // Platform is Pinterest.
 type Platform struct {
 	wire.Connector
-	wire.Kept
+	wire.NoRevoke
 	platform.Chain[state]
 }
 
@@ -112,10 +112,10 @@ type Platform struct {
 func New(cfg wire.Config) *Platform {
 	c := wire.New(Name, cfg)
 	p := &Platform{Connector: wire.Connector{API: wire.API{
-		Client: c, Root: c.Base(api) + "/v5", Refused: classes,
+		Client: c, Root: c.Base(api) + "/v5", Classify: classes,
 	}, OAuth: wire.OAuth{
 		Authorize: c.Base(site) + "/oauth/", Token: c.Base(api) + "/v5/oauth/token", Scopes: capabilities.Scopes,
-		Divider: ",", Basic: true, Refused: tokenRefused,
+		Divider: ",", Basic: true, Classify: classifyToken,
 	}}}
 	p.Chain = platform.Chain[state]{Steps: p, ID: Name, Caps: capabilities}
 	return p
@@ -131,12 +131,12 @@ const (
 
 // pages lists boards or sections, page by page, until the end or until the function returns false.
 func (p *Platform) pages(ctx context.Context, token platform.Secret, path string,
-	each func([]platform.Found) bool) error {
+	each func([]platform.LookupResult) bool) error {
 	query := url.Values{"page_size": {pageSize}}
 	for range mostPages {
 		var page struct {
-			Items    []platform.Found `json:"items"`
-			Bookmark string           `json:"bookmark"`
+			Items    []platform.LookupResult `json:"items"`
+			Bookmark string                  `json:"bookmark"`
 		}
 		if err := p.read(ctx, token, path, query, &page); err != nil {
 			return err
@@ -153,11 +153,11 @@ func (p *Platform) pages(ctx context.Context, token platform.Secret, path string
 func (p *Platform) read(ctx context.Context, token platform.Secret, path string, query url.Values, out any) error {
 	call := p.Call(http.MethodGet, path, token)
 	call.Query = query
-	return p.Client.JSON(ctx, call, refused(reads), out)
+	return p.Client.JSON(ctx, call, classify(reads), out)
 }
 
-// granted returns an error of the first calls with a grant: one that may not read them does not connect.
-func granted(err error) error {
+// grantError returns an error of the first calls with a grant: one that may not read them does not connect.
+func grantError(err error) error {
 	if platform.Denied(err) {
 		return platform.NeedsReconnect(platform.CodeMissingPermission, "Allow all that the page of Pinterest asks "+
 			"for.").Because(err)
@@ -181,10 +181,10 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 		Picture  string `json:"profile_image"`
 	}
 	if err := p.read(ctx, token.Access, "/user_account", nil, &me); err != nil {
-		return nil, granted(err)
+		return nil, grantError(err)
 	}
 	var all []platform.Account
-	err = p.pages(ctx, token.Access, "/boards", func(boards []platform.Found) bool {
+	err = p.pages(ctx, token.Access, "/boards", func(boards []platform.LookupResult) bool {
 		for _, b := range boards {
 			if b.ID != "" && (g.Choice == "" || g.Choice == b.ID || g.Choice == b.Name) {
 				all = append(all, platform.Account{ID: b.ID, Handle: "@" + me.Username, Name: b.Name,
@@ -194,7 +194,7 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 		return g.Choice == "" || len(all) == 0 || all[len(all)-1].ID != g.Choice
 	})
 	if err != nil {
-		return nil, granted(err)
+		return nil, grantError(err)
 	}
 	if len(all) == 0 {
 		return nil, platform.NeedsReconnect(platform.CodeNeedsReconnect, "The login has no such board. Make one at "+
@@ -250,7 +250,7 @@ func (p *Platform) upload(ctx context.Context, a platform.Account, m platform.Me
 		return "", err
 	}
 	if made.ID == "" || len(made.ID) > longest || !p.Client.Trusts(made.URL, "amazonaws.com") {
-		return "", p.Client.Garbled(call, errIncomplete)
+		return "", p.Client.GarbledError(call, errIncomplete)
 	}
 	fields := url.Values{}
 	for name, value := range made.Parameters {
@@ -258,7 +258,7 @@ func (p *Platform) upload(ctx context.Context, a platform.Account, m platform.Me
 	}
 	body, err := wire.Multipart(ctx, fields, wire.File{Field: "file", Name: wire.FileName(m), Media: m})
 	if err != nil {
-		return "", p.Client.Garbled(call, err)
+		return "", p.Client.GarbledError(call, err)
 	}
 	put := wire.Call{Name: "upload", Method: http.MethodPost, URL: made.URL, Body: body, Timeout: wire.UploadTimeout}
 	answer, err := p.Client.Do(ctx, put)
@@ -300,7 +300,7 @@ func (p *Platform) Make(ctx context.Context, w *platform.Work[state]) (ref platf
 		return ref, err
 	}
 	if made.ID == "" || len(made.ID) > longest {
-		return ref, p.Client.Garbled(call, errIncomplete)
+		return ref, p.Client.GarbledError(call, errIncomplete)
 	}
 	return refOf(made.ID), nil
 }
@@ -379,8 +379,8 @@ func timeOf(s string) (time.Time, error) {
 
 // Lookup implements platform.Finder. It lists the sections of the board.
 func (p *Platform) Lookup(ctx context.Context, a platform.Account, _ platform.LookupKind,
-	_ string) (all []platform.Found, err error) {
-	err = p.pages(ctx, a.Token.Access, "/boards/"+url.PathEscape(a.ID)+"/sections", func(page []platform.Found) bool {
+	_ string) (all []platform.LookupResult, err error) {
+	err = p.pages(ctx, a.Token.Access, "/boards/"+url.PathEscape(a.ID)+"/sections", func(page []platform.LookupResult) bool {
 		all = append(all, page...)
 		return true
 	})
@@ -388,22 +388,22 @@ func (p *Platform) Lookup(ctx context.Context, a platform.Account, _ platform.Lo
 }
 
 // Edit implements platform.Editor. It replaces the description of a pin.
-func (p *Platform) Edit(ctx context.Context, a platform.Account, post platform.Placed, text string) error {
+func (p *Platform) Edit(ctx context.Context, a platform.Account, post platform.PlacedPost, text string) error {
 	call := p.Call(http.MethodPatch, "/pins/"+url.PathEscape(post.ID), a.Token.Access)
 	call.JSON = map[string]string{"description": text}
-	return p.Client.JSON(ctx, call, refused(makes), nil)
+	return p.Client.JSON(ctx, call, classify(makes), nil)
 }
 
 // Delete implements platform.Deleter.
-func (p *Platform) Delete(ctx context.Context, a platform.Account, post platform.Placed) error {
+func (p *Platform) Delete(ctx context.Context, a platform.Account, post platform.PlacedPost) error {
 	call := p.Call(http.MethodDelete, "/pins/"+url.PathEscape(post.ID), a.Token.Access)
-	err := p.Client.JSON(ctx, call, refused(reads), nil)
+	err := p.Client.JSON(ctx, call, classify(reads), nil)
 	return platform.Except(platform.CodePostNotFound, err)
 }
 
 // Metrics implements platform.Publisher. Pinterest counts the last 90 days. An impression counts as a view, too,
 // because a pin has no other views.
-func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.Published) (m platform.Metrics,
+func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.PublishedPost) (m platform.Metrics,
 	err error) {
 	now := p.Client.Now().UTC()
 	var answer struct {
@@ -599,22 +599,22 @@ const (
 )
 
 // classes makes the classification that wire asks for.
-func classes(posts bool) wire.Refused {
+func classes(posts bool) wire.Classifier {
 	if posts {
-		return refused(makes)
+		return classify(makes)
 	}
-	return refused(prepares)
+	return classify(prepares)
 }
 
-// refused classifies the refusals of Pinterest of calls with a use.
-func refused(u use) wire.Refused {
+// classify classifies the refusals of Pinterest of calls with a use.
+func classify(u use) wire.Classifier {
 	return func(a wire.Answer) *platform.Error {
 		_, m := problemOf(a)
 		switch {
 		case a.OK():
 			return nil
 		case a.Status == http.StatusTooManyRequests:
-			return limited(a)
+			return limitError(a)
 		case a.Status >= http.StatusInternalServerError && u == makes:
 			return nil // the pin may exist
 		}
@@ -653,8 +653,8 @@ func errorOf(m meaning, u use, status int) *platform.Error {
 	return nil
 }
 
-// limited returns the error of a limit. Pinterest states the seconds until its end (Rate limits).
-func limited(a wire.Answer) *platform.Error {
+// limitError returns the error of a limit. Pinterest states the seconds until its end (Rate limits).
+func limitError(a wire.Answer) *platform.Error {
 	if n, err := strconv.Atoi(a.Header.Get("X-RateLimit-Reset")); err == nil && n > 0 &&
 		a.Header.Get("Retry-After") == "" {
 		return platform.Limited(min(time.Duration(n)*time.Second, 24*time.Hour))
@@ -667,9 +667,9 @@ var grants = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\b(token|grant|code|expired|revoked|authenticat\w+|authori[sz]\w+)\b`)
 })
 
-// tokenRefused classifies refusals of the token endpoint, which differ from those of RFC 6749: a code or a refresh
+// classifyToken classifies refusals of the token endpoint, which differ from those of RFC 6749: a code or a refresh
 // token that is not valid has the status 400, and an application the status 401.
-func tokenRefused(a wire.Answer) *platform.Error {
+func classifyToken(a wire.Answer) *platform.Error {
 	if a.OK() {
 		return nil
 	}
@@ -678,12 +678,12 @@ func tokenRefused(a wire.Answer) *platform.Error {
 		Error string `json:"error"`
 	}
 	if json.Unmarshal(a.Body, &body) != nil || body.Message == "" && body.Error == "" {
-		return wire.OAuthRefused(a)
+		return wire.ClassifyOAuth(a)
 	}
 	text := strings.ToLower(body.Message)
 	switch {
 	case body.Error != "" || a.Status != http.StatusBadRequest && a.Status != http.StatusUnauthorized:
-		return wire.OAuthRefused(a)
+		return wire.ClassifyOAuth(a)
 	case a.Status == http.StatusUnauthorized && !strings.Contains(text, "token"):
 		return platform.Later(platform.CodeNotConfigured, "The platform refuses the service's application.")
 	case strings.Contains(text, "missing") || strings.Contains(text, "grant_type"):

@@ -154,7 +154,8 @@ func (p *SandboxPlatform) Finalize(ctx context.Context, a platform.Account, post
 	raw := binary.BigEndian.AppendUint64(sum[:9:9], uint64(w.Ready/1000))
 	raw = append(raw, byte(math.Round(favor(post.Kind, post.Rehearsal.Hook)*favorUnit)))
 	id := base64.RawURLEncoding.EncodeToString(raw)
-	return platform.Step{Next: platform.StageDone, Post: platform.Published{ID: id, URL: page + p.name + "/" + id}}, nil
+	return platform.Step{Next: platform.StageDone, Post: platform.PublishedPost{ID: id, URL: page + p.name + "/" + id}},
+		nil
 }
 
 // Reconcile implements platform.Publisher. It allows a repeat, which makes the same post.
@@ -186,7 +187,7 @@ var (
 )
 
 // Edit implements platform.Editor.
-func (p *SandboxPlatform) Edit(ctx context.Context, _ platform.Account, _ platform.Placed, _ string) error {
+func (p *SandboxPlatform) Edit(ctx context.Context, _ platform.Account, _ platform.PlacedPost, _ string) error {
 	if err := ended(ctx); err != nil || p.caps.Edits {
 		return err
 	}
@@ -194,7 +195,7 @@ func (p *SandboxPlatform) Edit(ctx context.Context, _ platform.Account, _ platfo
 }
 
 // Delete implements platform.Deleter.
-func (p *SandboxPlatform) Delete(ctx context.Context, _ platform.Account, _ platform.Placed) error {
+func (p *SandboxPlatform) Delete(ctx context.Context, _ platform.Account, _ platform.PlacedPost) error {
 	if err := ended(ctx); err != nil || p.caps.Deletes {
 		return err
 	}
@@ -205,7 +206,7 @@ var _ platform.Finder = (*SandboxPlatform)(nil)
 
 // Lookup implements platform.Finder. It finds two things, whose ids have the form of the platform's.
 func (p *SandboxPlatform) Lookup(ctx context.Context, _ platform.Account, kind platform.LookupKind,
-	text string) (all []platform.Found, err error) {
+	text string) (all []platform.LookupResult, err error) {
 	if err := ended(ctx); err != nil {
 		return nil, err
 	}
@@ -213,7 +214,7 @@ func (p *SandboxPlatform) Lookup(ctx context.Context, _ platform.Account, kind p
 		platform.LookupOrganization: "urn:li:organization:", platform.LookupPlaylist: "PL-sandbox-"}[kind]
 	for n := 1; n <= 2; n++ {
 		name := strings.TrimSpace(text + " " + string(kind) + " " + strconv.Itoa(n))
-		all = append(all, platform.Found{ID: prefix + strconv.Itoa(1000+n), Name: name, Detail: "Sandbox"})
+		all = append(all, platform.LookupResult{ID: prefix + strconv.Itoa(1000+n), Name: name, Detail: "Sandbox"})
 	}
 	return all, nil
 }
@@ -242,7 +243,7 @@ var readers = []struct{ handle, name, text string }{
 }
 
 // Comments implements platform.CommentReader. Each post has two comments, which depend on the post alone.
-func (p *SandboxPlatform) Comments(ctx context.Context, _ platform.Account, post platform.Published,
+func (p *SandboxPlatform) Comments(ctx context.Context, _ platform.Account, post platform.PublishedPost,
 	_ string) (page platform.CommentPage, err error) {
 	if err := ended(ctx); err != nil {
 		return page, err
@@ -274,7 +275,7 @@ func (p *SandboxPlatform) Reply(ctx context.Context, _ platform.Account, r platf
 }
 
 // HideComment implements platform.CommentHider.
-func (p *SandboxPlatform) HideComment(ctx context.Context, _ platform.Account, _ platform.Published, _ string,
+func (p *SandboxPlatform) HideComment(ctx context.Context, _ platform.Account, _ platform.PublishedPost, _ string,
 	_ bool) error {
 	if err := ended(ctx); err != nil || p.caps.Comments.Hides {
 		return err
@@ -283,7 +284,8 @@ func (p *SandboxPlatform) HideComment(ctx context.Context, _ platform.Account, _
 }
 
 // DeleteComment implements platform.CommentDeleter.
-func (p *SandboxPlatform) DeleteComment(ctx context.Context, _ platform.Account, _ platform.Published, _ string) error {
+func (p *SandboxPlatform) DeleteComment(ctx context.Context, _ platform.Account, _ platform.PublishedPost,
+	_ string) error {
 	if err := ended(ctx); err != nil || p.caps.Comments.Deletes {
 		return err
 	}
@@ -352,7 +354,8 @@ func react(m *platform.Metrics, by float64) {
 
 // Metrics implements platform.Publisher. Views grow to a number between 500 and 9,999, and reach half of it after a
 // day.
-func (p *SandboxPlatform) Metrics(ctx context.Context, _ platform.Account, post platform.Published) (platform.Metrics,
+func (p *SandboxPlatform) Metrics(ctx context.Context, _ platform.Account,
+	post platform.PublishedPost) (platform.Metrics,
 	error) {
 	if err := ended(ctx); err != nil {
 		return platform.Metrics{}, err

@@ -49,7 +49,7 @@ func (r *recorded) Finalize(ctx context.Context, a platform.Account, post platfo
 	return step, err
 }
 
-func (r *recorded) Edit(ctx context.Context, a platform.Account, post platform.Placed, text string) error {
+func (r *recorded) Edit(ctx context.Context, a platform.Account, post platform.PlacedPost, text string) error {
 	err := r.SandboxPlatform.Edit(ctx, a, post, text)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -59,7 +59,7 @@ func (r *recorded) Edit(ctx context.Context, a platform.Account, post platform.P
 	return err
 }
 
-func (r *recorded) Delete(ctx context.Context, a platform.Account, post platform.Placed) error {
+func (r *recorded) Delete(ctx context.Context, a platform.Account, post platform.PlacedPost) error {
 	err := r.SandboxPlatform.Delete(ctx, a, post)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -120,7 +120,7 @@ func TestConformance(t *testing.T) {
 func TestPlatformsWithoutChangesRefuseThem(t *testing.T) {
 	p := registry.NewSandbox("instagram", platform.Capabilities{Label: "Instagram"}, time.Now)
 	var a platform.Account
-	post := platform.Placed{Published: platform.Published{ID: "1"}, Parts: 1}
+	post := platform.PlacedPost{PublishedPost: platform.PublishedPost{ID: "1"}, Parts: 1}
 	for name, err := range map[string]error{"edit": p.Edit(t.Context(), a, post, "Hello"),
 		"delete": p.Delete(t.Context(), a, post)} {
 		if platform.KindOf(err) != platform.BadContent {

@@ -10,5 +10,5 @@ import (
 
 func TestOptions(t *testing.T) {
 	fixture.Options(t, newFixture, []fixture.Option{{Name: "category_id", Post: video,
-		Own: rutube.Options{Categorized: platform.Categorized{CategoryID: "8"}}, Shows: "| 8 |"}}, nil, "privacy")
+		Own: rutube.Options{CategoryOption: platform.CategoryOption{CategoryID: "8"}}, Shows: "| 8 |"}}, nil, "privacy")
 }

@@ -62,7 +62,7 @@ var capabilities = platform.Capabilities{
 	Edits:     true,
 	Deletes:   true,
 	Pulls:     true,
-	Habits: platform.Habits{FirstLine: 150, Least: 150, Most: 1000, Hashtags: 3, Links: true,
+	Habits: platform.Habits{FirstLine: 150, MinCaption: 150, MaxCaption: 1000, Hashtags: 3, Links: true,
 		Hours: []int{19, 20, 13, 21}, WeekendHours: []int{12, 19, 16},
 		Action: "to subscribe to the channel or to comment",
 		Form: "The first sentence of the description says what the video answers, in words that people " +
@@ -78,18 +78,18 @@ var capabilities = platform.Capabilities{
 // Options are the options of posts on Rutube, as callers send them.
 type Options struct {
 	platform.Visible
-	platform.Categorized
+	platform.CategoryOption
 }
 
 // Platform is Rutube.
 type Platform struct {
-	wire.Keyed
+	wire.KeyConnector
 	platform.Chain[state]
 }
 
 // New returns the adapter.
 func New(cfg wire.Config) *Platform {
-	p := &Platform{Keyed: wire.Keyed{API: wire.API{Client: wire.New(Name, cfg)}}}
+	p := &Platform{KeyConnector: wire.KeyConnector{API: wire.API{Client: wire.New(Name, cfg)}}}
 	p.Chain = platform.Chain[state]{Steps: p, ID: Name, Caps: capabilities}
 	return p
 }
@@ -112,7 +112,7 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 		return nil, err
 	}
 	if answer.Token == "" {
-		return nil, p.Client.Garbled(call, errors.New("there is no token"))
+		return nil, p.Client.GarbledError(call, errors.New("there is no token"))
 	}
 	return []platform.Account{{ID: g.Username, Handle: g.Username, Name: g.Username,
 		Token: platform.Token{Access: answer.Token}}}, nil
@@ -127,7 +127,7 @@ func (p *Platform) call(ctx context.Context, a platform.Account, method, path st
 		Posts:   posts,
 		Header:  http.Header{"Authorization": {"Token " + a.Token.Access.Reveal()}},
 		Secrets: []platform.Secret{a.Token.Access},
-	}, refused, out)
+	}, classify, out)
 }
 
 // state is the adapter's part of a handle.
@@ -220,7 +220,8 @@ func (p *Platform) Find(ctx context.Context, w *platform.Work[state]) (platform.
 }
 
 // Metrics implements platform.Publisher.
-func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.Published) (platform.Metrics, error) {
+func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.PublishedPost) (platform.Metrics,
+	error) {
 	if !videoID().MatchString(post.ID) {
 		return platform.Metrics{}, platform.Reject(platform.CodePostNotFound, "Rutube does not have the video.")
 	}
@@ -228,8 +229,8 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 	return platform.Metrics{Views: f.Views}, err
 }
 
-// known refuses the id of a post that Rutube cannot have made.
-func known(post platform.Placed) error {
+// checkID refuses the id of a post that Rutube cannot have made.
+func checkID(post platform.PlacedPost) error {
 	if !videoID().MatchString(post.ID) {
 		return platform.Reject(platform.CodePostNotFound, "Rutube does not have the video.")
 	}
@@ -237,16 +238,16 @@ func known(post platform.Placed) error {
 }
 
 // Edit implements platform.Editor. The text of a post is the description of its video; the title stays.
-func (p *Platform) Edit(ctx context.Context, a platform.Account, post platform.Placed, text string) error {
-	if err := known(post); err != nil {
+func (p *Platform) Edit(ctx context.Context, a platform.Account, post platform.PlacedPost, text string) error {
+	if err := checkID(post); err != nil {
 		return err
 	}
 	return p.call(ctx, a, http.MethodPatch, post.ID+"/", map[string]any{"description": text}, false, nil)
 }
 
 // Delete implements platform.Deleter.
-func (p *Platform) Delete(ctx context.Context, a platform.Account, post platform.Placed) error {
-	if err := known(post); err != nil {
+func (p *Platform) Delete(ctx context.Context, a platform.Account, post platform.PlacedPost) error {
+	if err := checkID(post); err != nil {
 		return err
 	}
 	err := p.call(ctx, a, http.MethodDelete, post.ID+"/", nil, false, nil)
@@ -265,9 +266,9 @@ var (
 	throttled = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)available in (\d+) second`) })
 )
 
-// said returns the detail of an answer in Rutube's own form, and reports whether it is in that form, and not that of a
-// proxy: it has a detail, or lists of texts.
-func said(a wire.Answer) (detail string, own bool) {
+// detailOf returns the detail of an answer in Rutube's own form, and reports whether it is in that form, and not that
+// of a proxy: it has a detail, or lists of texts.
+func detailOf(a wire.Answer) (detail string, own bool) {
 	var body map[string]any
 	if json.Unmarshal(a.Body, &body) != nil {
 		return "", false
@@ -283,13 +284,13 @@ func said(a wire.Answer) (detail string, own bool) {
 	return "", own
 }
 
-// refused classifies refusals.
-func refused(a wire.Answer) *platform.Error {
-	switch detail, own := said(a); {
+// classify classifies refusals.
+func classify(a wire.Answer) *platform.Error {
+	switch detail, own := detailOf(a); {
 	case a.OK() || a.Status >= 500:
 		return nil
 	case a.Status == http.StatusTooManyRequests:
-		return limited(detail)
+		return limitError(detail)
 	case !own && a.Status != http.StatusRequestEntityTooLarge:
 		return platform.Odd()
 	case a.Status == http.StatusUnauthorized && detail != "",
@@ -309,11 +310,11 @@ func refused(a wire.Answer) *platform.Error {
 
 // refusedLogin classifies refusals of the login. Only Rutube's own answers concern the name and the password.
 func refusedLogin(a wire.Answer) *platform.Error {
-	switch detail, own := said(a); {
+	switch detail, own := detailOf(a); {
 	case a.OK() || a.Status >= 500:
 		return nil
 	case a.Status == http.StatusTooManyRequests:
-		return limited(detail)
+		return limitError(detail)
 	case own && (a.Status == http.StatusBadRequest || a.Status == http.StatusUnauthorized ||
 		a.Status == http.StatusForbidden):
 		return platform.NeedsReconnect(platform.CodeNeedsReconnect, "Rutube refuses the user name or the password. "+
@@ -322,7 +323,7 @@ func refusedLogin(a wire.Answer) *platform.Error {
 	return platform.Busy()
 }
 
-func limited(said string) *platform.Error {
+func limitError(said string) *platform.Error {
 	var after int
 	if m := throttled().FindStringSubmatch(said); m != nil {
 		after, _ = strconv.Atoi(m[1]) // the digits of a number that is too large stand for no time

@@ -14,7 +14,7 @@ func TestAPostIsChangedAndDeletedOnce(t *testing.T) {
 	defer fixture.Close()
 	f, p, a, ctx := fixture.Fake.(*fake.Fake), fixture.Adapter.(*telegram.Platform), fixture.Account, t.Context()
 	done := publish(t, fixture, a, platform.Post{Kind: platform.KindPost, Caption: "Words"})
-	post := platform.Placed{Published: done.Post, Parts: 1}
+	post := platform.PlacedPost{PublishedPost: done.Post, Parts: 1}
 	for range 2 {
 		if err := p.Edit(ctx, a, post, "New words"); err != nil {
 			t.Fatal(err)
@@ -31,11 +31,11 @@ func TestAPostIsChangedAndDeletedOnce(t *testing.T) {
 	if all := f.Published(); f.Altered != 2 || len(all) != 0 {
 		t.Errorf("%d changes, to %+v", f.Altered, all)
 	}
-	album := platform.Placed{Published: platform.Published{ID: "8"}, Media: 2, Parts: 1}
+	album := platform.PlacedPost{PublishedPost: platform.PublishedPost{ID: "8"}, Media: 2, Parts: 1}
 	if err := p.Delete(ctx, a, album); platform.KindOf(err) != platform.BadContent || f.Altered != 2 {
 		t.Errorf("an album: %v, %d changes", err, f.Altered)
 	}
-	long := platform.Placed{Published: platform.Published{ID: "9"}, Media: 1, Parts: 2}
+	long := platform.PlacedPost{PublishedPost: platform.PublishedPost{ID: "9"}, Media: 1, Parts: 2}
 	if err := p.Edit(ctx, a, long, "x"); platform.KindOf(err) != platform.BadContent || f.Altered != 2 {
 		t.Errorf("a text in two messages: %v, %d changes", err, f.Altered)
 	}

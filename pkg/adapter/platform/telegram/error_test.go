@@ -68,7 +68,7 @@ func TestARightThatIsLost(t *testing.T) {
 	post := platform.Post{Key: "pub_1", Kind: platform.KindPost, Caption: "Hello"}
 	done := publish(t, f, f.Account, post)
 	f.Fake.(*fake.Fake).Demote()
-	placed := platform.Placed{Published: done.Post, Parts: 1}
+	placed := platform.PlacedPost{PublishedPost: done.Post, Parts: 1}
 	for name, err := range map[string]error{
 		"change":   f.Adapter.(platform.Editor).Edit(t.Context(), f.Account, placed, "x"),
 		"deletion": f.Adapter.(platform.Deleter).Delete(t.Context(), f.Account, placed),
@@ -98,7 +98,7 @@ func TestARightThatIsLost(t *testing.T) {
 
 // Refusals of single calls leave the account.
 func TestOtherRefusalsLeaveTheAccount(t *testing.T) {
-	placed := platform.Placed{Published: platform.Published{ID: "8"}, Parts: 1}
+	placed := platform.PlacedPost{PublishedPost: platform.PublishedPost{ID: "8"}, Parts: 1}
 	for _, c := range []struct {
 		code int
 		said string
@@ -114,7 +114,7 @@ func TestOtherRefusalsLeaveTheAccount(t *testing.T) {
 		f := newFixture()
 		f.Fake.(fixture.Fake).Say(control.Answer{Call: regexp.MustCompile("/(edit|delete|getUpdates)"), Times: -1,
 			Status: c.code, Body: `{"ok":false,"error_code":` + strconv.Itoa(c.code) + `,"description":"` + c.said + `"}`})
-		_, read := f.Adapter.Metrics(t.Context(), f.Account, placed.Published)
+		_, read := f.Adapter.Metrics(t.Context(), f.Account, placed.PublishedPost)
 		for _, err := range []error{read, f.Adapter.(platform.Editor).Edit(t.Context(), f.Account, placed, "x"),
 			f.Adapter.(platform.Deleter).Delete(t.Context(), f.Account, placed)} {
 			var e *platform.Error

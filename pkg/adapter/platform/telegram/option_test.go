@@ -72,7 +72,7 @@ func TestAChangedTextKeepsItsFormat(t *testing.T) {
 		t.Fatal(err)
 	}
 	editor := f.Adapter.(platform.Editor)
-	placed := platform.Placed{Published: done.Post, Parts: 1, Options: post.Options}
+	placed := platform.PlacedPost{PublishedPost: done.Post, Parts: 1, Options: post.Options}
 	if err := editor.Edit(t.Context(), f.Account, placed, "<i>A boot"); platform.KindOf(err) != platform.BadContent {
 		t.Errorf("a tag that is left open: %v", err)
 	}

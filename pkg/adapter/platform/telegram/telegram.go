@@ -62,7 +62,7 @@ var capabilities = platform.Capabilities{
 	Account:   platform.AccountFigures{Names: []string{"followers"}},
 	Edits:     true,
 	Deletes:   true,
-	Habits: platform.Habits{Least: 200, Most: 900, Hashtags: 2, Links: true,
+	Habits: platform.Habits{MinCaption: 200, MaxCaption: 900, Hashtags: 2, Links: true,
 		Hours: []int{9, 19, 13, 21}, WeekendHours: []int{11, 20, 16},
 		Action: "to open a link, to react or to forward the post",
 		Form: "A post is read as a letter: the first line works as a headline, then plain paragraphs; a " +
@@ -81,13 +81,13 @@ var capabilities = platform.Capabilities{
 
 // Platform is Telegram.
 type Platform struct {
-	wire.Keyed
+	wire.KeyConnector
 	platform.Chain[state]
 }
 
 // New returns the adapter.
 func New(cfg wire.Config) *Platform {
-	p := &Platform{Keyed: wire.Keyed{API: wire.API{Client: wire.New(Name, cfg)}}}
+	p := &Platform{KeyConnector: wire.KeyConnector{API: wire.API{Client: wire.New(Name, cfg)}}}
 	p.Chain = platform.Chain[state]{Steps: p, ID: Name, Caps: capabilities}
 	return p
 }
@@ -151,7 +151,7 @@ type state struct {
 
 // Prepare implements chain.Steps. Telegram takes one message a second in a chat.
 func (p *Platform) Prepare(_ context.Context, w *platform.Work[state]) (ready bool, wait time.Duration, err error) {
-	return true, time.Duration(min(w.Made, 1)) * time.Second, nil
+	return true, time.Duration(min(w.PostsMade, 1)) * time.Second, nil
 }
 
 // Make implements chain.Steps. It sends one message. The id of the post is that of the first one.
@@ -163,14 +163,14 @@ func (p *Platform) Make(ctx context.Context, w *platform.Work[state]) (ref platf
 	if err != nil {
 		return ref, err
 	}
-	var made sent
+	var made sentMessage
 	err = p.do(ctx, w.Account.Token.Access, call, &made)
 	var moved *migration
 	if errors.As(err, &moved) {
 		w.Own.Chat = strconv.FormatInt(moved.chat, 10)
 		return ref, platform.ErrMore
 	}
-	if err == nil && w.Made == 0 {
+	if err == nil && w.PostsMade == 0 {
 		ref = platform.Ref{ID: strconv.FormatInt(made.ID, 10), URL: address(made)}
 	}
 	return ref, err
@@ -182,7 +182,7 @@ func (p *Platform) Find(context.Context, *platform.Work[state]) (ref platform.Re
 }
 
 // address returns the address of a message in a channel. It is empty for a group, whose messages only its members see.
-func address(m sent) string {
+func address(m sentMessage) string {
 	switch id := strconv.FormatInt(m.Chat.ID, 10); {
 	case m.Chat.Username != "":
 		return "https://t.me/" + m.Chat.Username + "/" + strconv.FormatInt(m.ID, 10)
@@ -193,15 +193,15 @@ func address(m sent) string {
 	}
 }
 
-// sent is the message that was sent, or the first message of an album.
-type sent struct {
+// sentMessage is the message that was sent, or the first message of an album.
+type sentMessage struct {
 	ID   int64 `json:"message_id"`
 	Chat chat  `json:"chat"`
 }
 
 // UnmarshalJSON reads a message or an album.
-func (m *sent) UnmarshalJSON(raw []byte) error {
-	type plain sent
+func (m *sentMessage) UnmarshalJSON(raw []byte) error {
+	type plain sentMessage
 	if len(raw) > 0 && raw[0] != '[' {
 		return json.Unmarshal(raw, (*plain)(m))
 	}
@@ -212,7 +212,7 @@ func (m *sent) UnmarshalJSON(raw []byte) error {
 	if len(all) == 0 {
 		return errors.New("the album is empty")
 	}
-	*m = sent(all[0])
+	*m = sentMessage(all[0])
 	return nil
 }
 
@@ -272,7 +272,7 @@ func (p *Platform) do(ctx context.Context, token platform.Secret, call wire.Call
 		if unreadable != nil || told.OK {
 			return nil
 		}
-		return told.refused(call.Posts)
+		return told.classify(call.Posts)
 	}
 	if err := p.Client.Check(call, answer, refused); err != nil {
 		return err
@@ -281,7 +281,7 @@ func (p *Platform) do(ctx context.Context, token platform.Secret, call wire.Call
 		unreadable = json.Unmarshal(told.Result, out)
 	}
 	if unreadable != nil {
-		return p.Client.Garbled(call, unreadable)
+		return p.Client.GarbledError(call, unreadable)
 	}
 	return nil
 }
@@ -353,8 +353,8 @@ var (
 	attributes = map[string]string{"a": "href", "code": "class"}
 )
 
-// malformed returns what is wrong with a text in HTML, or "".
-func malformed(text string) string {
+// htmlProblem returns what is wrong with a text in HTML, or "".
+func htmlProblem(text string) string {
 	var open []string
 	for _, m := range tags().FindAllStringSubmatch(text, -1) {
 		closes, name, attribute := m[1] != "", m[2], strings.TrimSpace(m[3])
@@ -397,12 +397,12 @@ func refuses(p platform.Post) (found []platform.Problem) {
 		return found
 	}
 	arranged := platform.Arrange(p, platform.Capabilities{Kinds: kinds, Hashtags: hashtags, Markup: markup})
-	if arranged.Rest != "" {
+	if arranged.SecondMessage != "" {
 		found = append(found, platform.Wrong(Name, optionFormat, "is taken for a caption of up to 1,024 characters "+
 			"with "+
 			"media: a longer one becomes two messages, and its tags could be cut."))
 	}
-	if wrong := malformed(p.Caption); wrong != "" {
+	if wrong := htmlProblem(p.Caption); wrong != "" {
 		found = append(found, platform.Problem{Platform: Name, Param: "caption", Message: "With " +
 			"options.telegram.format " +
 			"html, the caption " + wrong})
@@ -426,7 +426,7 @@ type item struct {
 func next(ctx context.Context, w *platform.Work[state]) (wire.Call, error) {
 	post, text := w.Post, w.Text()
 	own := optionsOf(post.Options)
-	if w.Made > 0 || len(post.Media) == 0 {
+	if w.PostsMade > 0 || len(post.Media) == 0 {
 		body := own.params(true, true)
 		body["chat_id"], body["text"] = w.Own.Chat, text
 		return wire.Call{Name: "sendMessage", JSON: body, Posts: true}, nil
@@ -506,13 +506,13 @@ func causeOf(description string) error {
 }
 
 // Edit implements platform.Editor. A repeat is refused as unchanged, which is success.
-func (p *Platform) Edit(ctx context.Context, a platform.Account, post platform.Placed, text string) error {
+func (p *Platform) Edit(ctx context.Context, a platform.Account, post platform.PlacedPost, text string) error {
 	if post.Parts > 1 {
 		return platform.Reject(platform.CodeInvalidOption, "The text of the post is in several messages. Change it in "+
 			"Telegram.")
 	}
 	own := optionsOf(post.Options)
-	if wrong := malformed(text); own.Format == formatHTML && wrong != "" {
+	if wrong := htmlProblem(text); own.Format == formatHTML && wrong != "" {
 		return platform.Reject(platform.CodeInvalidOption, "The post is in HTML, and the new text "+wrong)
 	}
 	body := own.params(false, post.Media == 0)
@@ -526,7 +526,7 @@ func (p *Platform) Edit(ctx context.Context, a platform.Account, post platform.P
 }
 
 // Delete implements platform.Deleter. A repeat finds no message, which is success.
-func (p *Platform) Delete(ctx context.Context, a platform.Account, post platform.Placed) error {
+func (p *Platform) Delete(ctx context.Context, a platform.Account, post platform.PlacedPost) error {
 	if post.Media > 1 || post.Parts > 1 {
 		return platform.Reject(platform.CodeInvalidOption, "The post is several messages, of which Telegram has "+
 			"reported the first alone. Delete them in Telegram.")
@@ -607,7 +607,7 @@ func (p *Platform) updates(ctx context.Context, token platform.Secret, most int)
 // Metrics implements platform.Publisher. It returns the reactions to a message from Telegram's last
 // count for the bot. They are unknown if that count is older than 24 hours.
 func (p *Platform) Metrics(ctx context.Context, a platform.Account,
-	post platform.Published) (m platform.Metrics, err error) {
+	post platform.PublishedPost) (m platform.Metrics, err error) {
 	id, err := strconv.ParseInt(post.ID, 10, 64)
 	if err != nil {
 		return m, platform.Reject(platform.CodePostNotFound, "Telegram does not have the message.")
@@ -661,8 +661,8 @@ const (
 
 // rule says what the refusals mean whose description has a text, in lower case.
 type rule struct {
-	says  string
-	means outcome
+	description string
+	means       outcome
 }
 
 // The descriptions are those of github.com/tdlib/telegram-bot-api, of github.com/TelegramBotAPI/errors and of
@@ -723,9 +723,9 @@ var (
 // longest bounds the time that Telegram names, in seconds.
 const longest = 24 * 60 * 60
 
-// refused classifies a refusal; sends reports whether the call sends a message. It returns nil for failures inside
+// classify classifies a refusal; sends reports whether the call sends a message. It returns nil for failures inside
 // Telegram, which the status tells.
-func (e envelope) refused(sends bool) *platform.Error {
+func (e envelope) classify(sends bool) *platform.Error {
 	said := strings.ToLower(quoted().ReplaceAllString(e.Said, ""))
 	switch {
 	case e.Code == http.StatusTooManyRequests:
@@ -740,7 +740,7 @@ func (e envelope) refused(sends bool) *platform.Error {
 		return nil
 	}
 	for _, r := range rules {
-		if strings.Contains(said, r.says) {
+		if strings.Contains(said, r.description) {
 			return r.means.error(sends)
 		}
 	}
@@ -748,7 +748,7 @@ func (e envelope) refused(sends bool) *platform.Error {
 	case e.Code == http.StatusForbidden && sends:
 		return unentitled.error(sends)
 	case e.Code == http.StatusForbidden:
-		return denied()
+		return deniedError()
 	case e.Code == http.StatusConflict && !sends:
 		return other.error(sends)
 	case e.Code == http.StatusRequestEntityTooLarge:
@@ -766,7 +766,7 @@ func (o outcome) error(sends bool) *platform.Error {
 			"does not exist. Add the bot to it as an administrator.")
 	case unentitled:
 		if !sends {
-			return denied()
+			return deniedError()
 		}
 		return platform.NeedsReconnect(platform.CodeMissingPermission, "The bot may no longer post in the chat. "+
 			"Make it "+
@@ -783,7 +783,7 @@ func (o outcome) error(sends bool) *platform.Error {
 	return platform.Odd()
 }
 
-// denied is the error of a right that says nothing about that to send messages.
-func denied() *platform.Error {
+// deniedError is the error of a right that says nothing about that to send messages.
+func deniedError() *platform.Error {
 	return platform.Reject(platform.CodeMissingPermission, "Telegram does not let the bot do this in the chat.")
 }

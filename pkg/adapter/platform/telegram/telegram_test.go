@@ -188,7 +188,7 @@ func TestReactionsAreCounted(t *testing.T) {
 			t.Errorf("%s: %+v, %v, want the last count of 12", a.ID, m, err)
 		}
 	}
-	if m, err := f.Adapter.Metrics(t.Context(), f.Account, platform.Published{ID: "1"}); err != nil ||
+	if m, err := f.Adapter.Metrics(t.Context(), f.Account, platform.PublishedPost{ID: "1"}); err != nil ||
 		m != (platform.Metrics{}) {
 		t.Errorf("of a message without reactions: %+v, %v", m, err)
 	}

@@ -29,7 +29,7 @@ func reply(t *testing.T, f *platformtest.Fixture, a *control.Answer) (id string,
 	var kept platform.Handle
 	for attempts = 1; attempts < 10; attempts++ {
 		id, err = f.Adapter.(platform.Replier).Reply(t.Context(), f.Account, platform.Reply{Key: "com_1-1",
-			Post: done.Post, To: platform.Comment{ID: c.ID}, Text: "Ten dollars", At: f.Now(), Kept: &kept})
+			Post: done.Post, To: platform.Comment{ID: c.ID}, Text: "Ten dollars", At: f.Now(), Handle: &kept})
 		if err == nil || platform.KindOf(err) != platform.Retry {
 			return id, attempts, err
 		}

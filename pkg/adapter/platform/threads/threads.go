@@ -61,7 +61,7 @@ var capabilities = platform.Capabilities{
 	},
 	Origin: platform.Origin{Reads: []platform.Mark{platform.MarkIPTC, platform.MarkC2PA},
 		Source: "https://about.fb.com/news/2024/02/labeling-ai-generated-images-on-facebook-instagram-and-threads/"},
-	Hashtags: platform.Hashtags{Max: 30, Written: true},
+	Hashtags: platform.Hashtags{Max: 30, InCaption: true},
 	Alt:      platform.Text{Max: 1000},
 	Comment:  caption,
 	Comments: platform.Commenting{Reads: true, Replies: true, Hides: true, Text: caption},
@@ -75,7 +75,7 @@ var capabilities = platform.Capabilities{
 	DailyPosts: 250,
 	Deletes:    true,
 	Pulls:      true,
-	Habits: platform.Habits{Least: 60, Most: 350, Hashtags: 1, Links: true,
+	Habits: platform.Habits{MinCaption: 60, MaxCaption: 350, Hashtags: 1, Links: true,
 		Hours: []int{8, 12, 19, 16}, WeekendHours: []int{10, 19, 14, 12},
 		Action: "to answer, or to share the post",
 		Form: "A remark in a conversation: one thought, said as one would say it aloud, open enough to be " +
@@ -95,9 +95,9 @@ const OptionTopicTag platform.Option = "topic_tag"
 
 // Options are the options of posts on Threads, as callers send them.
 type Options struct {
-	platform.Described
-	platform.Commented
-	platform.Threaded
+	platform.AltTextOption
+	platform.FirstCommentOption
+	platform.ThreadOption
 	// Topic of the post. Absent: the first hashtag.
 	TopicTag string `json:"topic_tag,omitempty" format:"threads-tag"`
 }
@@ -106,12 +106,12 @@ var refusals = graph.Refusals{Label: "Threads", Rows: append([]graph.Row{
 	{Subcode: 4279013, Outcome: graph.Unclear, As: platform.CodeContentPolicy,
 		Source:  "gitroomhq/postiz-app threads.provider.ts",
 		Message: "Threads has restricted the account. Its owner has to look at the account there."},
-}, graph.Boxed...)}
+}, graph.ContainerAnswers...)}
 
 // Platform is Threads.
 type Platform struct {
 	wire.Connector
-	wire.Kept
+	wire.NoRevoke
 	*graph.Containers
 	platform.Chain[graph.Boxes]
 	graph.Reader
@@ -123,7 +123,7 @@ func New(cfg wire.Config) *Platform {
 	g := graph.New(c, c.Base(address)+version, refusals, graph.Number)
 	p := &Platform{Connector: wire.Connector{API: g.API, OAuth: wire.OAuth{
 		Authorize: c.Base(dialog) + "/oauth/authorize", Token: c.Base(address) + "/oauth/access_token",
-		Scopes: capabilities.Scopes, Divider: ",", Refused: refusals.Code,
+		Scopes: capabilities.Scopes, Divider: ",", Classify: refusals.Code,
 	}}, Containers: containers(g)}
 	p.Reader = graph.Reader{Via: g, Listing: "/conversation", Hiding: "/manage_reply",
 		Hide: "hide",
@@ -173,12 +173,12 @@ func (p *Platform) extend(ctx context.Context, path string, token platform.Secre
 	query.Set("access_token", token.Reveal())
 	call := wire.Call{Name: path, Method: http.MethodGet, URL: p.Client.Base(address) + path, Query: query,
 		Secrets: append(secrets, token)}
-	var issued wire.Issued
+	var issued wire.TokenAnswer
 	if err := p.Client.JSON(ctx, call, refusals.Token, &issued); err != nil {
 		return platform.Token{}, err
 	}
 	if issued.Access == "" {
-		return platform.Token{}, p.Client.Garbled(call, errors.New("there is no token"))
+		return platform.Token{}, p.Client.GarbledError(call, errors.New("there is no token"))
 	}
 	if issued.Seconds == 0 {
 		issued.Seconds = int64(long.Seconds())
@@ -194,7 +194,7 @@ func (p *Platform) Refresh(ctx context.Context, a platform.Account) (platform.To
 }
 
 // Metrics implements platform.Publisher.
-func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.Published) (m platform.Metrics,
+func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.PublishedPost) (m platform.Metrics,
 	err error) {
 	if !graph.Number(post.ID) {
 		return m, p.Graph.NoPost()
@@ -236,7 +236,7 @@ func containers(g graph.API) *graph.Containers {
 		Words:   states,
 		Caption: "text", Image: 30 * time.Second, File: file, Describe: describe,
 		List: func(w *platform.Work[graph.Boxes]) (edge, text string) {
-			if w.Made > 0 {
+			if w.PostsMade > 0 {
 				return "/replies", w.Text()
 			}
 			return "/threads", w.Text()
@@ -247,16 +247,16 @@ func containers(g graph.API) *graph.Containers {
 // states are the explanations of containers that have failed for good. The others may pass: FAILED_DOWNLOADING_VIDEO,
 // FAILED_PROCESSING_AUDIO, FAILED_PROCESSING_VIDEO and UNKNOWN.
 var states = []graph.State{
-	refused("INVALID_ASPEC", "Threads does not take the ratio of width to "+
+	classify("INVALID_ASPEC", "Threads does not take the ratio of width to "+
 		"height."), // ASPEC_RATIO, as Threads spells it
-	refused("INVALID_BIT_RATE", "Threads does not take the bit rate of the video."),
-	refused("INVALID_DURATION", "Threads does not take the length of the video."),
-	refused("INVALID_FRAME_RATE", "Threads does not take the frame rate of the video."),
-	refused("INVALID_AUDIO_CHANNEL", "Threads does not take the sound channels of the video."), // and their layout
+	classify("INVALID_BIT_RATE", "Threads does not take the bit rate of the video."),
+	classify("INVALID_DURATION", "Threads does not take the length of the video."),
+	classify("INVALID_FRAME_RATE", "Threads does not take the frame rate of the video."),
+	classify("INVALID_AUDIO_CHANNEL", "Threads does not take the sound channels of the video."), // and their layout
 }
 
-// refused returns the meaning of an explanation of media that Threads does not take.
-func refused(word, message string) graph.State {
+// classify returns the meaning of an explanation of media that Threads does not take.
+func classify(word, message string) graph.State {
 	return graph.State{Word: word, Row: graph.Row{Outcome: graph.Refused, As: platform.CodeMediaRefused,
 		Message: message, Source: graph.BoxStates}}
 }
@@ -280,7 +280,7 @@ func describe(form url.Values, w *platform.Work[graph.Boxes]) {
 	switch {
 	case w.IsComment():
 		form.Set("reply_to_id", w.First.ID)
-	case w.Made > 0:
+	case w.PostsMade > 0:
 		form.Set("reply_to_id", w.Last.ID)
 	default:
 		if own, ok := w.Post.Options.Own.(Options); ok && own.TopicTag != "" {
@@ -290,7 +290,7 @@ func describe(form url.Values, w *platform.Work[graph.Boxes]) {
 }
 
 // Delete implements platform.Deleter. It deletes all posts of a thread, the last first.
-func (p *Platform) Delete(ctx context.Context, a platform.Account, post platform.Placed) error {
+func (p *Platform) Delete(ctx context.Context, a platform.Account, post platform.PlacedPost) error {
 	for _, id := range post.Posts() {
 		if err := p.Graph.Delete(ctx, a.Token.Access, id); err != nil {
 			return err
@@ -308,8 +308,8 @@ func (p *Platform) Reply(ctx context.Context, a platform.Account, r platform.Rep
 	if !graph.Number(r.To.ID) {
 		return "", platform.CommentGone()
 	}
-	if r.Kept == nil {
-		r.Kept = new(platform.Handle)
+	if r.Handle == nil {
+		r.Handle = new(platform.Handle)
 	}
 	box, err := p.box(ctx, a, r)
 	if err != nil {
@@ -318,14 +318,14 @@ func (p *Platform) Reply(ctx context.Context, a platform.Account, r platform.Rep
 	ready, err := p.Ready(ctx, a, box)
 	switch {
 	case platform.KindOf(err) == platform.Restart:
-		*r.Kept = ""
+		*r.Handle = ""
 		return "", platform.Busy().Saying(graph.WordsOf(err)).Because(err) // nothing was published
 	case err != nil:
 		return "", err
 	case !ready:
-		return "", platform.Later(platform.CodePlatformUnavailable, "Threads still prepares the reply.").After(filling)
+		return "", platform.Later(platform.CodePlatformUnavailable, "Threads still prepares the reply.").WithWait(filling)
 	}
-	*r.Kept = ""
+	*r.Handle = ""
 	id, err := p.Graph.Create(ctx, a.Token.Access, "/"+a.ID+"/threads_publish", url.Values{"creation_id": {box}}, true)
 	if platform.KindOf(err) == platform.Restart {
 		return "", platform.Busy().Saying(graph.WordsOf(err)).Because(err) // nothing was published
@@ -335,7 +335,7 @@ func (p *Platform) Reply(ctx context.Context, a platform.Account, r platform.Rep
 
 // box returns the container of a reply. It makes one if there is none.
 func (p *Platform) box(ctx context.Context, a platform.Account, r platform.Reply) (string, error) {
-	if box := string(*r.Kept); graph.Number(box) {
+	if box := string(*r.Handle); graph.Number(box) {
 		return box, nil
 	}
 	gone := refusals
@@ -343,7 +343,7 @@ func (p *Platform) box(ctx context.Context, a platform.Account, r platform.Reply
 	form := url.Values{"media_type": {"TEXT"}, "text": {r.Text}, "reply_to_id": {r.To.ID}}
 	made, err := graph.New(p.Client, p.Root, gone, graph.Number).Create(ctx, a.Token.Access, "/"+a.ID+"/threads", form,
 		false)
-	*r.Kept = platform.Handle(made)
+	*r.Handle = platform.Handle(made)
 	return made, err
 }
 

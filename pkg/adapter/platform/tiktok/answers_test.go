@@ -180,7 +180,7 @@ func TestWhatTikTokTakes(t *testing.T) {
 	defer f.Close()
 	of := f.Fake.(*fake.Fake)
 	of.Say(fake.Answers["figures: scope"])
-	if _, err := f.Adapter.Metrics(t.Context(), f.Account, platform.Published{ID: "1"}); !platform.Denied(err) ||
+	if _, err := f.Adapter.Metrics(t.Context(), f.Account, platform.PublishedPost{ID: "1"}); !platform.Denied(err) ||
 		platform.KindOf(err) == platform.Reconnect {
 		t.Errorf("figures without the scope: %v", err)
 	}

@@ -29,7 +29,7 @@ func TestRefusals(t *testing.T) {
 	} {
 		answer := wire.Answer{Status: 400,
 			Body: []byte(`{"data":{},"error":{"code":"` + code + `","message":"access_token_invalid"}}`)}
-		if e := refused(publishes, false)(answer); e == nil || e.Kind != want.kind || e.Code != want.code ||
+		if e := classify(publishes, false)(answer); e == nil || e.Kind != want.kind || e.Code != want.code ||
 			e.RetryAfter != want.after {
 			t.Errorf("%s: %v, want %s %s", code, e, want.kind, want.code)
 		}
@@ -37,12 +37,12 @@ func TestRefusals(t *testing.T) {
 		if code == "internal_error" {
 			posting = platform.Unknown
 		}
-		if e := refused(publishes, true)(answer); e == nil || e.Kind != posting {
+		if e := classify(publishes, true)(answer); e == nil || e.Kind != posting {
 			t.Errorf("%s of a post: %v, want %s", code, e, posting)
 		}
 	}
 	for _, body := range []string{`{"data":{},"error":{"code":"ok"}}`, `<html>`, ``} {
-		if e := refused(publishes, true)(wire.Answer{Status: 200, Body: []byte(body)}); e != nil {
+		if e := classify(publishes, true)(wire.Answer{Status: 200, Body: []byte(body)}); e != nil {
 			t.Errorf("%s: %v, which is no refusal of TikTok", body, e)
 		}
 	}

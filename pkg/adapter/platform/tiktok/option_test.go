@@ -43,7 +43,7 @@ func TestTheChoicesOfThePersonAreSent(t *testing.T) {
 		"consent": {func(o *tiktok.Options) { o.Consent = false }, "", func(*tiktok.Options) {}},
 	} {
 		f, post := newFixture(), video
-		asks := f.Adapter.Capabilities().Asks
+		asks := f.Adapter.Capabilities().RequiredChoices
 		post.Options.Privacy = platform.Public
 		without, chosen := all, all
 		c.change(&without)
@@ -62,7 +62,7 @@ func TestTheChoicesOfThePersonAreSent(t *testing.T) {
 	f := newFixture()
 	defer f.Close()
 	post := video
-	post.Options.Own = tiktok.Options{Closed: platform.Closed{DisableComments: true}, DisableDuet: true,
+	post.Options.Own = tiktok.Options{CommentsOption: platform.CommentsOption{DisableComments: true}, DisableDuet: true,
 		DisableStitch: true}
 	_, err := platformtest.Publish(t.Context(), f, f.Account, post)
 	if posts := f.Fake.Posts(); err != nil || !strings.Contains(posts[0], "PUBLIC_TO_EVERYONE true") ||

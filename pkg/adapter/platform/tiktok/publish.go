@@ -133,10 +133,10 @@ func (p *Platform) piece(w *platform.Work[state]) (length int64, last bool) {
 
 // status is the state of a publication.
 type status struct {
-	State    string        `json:"status"`
-	Reason   string        `json:"fail_reason"`
-	Posts    []json.Number `json:"publicaly_available_post_id"`
-	Uploaded int64         `json:"uploaded_bytes"`
+	State         string        `json:"status"`
+	Reason        string        `json:"fail_reason"`
+	Posts         []json.Number `json:"publicaly_available_post_id"`
+	UploadedBytes int64         `json:"uploaded_bytes"`
 }
 
 func (p *Platform) status(ctx context.Context, w *platform.Work[state]) (s status, err error) {
@@ -155,12 +155,12 @@ func (p *Platform) Prepare(ctx context.Context, w *platform.Work[state]) (ready 
 	if err != nil {
 		return false, 0, err
 	}
-	if s.State != "PROCESSING_UPLOAD" || s.Uploaded >= w.Post.Media[0].Bytes {
-		w.Made = 1 // by a worker whose answer was lost
+	if s.State != "PROCESSING_UPLOAD" || s.UploadedBytes >= w.Post.Media[0].Bytes {
+		w.PostsMade = 1 // by a worker whose answer was lost
 		_, wait, err = p.follow(w, s)
 		return false, wait, err
 	}
-	w.Own.Offset = s.Uploaded
+	w.Own.Offset = s.UploadedBytes
 	length, last := p.piece(w)
 	if last {
 		return true, 0, nil
@@ -178,7 +178,7 @@ func (p *Platform) Prepare(ctx context.Context, w *platform.Work[state]) (ready 
 func (p *Platform) follow(w *platform.Work[state], s status) (ended bool, wait time.Duration, err error) {
 	switch s.State {
 	case "FAILED":
-		return false, 0, failed(s.Reason)
+		return false, 0, failure(s.Reason)
 	case "PUBLISH_COMPLETE", "SEND_TO_USER_INBOX":
 		if inbox(w.Post) {
 			w.Warning = inInbox
@@ -277,7 +277,7 @@ func (p *Platform) photos(ctx context.Context, w *platform.Work[state]) error {
 		return err
 	}
 	if w.Own.ID = opened.ID; opened.ID == "" {
-		return p.Client.Garbled(call, errors.New("there is no publication"))
+		return p.Client.GarbledError(call, errors.New("there is no publication"))
 	}
 	return nil
 }
@@ -293,14 +293,14 @@ func (p *Platform) Find(ctx context.Context, w *platform.Work[state]) (ref platf
 	if err != nil {
 		return ref, "", err
 	}
-	if s.State == "PROCESSING_UPLOAD" && s.Uploaded < w.Post.Media[0].Bytes {
+	if s.State == "PROCESSING_UPLOAD" && s.UploadedBytes < w.Post.Media[0].Bytes {
 		if p.Client.Now().Sub(time.Unix(w.Own.Opened, 0)) > uploadable {
 			return ref, "", platform.Again(errors.New("tiktok: the upload was not completed in time"))
 		}
-		w.Own.Offset, w.Wait = s.Uploaded, processing
+		w.Own.Offset, w.Wait = s.UploadedBytes, processing
 		return ref, platform.StageCheck, nil
 	}
-	w.Made = 1
+	w.PostsMade = 1
 	ended, wait, err := p.follow(w, s)
 	if ended || err != nil {
 		return ref, platform.StageDone, err
@@ -350,8 +350,9 @@ func (p *Platform) CreatorInfo(ctx context.Context, a platform.Account) (out pla
 	return out, nil
 }
 
-// asks returns the choices that the person who posts has not made. TikTok forbids to make them for the person.
-func asks(post platform.Post) (missing []platform.Problem) {
+// missingChoices returns the choices that the person who posts has not made. TikTok forbids to make them for the
+// person.
+func missingChoices(post platform.Post) (missing []platform.Problem) {
 	o := optionsOf(post)
 	ask := func(absent bool, option, message string) {
 		if absent {

@@ -72,17 +72,17 @@ var capabilities = platform.Capabilities{
 		platform.OptionDisableComments, optionDuet, optionStitch, "comments", "duet", "stitch", "disclosure", "mode",
 		"consent", optionCover, optionMusic,
 	},
-	Asks:       asks,
-	Refuses:    refuses,
-	Shape:      Options{},
-	Privacies:  []platform.Privacy{platform.Public, platform.Friends, platform.Private},
-	Metrics:    []string{"views", "likes", "comments", "shares"},
-	Past:       platform.Past{Page: pastPage, Figures: true},
-	Account:    platform.AccountFigures{Names: []string{"followers", "posts"}},
-	DailyPosts: 15,
-	Plain:      true,
-	Pulls:      true, // for photos
-	Habits: platform.Habits{FirstLine: 80, Least: 40, Most: 300, Hashtags: 4,
+	RequiredChoices: missingChoices,
+	Refuses:         refuses,
+	Shape:           Options{},
+	Privacies:       []platform.Privacy{platform.Public, platform.Friends, platform.Private},
+	Metrics:         []string{"views", "likes", "comments", "shares"},
+	Past:            platform.Past{Page: pastPage, Figures: true},
+	Account:         platform.AccountFigures{Names: []string{"followers", "posts"}},
+	DailyPosts:      15,
+	Plain:           true,
+	Pulls:           true, // for photos
+	Habits: platform.Habits{FirstLine: 80, MinCaption: 40, MaxCaption: 300, Hashtags: 4,
 		Hours: []int{18, 21, 16, 12}, WeekendHours: []int{11, 19, 21, 15},
 		Action: "to comment, to follow or to watch the next part",
 		Form: "One or two lines that add what the video does not say: a question, a detail or the next " +
@@ -114,8 +114,8 @@ const (
 // Options are the options of posts on TikTok, as callers send them.
 type Options struct {
 	platform.Visible
-	platform.Framed
-	platform.Declared
+	platform.CoverAtOption
+	platform.AIOption
 	// Whether comments are permitted. Required unless mode is inbox.
 	Comments *bool `json:"comments,omitempty"`
 	// Whether duets are permitted. Required for videos, unless mode is inbox.
@@ -131,7 +131,7 @@ type Options struct {
 	// branded content policy. Must be true.
 	Consent bool `json:"consent,omitempty"`
 
-	platform.Closed
+	platform.CommentsOption
 	// Permits no duets.
 	DisableDuet bool `json:"disable_duet,omitempty"`
 	// Permits no stitches.
@@ -157,11 +157,11 @@ type Platform struct {
 // New returns the adapter.
 func New(cfg wire.Config) *Platform {
 	c := wire.New(Name, cfg)
-	p := &Platform{Connector: wire.Connector{API: wire.API{Client: c, Root: c.Base(api), Refused: classes},
+	p := &Platform{Connector: wire.Connector{API: wire.API{Client: c, Root: c.Base(api), Classify: classes},
 		OAuth: wire.OAuth{
 			Authorize: c.Base(accounts) + "/v2/auth/authorize/", Token: c.Base(api) + "/v2/oauth/token/",
 			Scopes: capabilities.Scopes, Divider: ",", ClientParam: "client_key", Challenge: challenge,
-			Refused: tokenRefused,
+			Classify: classifyToken,
 		}}, chunk: defaultChunk}
 	p.Chain = platform.Chain[state]{Steps: p, ID: Name, Caps: capabilities}
 	return p
@@ -207,7 +207,7 @@ func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
 	call := wire.Call{Name: "revoke", Method: http.MethodPost, URL: p.Client.Base(api) + "/v2/oauth/revoke/",
 		Form:    form,
 		Secrets: []platform.Secret{app.Secret, a.Token.Access}}
-	err = p.Client.JSON(ctx, call, tokenRefused, nil)
+	err = p.Client.JSON(ctx, call, classifyToken, nil)
 	if platform.KindOf(err) == platform.Reconnect {
 		return nil // the token has ended already
 	}
@@ -223,15 +223,15 @@ func (p *Platform) post(ctx context.Context, a platform.Account, path string, bo
 
 // do makes a call and decodes its data.
 func (p *Platform) do(ctx context.Context, call wire.Call, out any) error {
-	return p.decode(ctx, call, refused(publishes, call.Posts), out)
+	return p.decode(ctx, call, classify(publishes, call.Posts), out)
 }
 
 // read makes a call that reads, and decodes its data. A refusal of it says nothing about the right to publish.
 func (p *Platform) read(ctx context.Context, call wire.Call, out any) error {
-	return p.decode(ctx, call, refused(reads, false), out)
+	return p.decode(ctx, call, classify(reads, false), out)
 }
 
-func (p *Platform) decode(ctx context.Context, call wire.Call, classify wire.Refused, out any) error {
+func (p *Platform) decode(ctx context.Context, call wire.Call, classify wire.Classifier, out any) error {
 	var envelope struct {
 		Data json.RawMessage `json:"data"`
 	}
@@ -239,13 +239,14 @@ func (p *Platform) decode(ctx context.Context, call wire.Call, classify wire.Ref
 		return err
 	}
 	if err := json.Unmarshal(envelope.Data, out); err != nil {
-		return p.Client.Garbled(call, err)
+		return p.Client.GarbledError(call, err)
 	}
 	return nil
 }
 
 // Metrics implements platform.Publisher.
-func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.Published) (platform.Metrics, error) {
+func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.PublishedPost) (platform.Metrics,
+	error) {
 	missing := platform.Reject(platform.CodePostNotFound, "TikTok does not have the post, or does not show it.")
 	if post.ID == "" {
 		return platform.Metrics{}, missing
@@ -474,10 +475,10 @@ const (
 )
 
 // classes makes the classification that wire asks for.
-func classes(posts bool) wire.Refused { return refused(publishes, posts) }
+func classes(posts bool) wire.Classifier { return classify(publishes, posts) }
 
-// refused classifies refusals by the code that every answer has; posts reports whether the call may have made a post.
-func refused(u use, posts bool) wire.Refused {
+// classify classifies refusals by the code that every answer has; posts reports whether the call may have made a post.
+func classify(u use, posts bool) wire.Classifier {
 	return func(a wire.Answer) *platform.Error {
 		var body struct {
 			Error struct {
@@ -499,12 +500,12 @@ func refused(u use, posts bool) wire.Refused {
 		case m == 0 && a.Status >= http.StatusInternalServerError:
 			m = fault
 		}
-		return errorOf(m, u, posts).Saying(said(body.Error.Message, body.Error.Code))
+		return errorOf(m, u, posts).Saying(messageOr(body.Error.Message, body.Error.Code))
 	}
 }
 
-// said returns TikTok's message, or the code if there is none.
-func said(message, code string) string {
+// messageOr returns TikTok's message, or the code if there is none.
+func messageOr(message, code string) string {
 	if message == "" {
 		return code
 	}
@@ -560,8 +561,8 @@ func badPrivacy() *platform.Error {
 	return platform.Reject(platform.CodeInvalidOption, "The TikTok account does not allow the privacy.")
 }
 
-// failed returns the error of a publication that TikTok has abandoned. Its word is the reason.
-func failed(reason string) *platform.Error {
+// failure returns the error of a publication that TikTok has abandoned. Its word is the reason.
+func failure(reason string) *platform.Error {
 	cause := fmt.Errorf("tiktok: fail_reason %q", reason)
 	m := reasons[reason]
 	if m == 0 && strings.HasPrefix(reason, "spam_risk") {
@@ -572,7 +573,7 @@ func failed(reason string) *platform.Error {
 	case account:
 		e = platform.Disconnected()
 	case full:
-		e = platform.Again(nil).After(24 * time.Hour)
+		e = platform.Again(nil).WithWait(24 * time.Hour)
 	case fault, pulls, 0:
 		e = platform.Again(nil)
 	case file:
@@ -581,9 +582,9 @@ func failed(reason string) *platform.Error {
 	return e.Saying(reason).Because(cause)
 }
 
-// tokenRefused classifies refusals of the token endpoint. TikTok answers invalid_request or invalid_grant to a code or
+// classifyToken classifies refusals of the token endpoint. TikTok answers invalid_request or invalid_grant to a code or
 // a refresh token that is not valid, with the status 200 or 400 (oauth-user-access-token-management).
-func tokenRefused(a wire.Answer) *platform.Error {
+func classifyToken(a wire.Answer) *platform.Error {
 	var body struct {
 		Error       string `json:"error"`
 		Description string `json:"error_description"`
@@ -595,5 +596,5 @@ func tokenRefused(a wire.Answer) *platform.Error {
 		strings.Contains(said, "not known")) {
 		return platform.Disconnected()
 	}
-	return wire.OAuthRefused(a)
+	return wire.ClassifyOAuth(a)
 }

@@ -84,11 +84,12 @@ func TestOtherRefusalsLeaveTheAccount(t *testing.T) {
 		f.Fake.(fixture.Fake).Say(control.Answer{Call: regexp.MustCompile("/(wall.(get|edit|createComment)|stats)"),
 			Times: -1, Status: http.StatusOK,
 			Body: fmt.Sprintf(`{"error":{"error_code":%d,"error_msg":"Access denied"}}`, code)})
-		post := platform.Published{ID: "1"}
+		post := platform.PublishedPost{ID: "1"}
 		_, read := f.Adapter.Metrics(t.Context(), f.Account, post)
 		_, listed := f.Adapter.(platform.CommentReader).Comments(t.Context(), f.Account, post, "")
 		_, replied := f.Adapter.(platform.Replier).Reply(t.Context(), f.Account, platform.Reply{Post: post})
-		changed := f.Adapter.(platform.Editor).Edit(t.Context(), f.Account, platform.Placed{Published: post}, "x")
+		changed := f.Adapter.(platform.Editor).Edit(t.Context(), f.Account, platform.PlacedPost{PublishedPost: post},
+			"x")
 		for _, err := range []error{read, listed, replied, changed} {
 			if kind := platform.KindOf(err); err == nil || kind != platform.BadContent && kind != platform.Unclear {
 				t.Errorf("%d: %v", code, err)
@@ -159,7 +160,7 @@ func TestCommentsAreListedInPages(t *testing.T) {
 	seen, after := map[string]bool{}, ""
 	for range 10 {
 		page, err := f.Adapter.(platform.CommentReader).Comments(t.Context(), f.Account,
-			platform.Published{ID: "7"}, after)
+			platform.PublishedPost{ID: "7"}, after)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,12 +9,12 @@ import (
 )
 
 func TestOptions(t *testing.T) {
-	closed := vk.Options{Closed: platform.Closed{DisableComments: true}}
+	closed := vk.Options{CommentsOption: platform.CommentsOption{DisableComments: true}}
 	fixture.Options(t, newFixture, []fixture.Option{
 		{Name: "disable_comments", Post: text, Own: closed, Shows: "close_comments 1"},
 		{Name: "silent", Post: carousel, Own: vk.Options{Quiet: platform.Quiet{Silent: true}},
 			Shows: "mute_notifications 1"},
-		{Name: "paid_partnership", Post: text, Own: vk.Options{Sponsored: platform.Sponsored{Paid: true}},
+		{Name: "paid_partnership", Post: text, Own: vk.Options{SponsorOption: platform.SponsorOption{Paid: true}},
 			Shows: "mark_as_ads 1"},
 		{Name: "signed", Post: text, Own: vk.Options{Signed: true}, Shows: "signed 1"},
 		{Name: "source_url", Post: text, Own: vk.Options{Source: "https://acme.example/a"},

@@ -21,25 +21,25 @@ const videoTimeout = 12 * time.Minute
 
 // state is the adapter's part of a handle.
 type state struct {
-	Attached []string `json:"attached,omitempty"` // uploaded files, such as photo-1_2
-	Upload   string   `json:"upload,omitempty"`   // upload address of the next video
-	Video    string   `json:"video,omitempty"`    // id of that video
+	Attachments []string `json:"attached,omitempty"` // uploaded files, such as photo-1_2
+	Upload      string   `json:"upload,omitempty"`   // upload address of the next video
+	Video       string   `json:"video,omitempty"`    // id of that video
 }
 
 // Prepare implements chain.Steps. It uploads a photo, opens the upload of a video, or uploads the
 // video. Uploaded files stay invisible until they are attached.
 func (p *Platform) Prepare(ctx context.Context, w *platform.Work[state]) (ready bool, wait time.Duration, err error) {
 	s, all := &w.Own, w.Post.Media
-	if len(s.Attached) >= len(all) {
+	if len(s.Attachments) >= len(all) {
 		return true, 0, nil
 	}
-	switch m := all[len(s.Attached)]; {
+	switch m := all[len(s.Attachments)]; {
 	case !m.Video():
 		attachment, err := p.photo(ctx, w.Account, m)
 		if err != nil {
 			return false, 0, err
 		}
-		s.Attached = append(s.Attached, attachment)
+		s.Attachments = append(s.Attachments, attachment)
 	case s.Upload == "":
 		return false, 0, p.openVideo(ctx, w.Account, w.Post, s)
 	default:
@@ -51,12 +51,12 @@ func (p *Platform) Prepare(ctx context.Context, w *platform.Work[state]) (ready 
 			return false, 0, err
 		}
 		if answer.Error != "" {
-			return false, 0, uploadRefused(answer.Error)
+			return false, 0, uploadError(answer.Error)
 		}
-		s.Attached = append(s.Attached, s.Video)
+		s.Attachments = append(s.Attachments, s.Video)
 		s.Upload, s.Video = "", ""
 	}
-	return len(s.Attached) == len(all), 0, nil
+	return len(s.Attachments) == len(all), 0, nil
 }
 
 func community(a platform.Account) string { return strings.TrimPrefix(a.ID, "-") }
@@ -80,7 +80,7 @@ func (p *Platform) photo(ctx context.Context, a platform.Account, m platform.Med
 		return "", err
 	}
 	if uploaded.Error != "" {
-		return "", uploadRefused(uploaded.Error)
+		return "", uploadError(uploaded.Error)
 	}
 	if uploaded.Photo == "[]" {
 		return "", platform.Reject(platform.CodeMediaRefused, "VK refuses the photo.")
@@ -136,7 +136,7 @@ func (p *Platform) upload(ctx context.Context, address, field string, m platform
 		return err
 	}
 	return p.Client.JSON(ctx, wire.Call{Name: "upload " + field, Method: http.MethodPost, URL: address, Body: body,
-		Timeout: timeout}, p.refused(platform.Token{}, "upload", false), out)
+		Timeout: timeout}, p.classify(platform.Token{}, "upload", false), out)
 }
 
 // Make implements chain.Steps.
@@ -153,8 +153,8 @@ func (p *Platform) Make(ctx context.Context, w *platform.Work[state]) (ref platf
 	if text := w.Text(); text != "" {
 		params.Set("message", text)
 	}
-	if len(w.Own.Attached) > 0 {
-		params.Set("attachments", strings.Join(w.Own.Attached, ","))
+	if len(w.Own.Attachments) > 0 {
+		params.Set("attachments", strings.Join(w.Own.Attachments, ","))
 	}
 	var made struct {
 		ID int64 `json:"post_id"`
@@ -180,7 +180,7 @@ func (p *Platform) Find(ctx context.Context, w *platform.Work[state]) (ref platf
 		return ref, "", platform.Lost(errors.New("vk: the token of a community cannot read the wall"))
 	}
 	var wall struct {
-		Items []found `json:"items"`
+		Items []wallPost `json:"items"`
 	}
 	if err := p.call(ctx, w.Account, "wall.get", url.Values{"owner_id": {w.Account.ID}, "count": {"50"},
 		"filter": {"owner"}}, false, &wall); err != nil {
@@ -188,23 +188,23 @@ func (p *Platform) Find(ctx context.Context, w *platform.Work[state]) (ref platf
 	}
 	for _, f := range wall.Items {
 		if f.Text == w.Text() && f.Date >= w.SentAt.Add(-time.Minute).Unix() &&
-			slices.Equal(f.attached(), w.Own.Attached) {
+			slices.Equal(f.attachments(), w.Own.Attachments) {
 			return refOf(w.Account, f.ID), platform.StageDone, nil
 		}
 	}
 	return ref, platform.StageReconcile, nil
 }
 
-// found is a post that was found on a wall.
-type found struct {
+// wallPost is a post that was found on a wall.
+type wallPost struct {
 	ID          int64                        `json:"id"`
 	Date        int64                        `json:"date"`
 	Text        string                       `json:"text"`
 	Attachments []map[string]json.RawMessage `json:"attachments"`
 }
 
-// attached returns the attachments in the form that wall.post takes.
-func (f found) attached() []string {
+// attachments returns the attachments in the form that wall.post takes.
+func (f wallPost) attachments() []string {
 	var all []string
 	for _, m := range f.Attachments {
 		var kind string
@@ -250,7 +250,7 @@ func (a attachment) name() string {
 }
 
 // Edit implements platform.Editor. VK replaces the text and the files together, so the files are read first.
-func (p *Platform) Edit(ctx context.Context, a platform.Account, post platform.Placed, text string) error {
+func (p *Platform) Edit(ctx context.Context, a platform.Account, post platform.PlacedPost, text string) error {
 	params := url.Values{"owner_id": {a.ID}, "post_id": {post.ID}, "message": {text}}
 	if post.Media > 0 {
 		found, files, err := p.read(ctx, a, post)
@@ -271,7 +271,7 @@ func (p *Platform) Edit(ctx context.Context, a platform.Account, post platform.P
 
 // Delete implements platform.Deleter. VK refuses the deletion of a post that does not exist, so that a refusal is
 // followed by a look for the post.
-func (p *Platform) Delete(ctx context.Context, a platform.Account, post platform.Placed) error {
+func (p *Platform) Delete(ctx context.Context, a platform.Account, post platform.PlacedPost) error {
 	var done int
 	err := p.call(ctx, a, "wall.delete", url.Values{"owner_id": {a.ID}, "post_id": {post.ID}}, false, &done)
 	var refused *platform.Error
@@ -286,7 +286,7 @@ func (p *Platform) Delete(ctx context.Context, a platform.Account, post platform
 }
 
 // read reports whether a post exists, and returns the names of its files.
-func (p *Platform) read(ctx context.Context, a platform.Account, post platform.Placed) (found bool, files []string,
+func (p *Platform) read(ctx context.Context, a platform.Account, post platform.PlacedPost) (found bool, files []string,
 	err error) {
 	var answer struct {
 		Items []struct {
@@ -336,7 +336,7 @@ type person struct {
 }
 
 // Comments implements platform.CommentReader.
-func (p *Platform) Comments(ctx context.Context, a platform.Account, post platform.Published,
+func (p *Platform) Comments(ctx context.Context, a platform.Account, post platform.PublishedPost,
 	after string) (page platform.CommentPage, err error) {
 	if a.Token.Refresh == "" {
 		return page, platform.Unsupported("reading comments with the token of a community")
@@ -404,18 +404,18 @@ func (p *Platform) Reply(ctx context.Context, a platform.Account, r platform.Rep
 }
 
 // DeleteComment implements platform.CommentDeleter.
-func (p *Platform) DeleteComment(ctx context.Context, a platform.Account, _ platform.Published,
+func (p *Platform) DeleteComment(ctx context.Context, a platform.Account, _ platform.PublishedPost,
 	commentID string) error {
 	var done int
 	err := p.call(ctx, a, "wall.deleteComment", url.Values{"owner_id": {a.ID}, "comment_id": {commentID}}, false, &done)
 	return platform.Except(platform.CodeCommentNotFound, err)
 }
 
-// taken is the answer to a webhook that VK does not send again.
-const taken = "ok"
+// webhookAnswer is the answer to a webhook that VK does not send again.
+const webhookAnswer = "ok"
 
-// Announced implements platform.Announcer. Each community has a confirmation of its own.
-func (p *Platform) Announced(ctx context.Context, h platform.Hook) (all []platform.Announced, answer string,
+// ChangedPosts implements platform.Announcer. Each community has a confirmation of its own.
+func (p *Platform) ChangedPosts(ctx context.Context, h platform.Hook) (all []platform.ChangedPost, answer string,
 	err error) {
 	app, err := p.Client.App(ctx)
 	if err != nil {
@@ -442,8 +442,8 @@ func (p *Platform) Announced(ctx context.Context, h platform.Hook) (all []platfo
 		}
 		return nil, "", platform.ErrForged
 	case "wall_reply_new", "wall_reply_edit", "wall_reply_delete", "wall_reply_restore":
-		return []platform.Announced{{Account: strconv.FormatInt(-body.Group, 10),
-			Post: strconv.FormatInt(body.Object.Post, 10)}}, taken, nil
+		return []platform.ChangedPost{{Account: strconv.FormatInt(-body.Group, 10),
+			Post: strconv.FormatInt(body.Object.Post, 10)}}, webhookAnswer, nil
 	}
-	return nil, taken, nil
+	return nil, webhookAnswer, nil
 }

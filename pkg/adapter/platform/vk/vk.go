@@ -72,7 +72,7 @@ var capabilities = platform.Capabilities{
 	Past:       platform.Past{Page: pastPage, Figures: true},
 	Edits:      true,
 	Deletes:    true,
-	Habits: platform.Habits{FirstLine: 280, Least: 150, Most: 1000, Hashtags: 3, Links: true,
+	Habits: platform.Habits{FirstLine: 280, MinCaption: 150, MaxCaption: 1000, Hashtags: 3, Links: true,
 		Hours: []int{19, 12, 21, 9}, WeekendHours: []int{12, 20, 16},
 		Action: "to answer in a comment or to share the post",
 		Form: "The first two lines are seen in the feed and carry the news or the benefit; short paragraphs " +
@@ -131,7 +131,7 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 			return nil, err
 		}
 		token = issued.As(p.Client.Now(), platform.Token{Device: g.Device})
-		if listed, err = p.edited(ctx, token); err != nil {
+		if listed, err = p.communities(ctx, token); err != nil {
 			return nil, err
 		}
 	} else {
@@ -158,8 +158,8 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 	return all, nil
 }
 
-// edited lists the communities that the user of a token administers or edits. VK may give fewer than a page.
-func (p *Platform) edited(ctx context.Context, token platform.Token) (all []group, err error) {
+// communities lists the communities that the user of a token administers or edits. VK may give fewer than a page.
+func (p *Platform) communities(ctx context.Context, token platform.Token) (all []group, err error) {
 	for len(all) < mostGroups {
 		var page struct {
 			Count int     `json:"count"`
@@ -208,11 +208,11 @@ func (p *Platform) call(ctx context.Context, a platform.Account, method string, 
 	var envelope struct {
 		Response json.RawMessage `json:"response"`
 	}
-	if err := p.Client.JSON(ctx, call, p.refused(a.Token, method, posts), &envelope); err != nil {
+	if err := p.Client.JSON(ctx, call, p.classify(a.Token, method, posts), &envelope); err != nil {
 		return err
 	}
 	if err := json.Unmarshal(envelope.Response, out); err != nil {
-		return p.Client.Garbled(call, err)
+		return p.Client.GarbledError(call, err)
 	}
 	return nil
 }
@@ -226,10 +226,10 @@ const (
 // Options are the options of posts on VK, as callers send them.
 type Options struct {
 	platform.Visible
-	platform.Commented
+	platform.FirstCommentOption
 	platform.Quiet
-	platform.Sponsored
-	platform.Closed
+	platform.SponsorOption
+	platform.CommentsOption
 	// Shows the name of the person who connected the account below the post.
 	Signed bool `json:"signed,omitempty"`
 	// Page that the post is taken from, which VK shows below it.
@@ -261,7 +261,7 @@ func describe(params url.Values, p platform.Post) {
 }
 
 // Metrics implements platform.Publisher. Only administrators of the community can read the reach and the clicks.
-func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.Published) (m platform.Metrics,
+func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.PublishedPost) (m platform.Metrics,
 	err error) {
 	type count struct {
 		Count int64 `json:"count"`
@@ -432,24 +432,24 @@ var publishing = []string{"wall.post", "photos.getWallUploadServer", "photos.sav
 
 // rule says what the error of VK with a code means. The first rule counts whose text the message has.
 type rule struct {
-	code  int
-	says  func() *regexp.Regexp // nil for any message
-	means func(refusal) *platform.Error
+	code    int
+	pattern func() *regexp.Regexp // nil for any message
+	means   func(refusal) *platform.Error
 }
 
 // The names and the texts of the errors are those of github.com/VKCOM/vk-api-schema, errors.json (version 5.199), and
 // of the pages of the methods there. Other sources are named.
 var rules = []rule{
-	{1, nil, broken},                              // Unknown error occurred
-	{10, nil, broken},                             // Internal server error
-	{13, nil, broken},                             // Runtime error occurred during code invocation
-	{36, nil, broken},                             // Method execution was interrupted due to timeout
-	{6, nil, limited(time.Second)},                // Too many requests per second
-	{9, nil, limited(10 * time.Minute)},           // Flood control: too many actions of the same kind
-	{223, nil, limited(10 * time.Minute)},         // Too many replies
-	{29, nil, limited(time.Hour)},                 // Rate limit reached: that of the method
-	{1105, nil, limited(time.Hour)},               // Too many auth attempts, try again later
-	{32, nil, limited(time.Minute)},               // Need wait
+	{1, nil, brokenError},                         // Unknown error occurred
+	{10, nil, brokenError},                        // Internal server error
+	{13, nil, brokenError},                        // Runtime error occurred during code invocation
+	{36, nil, brokenError},                        // Method execution was interrupted due to timeout
+	{6, nil, limitError(time.Second)},             // Too many requests per second
+	{9, nil, limitError(10 * time.Minute)},        // Flood control: too many actions of the same kind
+	{223, nil, limitError(10 * time.Minute)},      // Too many replies
+	{29, nil, limitError(time.Hour)},              // Rate limit reached: that of the method
+	{1105, nil, limitError(time.Hour)},            // Too many auth attempts, try again later
+	{32, nil, limitError(time.Minute)},            // Need wait
 	{43, nil, fixed(platform.Busy)},               // This section is temporary unavailable
 	{22, nil, fixed(platform.Busy)},               // Upload error
 	{118, nil, fixed(uploadAgain)},                // Invalid server, of photos.saveWallPhoto
@@ -461,7 +461,7 @@ var rules = []rule{
 	{224, nil, untilTomorrow},                     // Too many ads posts, of wall.post
 	{219, nil, full(time.Hour)},                   // Advertisement post was recently added, of wall.post
 	{214, daily, untilTomorrow},                   // vknet/vk #597: you can only add 50 posts a day
-	{214, scheduled, refused("")},                 // a post is already scheduled for this time
+	{214, scheduled, refusedError("")},            // a post is already scheduled for this time
 	{214, unentitled, fixed(wallClosed)},          // Access to adding post denied
 	{5, nil, token},                               // User authorization failed
 	{1117, nil, token},                            // Access token has expired
@@ -480,11 +480,11 @@ var rules = []rule{
 	{7, nil, ofPublisher(wallClosed)},             // Permission to perform this action is denied: no such right
 	{15, nil, ofPublisher(wallClosed)},            // Access denied; subcode 1133: not with the scopes of the token
 	{203, nil, ofPublisher(wallClosed)},           // Access to group denied
-	{200, nil, denied},                            // Access to album denied: a post without photos may go
-	{204, nil, denied},                            // Access to video denied: a post without videos may go
-	{201, nil, denied},                            // Access to audio denied
-	{210, nil, denied},                            // Access to wall's post denied
-	{260, nil, denied},                            // Access to the groups list is denied due to privacy settings
+	{200, nil, deniedError},                       // Access to album denied: a post without photos may go
+	{204, nil, deniedError},                       // Access to video denied: a post without videos may go
+	{201, nil, deniedError},                       // Access to audio denied
+	{210, nil, deniedError},                       // Access to wall's post denied
+	{260, nil, deniedError},                       // Access to the groups list is denied due to privacy settings
 	{14, nil, fixed(captcha)},                     // Captcha needed
 	{3300, nil, fixed(captcha)},                   // Recaptcha needed
 	{24, nil, fixed(confirm)},                     // Confirmation required
@@ -500,17 +500,17 @@ var rules = []rule{
 	{21, nil, fixed(application)},                 // Allowed only for standalone and OpenAPI applications
 	{34, nil, fixed(application)},                 // Client version deprecated
 	{101, nil, fixed(application)},                // Invalid application API ID
-	{19, nil, fixed(blocked)},                     // Content blocked
-	{30, nil, refused("")},                        // This profile is private
-	{100, nil, refused("")},                       // One of the parameters specified was missing or invalid
-	{113, nil, refused("")},                       // Invalid user id
-	{114, nil, refused("")},                       // Invalid album id
-	{119, nil, refused("")},                       // Invalid title
-	{125, nil, refused("")},                       // Invalid group id
-	{150, nil, refused("")},                       // Invalid timestamp
-	{220, nil, refused("")},                       // Too many recipients, of wall.post
+	{19, nil, fixed(blockedError)},                // Content blocked
+	{30, nil, refusedError("")},                   // This profile is private
+	{100, nil, refusedError("")},                  // One of the parameters specified was missing or invalid
+	{113, nil, refusedError("")},                  // Invalid user id
+	{114, nil, refusedError("")},                  // Invalid album id
+	{119, nil, refusedError("")},                  // Invalid title
+	{125, nil, refusedError("")},                  // Invalid group id
+	{150, nil, refusedError("")},                  // Invalid timestamp
+	{220, nil, refusedError("")},                  // Too many recipients, of wall.post
 	{222, nil, noLinks},                           // Hyperlinks are forbidden, of wall.post
-	{225, nil, refused("")},                       // Donut is disabled
+	{225, nil, refusedError("")},                  // Donut is disabled
 	{300, nil, albumFull},                         // This album is full
 	{302, nil, tooManyAlbums},                     // Albums number limit is reached
 	{3102, nil, noSource},                         // Specified link is incorrect
@@ -523,10 +523,10 @@ var rules = []rule{
 
 // Refusals whose reason is known.
 var (
-	noLinks       = refused("VK takes no links in the text of this post.")
-	albumFull     = refused("The album of the community is full.")
-	tooManyAlbums = refused("The community has too many albums.")
-	noSource      = refused("VK does not find the page of source_url.")
+	noLinks       = refusedError("VK takes no links in the text of this post.")
+	albumFull     = refusedError("The album of the community is full.")
+	tooManyAlbums = refusedError("The community has too many albums.")
+	noSource      = refusedError("VK does not find the page of source_url.")
 )
 
 // The meanings of 214 beside "Access to adding post denied".
@@ -543,8 +543,8 @@ var (
 	})
 )
 
-// refused classifies refusals by their number, and by their text where the number has several meanings.
-func (p *Platform) refused(t platform.Token, method string, posts bool) wire.Refused {
+// classify classifies refusals by their number, and by their text where the number has several meanings.
+func (p *Platform) classify(t platform.Token, method string, posts bool) wire.Classifier {
 	of := refusal{now: p.Client.Now(), renews: t.Refresh != "", posts: posts,
 		publishes: slices.Contains(publishing, method)}
 	return func(a wire.Answer) *platform.Error {
@@ -559,7 +559,7 @@ func (p *Platform) refused(t platform.Token, method string, posts bool) wire.Ref
 		}
 		for _, r := range rules {
 			said := strings.TrimSpace(body.Error.Said)
-			if r.code == body.Error.Code && (r.says == nil || r.says().MatchString(said)) {
+			if r.code == body.Error.Code && (r.pattern == nil || r.pattern().MatchString(said)) {
 				return r.means(of)
 			}
 		}
@@ -574,15 +574,15 @@ func fixed(e func() *platform.Error) func(refusal) *platform.Error {
 	return func(refusal) *platform.Error { return e() }
 }
 
-// broken is the meaning of a failure inside VK, which may have made the post.
-func broken(of refusal) *platform.Error {
+// brokenError is the meaning of a failure inside VK, which may have made the post.
+func brokenError(of refusal) *platform.Error {
 	if of.posts {
 		return platform.Lost(nil)
 	}
 	return platform.Busy()
 }
 
-func limited(after time.Duration) func(refusal) *platform.Error {
+func limitError(after time.Duration) func(refusal) *platform.Error {
 	return func(refusal) *platform.Error { return platform.Limited(after) }
 }
 
@@ -613,15 +613,15 @@ func ofPublisher(e func() *platform.Error) func(refusal) *platform.Error {
 		if of.publishes {
 			return e()
 		}
-		return denied(of)
+		return deniedError(of)
 	}
 }
 
-func denied(refusal) *platform.Error {
+func deniedError(refusal) *platform.Error {
 	return platform.Reject(platform.CodeMissingPermission, "VK does not let the account do this in the community.")
 }
 
-func refused(message string) func(refusal) *platform.Error {
+func refusedError(message string) func(refusal) *platform.Error {
 	if message == "" {
 		message = "VK refuses the post."
 	}
@@ -661,7 +661,7 @@ func application() *platform.Error {
 	return platform.Later(platform.CodeNotConfigured, "VK refuses the service's application.")
 }
 
-func blocked() *platform.Error {
+func blockedError() *platform.Error {
 	return platform.Reject(platform.CodeContentPolicy, "VK has blocked the content.")
 }
 
@@ -671,9 +671,9 @@ func notFound() *platform.Error {
 
 func uncommented() *platform.Error { return platform.Unsupported("comments below this post") }
 
-// uploadRefused returns the error that an upload server has answered. Its names of files that it does not take begin
+// uploadError returns the error that an upload server has answered. Its names of files that it does not take begin
 // with ERR_UPLOAD, such as ERR_UPLOAD_BAD_IMAGE_SIZE. After another one, the file is uploaded again.
-func uploadRefused(said string) *platform.Error {
+func uploadError(said string) *platform.Error {
 	if strings.Contains(strings.ToUpper(said), "ERR_UPLOAD") || strings.Contains(strings.ToLower(said), "invalid") {
 		return platform.Reject(platform.CodeMediaRefused, "VK refuses the file.").Saying(said)
 	}

@@ -70,15 +70,15 @@ func TestFiguresNeedAnAdministrator(t *testing.T) {
 			t.Fatal(err)
 		}
 		m, err := f.Adapter.Metrics(t.Context(), f.Account, done.Post)
-		if err != nil || !slices.Equal(m.Named(), want.metrics) || !editor && (*m.Reach != 55 || *m.Clicks != 4) {
-			t.Errorf("an editor %v: %v, %v", editor, m.Named(), err)
+		if err != nil || !slices.Equal(m.Names(), want.metrics) || !editor && (*m.Reach != 55 || *m.Clicks != 4) {
+			t.Errorf("an editor %v: %v, %v", editor, m.Names(), err)
 		}
 		today := platform.Midnight(f.Now())
 		days, err := f.Adapter.(platform.AccountReader).Days(t.Context(), f.Account, today.AddDate(0, 0, -3))
 		if err != nil || len(days) != 4 || *days[3].Followers != 2300 {
 			t.Fatalf("an editor %v: %+v, %v", editor, days, err)
 		}
-		days = slices.DeleteFunc(days, func(d platform.Day) bool { return len(d.Named()) == 0 })
+		days = slices.DeleteFunc(days, func(d platform.Day) bool { return len(d.Names()) == 0 })
 		if len(days) != want.days {
 			t.Errorf("an editor %v: %d days have figures", editor, len(days))
 		}

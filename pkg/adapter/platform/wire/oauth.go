@@ -21,8 +21,8 @@ type OAuth struct {
 	Divider          string     // separates scopes; a space if empty
 	ClientParam      string     // name of the parameter with the application's id; client_id if empty
 	Extra            url.Values // further parameters of the authorization's address
-	// Refused classifies refusals of the token endpoint. If it is nil, OAuthRefused does.
-	Refused Refused
+	// Classify classifies refusals of the token endpoint. If it is nil, OAuthRefused does.
+	Classify Classifier
 	// Challenge returns the challenge of a verifier. If it is nil, platform.Challenge does.
 	Challenge func(verifier string) string
 	// Public reports whether the application proves itself by PKCE alone.
@@ -38,17 +38,17 @@ func (o OAuth) client() string {
 	return o.ClientParam
 }
 
-// requested returns the scopes that an application requests.
-func (o OAuth) requested(app platform.App) []string {
+// requestedScopes returns the scopes that an application requests.
+func (o OAuth) requestedScopes(app platform.App) []string {
 	if app.Scopes != "" {
 		return strings.Fields(app.Scopes)
 	}
 	return slices.Concat(o.Scopes, o.Optional)
 }
 
-// needed returns the requested scopes that the owner may not refuse.
-func (o OAuth) needed(app platform.App) []string {
-	return slices.DeleteFunc(slices.Clone(o.requested(app)),
+// requiredScopes returns the requested scopes that the owner may not refuse.
+func (o OAuth) requiredScopes(app platform.App) []string {
+	return slices.DeleteFunc(slices.Clone(o.requestedScopes(app)),
 		func(scope string) bool { return slices.Contains(o.Optional, scope) })
 }
 
@@ -68,31 +68,31 @@ func (c Connector) Refresh(ctx context.Context, a platform.Account) (platform.To
 	return c.Client.Renew(ctx, c.OAuth, a.Token, nil)
 }
 
-// Kept implements Revoke of platforms without a call for it. Adapters embed it.
-type Kept struct{}
+// NoRevoke implements Revoke of platforms without a call for it. Adapters embed it.
+type NoRevoke struct{}
 
 // Revoke implements platform.Connector. The owner removes the application in the settings of the platform.
-func (Kept) Revoke(ctx context.Context, _ platform.Account) error {
+func (NoRevoke) Revoke(ctx context.Context, _ platform.Account) error {
 	if err := ctx.Err(); err != nil {
 		return platform.Later(platform.CodeCanceled, "The call was canceled.").Because(err)
 	}
 	return nil
 }
 
-// Keyed implements the part of platform.Connector that the platforms without OAuth share. Their tokens do not end, and
-// no call ends them. Adapters embed it.
-type Keyed struct {
+// KeyConnector implements the part of platform.Connector that the platforms without OAuth share. Their tokens do not
+// end, and no call ends them. Adapters embed it.
+type KeyConnector struct {
 	API
-	Kept
+	NoRevoke
 }
 
 // Authorization implements platform.Connector.
-func (Keyed) Authorization(context.Context, platform.Authorization) (string, error) {
+func (KeyConnector) Authorization(context.Context, platform.Authorization) (string, error) {
 	return "", platform.Unsupported("OAuth")
 }
 
 // Refresh implements platform.Connector.
-func (Keyed) Refresh(_ context.Context, a platform.Account) (platform.Token, error) {
+func (KeyConnector) Refresh(_ context.Context, a platform.Account) (platform.Token, error) {
 	return a.Token, nil
 }
 
@@ -112,7 +112,7 @@ func (c *Client) Address(ctx context.Context, o OAuth, a platform.Authorization)
 	}
 	q := url.Values{
 		o.client(): {app.ID}, "response_type": {"code"}, "redirect_uri": {a.RedirectURL}, "state": {a.State},
-		"scope": {strings.Join(o.requested(app), divider)}, "code_challenge": {challenge(a.Verifier)},
+		"scope": {strings.Join(o.requestedScopes(app), divider)}, "code_challenge": {challenge(a.Verifier)},
 		"code_challenge_method": {"S256"},
 	}
 	for name, values := range o.Extra {
@@ -121,8 +121,8 @@ func (c *Client) Address(ctx context.Context, o OAuth, a platform.Authorization)
 	return o.Authorize + "?" + q.Encode(), nil
 }
 
-// Issued is an answer of the token endpoint.
-type Issued struct {
+// TokenAnswer is an answer of the token endpoint.
+type TokenAnswer struct {
 	Access  platform.Secret `json:"access_token"`
 	Refresh platform.Secret `json:"refresh_token"`
 	Seconds int64           `json:"expires_in"`
@@ -130,7 +130,7 @@ type Issued struct {
 }
 
 // As returns the issued token. It keeps the refresh token of before if the answer has no new one.
-func (i Issued) As(now time.Time, before platform.Token) platform.Token {
+func (i TokenAnswer) As(now time.Time, before platform.Token) platform.Token {
 	t := platform.Token{Access: i.Access, Refresh: i.Refresh, Scopes: before.Scopes, Device: before.Device}
 	if t.Refresh == "" {
 		t.Refresh = before.Refresh
@@ -145,9 +145,9 @@ func (i Issued) As(now time.Time, before platform.Token) platform.Token {
 }
 
 // Exchange exchanges the code of a grant.
-func (c *Client) Exchange(ctx context.Context, o OAuth, g platform.Grant, more url.Values) (Issued, error) {
+func (c *Client) Exchange(ctx context.Context, o OAuth, g platform.Grant, more url.Values) (TokenAnswer, error) {
 	if g.Code == "" || g.Verifier == "" {
-		return Issued{}, platform.Disconnected()
+		return TokenAnswer{}, platform.Disconnected()
 	}
 	form := url.Values{"grant_type": {"authorization_code"}, "code": {g.Code}, "redirect_uri": {g.RedirectURL},
 		"code_verifier": {g.Verifier}}
@@ -166,7 +166,7 @@ func (c *Client) Grant(ctx context.Context, o OAuth, g platform.Grant, owner str
 		return platform.Token{}, err
 	}
 	token := issued.As(c.Now(), platform.Token{})
-	if token.Lacks(o.needed(app)) {
+	if token.Lacks(o.requiredScopes(app)) {
 		return platform.Token{}, platform.NeedsReconnect(platform.CodeMissingPermission,
 			"Allow all that the page of "+owner+" asks for.")
 	}
@@ -176,7 +176,7 @@ func (c *Client) Grant(ctx context.Context, o OAuth, g platform.Grant, owner str
 // Revoke posts a form that revokes a token. A token that has ended already is no error.
 func (c *Client) Revoke(ctx context.Context, address string, form url.Values, secrets ...platform.Secret) error {
 	call := Call{Name: "revoke", Method: http.MethodPost, URL: address, Form: form, Secrets: secrets}
-	err := c.JSON(ctx, call, OAuthRefused, nil)
+	err := c.JSON(ctx, call, ClassifyOAuth, nil)
 	if platform.KindOf(err) == platform.Reconnect {
 		return nil
 	}
@@ -184,7 +184,7 @@ func (c *Client) Revoke(ctx context.Context, address string, form url.Values, se
 }
 
 // Issue sends a form of the platform to the token endpoint, and returns the answer.
-func (c *Client) Issue(ctx context.Context, o OAuth, form url.Values, secret platform.Secret) (Issued, error) {
+func (c *Client) Issue(ctx context.Context, o OAuth, form url.Values, secret platform.Secret) (TokenAnswer, error) {
 	return c.token(ctx, o, "issue", form, nil, secret)
 }
 
@@ -202,10 +202,10 @@ func (c *Client) Renew(ctx context.Context, o OAuth, t platform.Token, more url.
 }
 
 func (c *Client) token(ctx context.Context, o OAuth, name string, form, more url.Values,
-	secret platform.Secret) (Issued, error) {
+	secret platform.Secret) (TokenAnswer, error) {
 	app, err := c.App(ctx)
 	if err != nil {
-		return Issued{}, err
+		return TokenAnswer{}, err
 	}
 	call := Call{Name: name, Method: http.MethodPost, URL: o.Token, Form: form,
 		Secrets: []platform.Secret{app.Secret, secret}}
@@ -223,16 +223,16 @@ func (c *Client) token(ctx context.Context, o OAuth, name string, form, more url
 	for name, values := range more {
 		form[name] = values
 	}
-	refused := o.Refused
+	refused := o.Classify
 	if refused == nil {
-		refused = OAuthRefused
+		refused = ClassifyOAuth
 	}
-	var issued Issued
+	var issued TokenAnswer
 	if err := c.JSON(ctx, call, refused, &issued); err != nil {
-		return Issued{}, err
+		return TokenAnswer{}, err
 	}
 	if issued.Access == "" {
-		return Issued{}, c.Garbled(call, errNoToken)
+		return TokenAnswer{}, c.GarbledError(call, errNoToken)
 	}
 	return issued, nil
 }
@@ -252,15 +252,15 @@ var refusedGrants = []string{"invalid_grant", "invalid_token", "invalid_refresh_
 // Google's disabled_client and deleted_client). The accounts stay valid.
 var refusedApps = []string{"invalid_client", "unauthorized_client", "disabled_client", "deleted_client"}
 
-// OAuthRefused classifies a refusal of the token endpoint (RFC 6749, 5.2). Only an answer with the status 400 or 401
+// ClassifyOAuth classifies a refusal of the token endpoint (RFC 6749, 5.2). Only an answer with the status 400 or 401
 // and a code of the grant ends a connection: whatever an outage or a proxy answers is tried again.
-func OAuthRefused(a Answer) *platform.Error {
-	return TokenRefused(a, refusedGrants...)
+func ClassifyOAuth(a Answer) *platform.Error {
+	return ClassifyToken(a, refusedGrants...)
 }
 
-// TokenRefused classifies a refusal of a token endpoint whose codes of refused grants are given. Some platforms send
+// ClassifyToken classifies a refusal of a token endpoint whose codes of refused grants are given. Some platforms send
 // the codes with the status 200.
-func TokenRefused(a Answer, grants ...string) *platform.Error {
+func ClassifyToken(a Answer, grants ...string) *platform.Error {
 	var body struct {
 		Error string `json:"error"`
 	}

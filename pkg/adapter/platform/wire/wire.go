@@ -130,11 +130,11 @@ type Call struct {
 	Timeout time.Duration // 30 s if it is 0
 }
 
-// Refused classifies an answer by its content. It returns nil if the answer is no refusal of the platform.
-type Refused func(a Answer) *platform.Error
+// Classifier classifies an answer by its content. It returns nil if the answer is no refusal of the platform.
+type Classifier func(a Answer) *platform.Error
 
 // JSON makes a call, classifies its answer and decodes it into out, unless out is nil.
-func (c *Client) JSON(ctx context.Context, call Call, refused Refused, out any) error {
+func (c *Client) JSON(ctx context.Context, call Call, refused Classifier, out any) error {
 	answer, err := c.Do(ctx, call)
 	if err != nil {
 		return err
@@ -146,13 +146,13 @@ func (c *Client) JSON(ctx context.Context, call Call, refused Refused, out any) 
 		return nil
 	}
 	if err := json.Unmarshal(answer.Body, out); err != nil {
-		return c.Garbled(call, err)
+		return c.GarbledError(call, err)
 	}
 	return nil
 }
 
 // Check returns the error of an answer that is a refusal.
-func (c *Client) Check(call Call, answer Answer, refused Refused) error {
+func (c *Client) Check(call Call, answer Answer, refused Classifier) error {
 	var e *platform.Error
 	if refused != nil {
 		e = refused(answer)
@@ -171,7 +171,7 @@ func (c *Client) Check(call Call, answer Answer, refused Refused) error {
 		secrets = append(secrets, s.Reveal())
 	}
 	if e.Words == "" {
-		e.Saying(said(answer, secrets))
+		e.Saying(explanation(answer, secrets))
 	}
 	return e.Because(c.cause(call, answer.Refusal(secrets...)))
 }
@@ -200,8 +200,8 @@ func byKind(kind wire.Kind, posts bool) *platform.Error {
 	return platform.Odd()
 }
 
-// Garbled returns the error of an answer that cannot be read, or lacks a member.
-func (c *Client) Garbled(call Call, cause error) *platform.Error {
+// GarbledError returns the error of an answer that cannot be read, or lacks a member.
+func (c *Client) GarbledError(call Call, cause error) *platform.Error {
 	return c.failed(call, wire.Unread(cause, call.Posts))
 }
 
@@ -238,8 +238,8 @@ type API struct {
 	Client *Client
 	Root   string      // address before the paths
 	Header http.Header // of every call, or nil
-	// Refused classifies the refusals of a call; posts reports whether the call may have made a post.
-	Refused func(posts bool) Refused
+	// Classify classifies the refusals of a call; posts reports whether the call may have made a post.
+	Classify func(posts bool) Classifier
 }
 
 // Call returns a call of the API that sends a token.
@@ -249,7 +249,7 @@ func (g API) Call(method, path string, token platform.Secret) Call {
 
 // Send makes a call and decodes its answer into out, unless out is nil.
 func (g API) Send(ctx context.Context, call Call, out any) error {
-	return g.Client.JSON(ctx, call, g.Refused(call.Posts), out)
+	return g.Client.JSON(ctx, call, g.Classify(call.Posts), out)
 }
 
 // Get makes a call that changes nothing.
@@ -381,17 +381,17 @@ func (m *many) Close() error {
 	return nil
 }
 
-// spoken are the members in which platforms explain a refusal to a person, the best first: error_user_msg of Meta,
-// error_msg and error_text of VK, detail of X and Rutube, error_description of RFC 6749, description of Telegram, and
-// message of all others. An error that is an object has them, too.
-var spoken = []string{"error_user_msg", "error_msg", "error_text", "detail", "error_description", "description",
+// explainingMembers are the members in which platforms explain a refusal to a person, the best first: error_user_msg of
+// Meta, error_msg and error_text of VK, detail of X and Rutube, error_description of RFC 6749, description of Telegram,
+// and message of all others. An error that is an object has them, too.
+var explainingMembers = []string{"error_user_msg", "error_msg", "error_text", "detail", "error_description", "description",
 	"message"}
 
-// most bounds the explanations of one refusal, which some platforms give for each wrong member.
-const most = 5
+// maxExplanations bounds the explanations of one refusal, which some platforms give for each wrong member.
+const maxExplanations = 5
 
-// said returns the platform's explanation of a refusal without the secrets of the call, or an empty text.
-func said(a Answer, secrets []string) string {
+// explanation returns the platform's explanation of a refusal without the secrets of the call, or an empty text.
+func explanation(a Answer, secrets []string) string {
 	var body any
 	if json.Unmarshal(a.Body, &body) != nil {
 		return ""
@@ -432,7 +432,7 @@ func ofObject(b map[string]any) (all []string) {
 			return all
 		}
 	}
-	for _, member := range spoken {
+	for _, member := range explainingMembers {
 		if all = explanations(b[member]); len(all) > 0 {
 			break
 		}
@@ -474,7 +474,7 @@ func ofObject(b map[string]any) (all []string) {
 // distinct returns the first explanations, each once.
 func distinct(all []string) (some []string) {
 	for _, text := range all {
-		if !slices.Contains(some, text) && len(some) < most {
+		if !slices.Contains(some, text) && len(some) < maxExplanations {
 			some = append(some, text)
 		}
 	}

@@ -152,7 +152,7 @@ func TestRepliesThatXRefuses(t *testing.T) {
 		f := newFixture()
 		f.Fake.(*fake.Fake).Say(fake.Answers[name])
 		_, err := f.Adapter.(platform.Replier).Reply(t.Context(), f.Account, platform.Reply{Key: "rep_1",
-			Post: platform.Published{ID: "1"}, To: platform.Comment{ID: "2"}, Text: "Thanks"})
+			Post: platform.PublishedPost{ID: "1"}, To: platform.Comment{ID: "2"}, Text: "Thanks"})
 		var e *platform.Error
 		if !errors.As(err, &e) || e.Kind != want.kind || e.Code != want.code {
 			t.Errorf("%s: %v, want %s %s", name, err, want.kind, want.code)

@@ -13,7 +13,7 @@ func TestOptions(t *testing.T) {
 	photo := text
 	photo.Media = []platform.Media{fixture.Image("a")}
 	poll := func(question string, hours int, choices ...string) x.Options {
-		return x.Options{Polled: platform.Polled{Poll: &platform.Poll{Question: question, Choices: choices,
+		return x.Options{PollOption: platform.PollOption{Poll: &platform.Poll{Question: question, Choices: choices,
 			DurationHours: hours}}}
 	}
 	both := poll("", 24, "Red", "Blue")

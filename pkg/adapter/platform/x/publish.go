@@ -41,8 +41,8 @@ type state struct {
 // not take.
 const mostUploads = 3
 
-// uploaded is the state of a file.
-type uploaded struct {
+// uploadState is the state of a file.
+type uploadState struct {
 	Data struct {
 		ID         string `json:"id"`
 		Processing *struct {
@@ -57,7 +57,7 @@ type uploaded struct {
 }
 
 // ready reports whether a file can be posted, or when to look again.
-func (u uploaded) ready() (bool, time.Duration, error) {
+func (u uploadState) ready() (bool, time.Duration, error) {
 	switch i := u.Data.Processing; {
 	case i == nil || i.State == "succeeded":
 		return true, 0, nil
@@ -74,7 +74,7 @@ func (u uploaded) ready() (bool, time.Duration, error) {
 // Prepare implements platform.Steps. It uploads some parts of a file, or looks at the file.
 func (p *Platform) Prepare(ctx context.Context, w *platform.Work[state]) (ready bool, wait time.Duration, err error) {
 	s := &w.Own
-	if w.Made > 0 || len(s.Files) == len(w.Post.Media) {
+	if w.PostsMade > 0 || len(s.Files) == len(w.Post.Media) {
 		return true, 0, nil
 	}
 	m := w.Post.Media[len(s.Files)]
@@ -90,7 +90,7 @@ func (p *Platform) Prepare(ctx context.Context, w *platform.Work[state]) (ready 
 		}
 		return false, 0, nil
 	case !s.Ready:
-		var u uploaded
+		var u uploadState
 		call := p.Call(http.MethodGet, "/2/media/upload", w.Account.Token.Access)
 		call.Query = url.Values{"command": {"STATUS"}, "media_id": {s.File}}
 		if !s.Whole {
@@ -125,12 +125,12 @@ func (p *Platform) initialize(ctx context.Context, a platform.Account, m platfor
 	}
 	call := p.Call(http.MethodPost, "/2/media/upload/initialize", a.Token.Access)
 	call.JSON = map[string]any{"media_type": m.MIME, "total_bytes": m.Bytes, "media_category": category}
-	var u uploaded
+	var u uploadState
 	if err := p.Send(ctx, call, &u); err != nil {
 		return "", err
 	}
 	if !number(u.Data.ID) {
-		return "", p.Client.Garbled(call, errIncomplete)
+		return "", p.Client.GarbledError(call, errIncomplete)
 	}
 	return u.Data.ID, nil
 }
@@ -146,13 +146,13 @@ func (p *Platform) append(ctx context.Context, a platform.Account, m platform.Me
 	call.Body, err = wire.Multipart(ctx, url.Values{"segment_index": {strconv.FormatInt(at/segment, 10)}},
 		wire.File{Field: "media", Name: "part", Media: part})
 	if err != nil {
-		return p.Client.Garbled(call, err)
+		return p.Client.GarbledError(call, err)
 	}
 	answer, err := p.Client.Do(ctx, call)
 	if err != nil {
 		return err
 	}
-	if err := p.Client.Check(call, answer, p.refused(prepares)); err != nil {
+	if err := p.Client.Check(call, answer, p.classify(prepares)); err != nil {
 		return err
 	}
 	s.Sent += length
@@ -172,7 +172,7 @@ func (p *Platform) Make(ctx context.Context, w *platform.Work[state]) (ref platf
 	switch {
 	case w.IsComment():
 		body["reply"] = map[string]string{"in_reply_to_tweet_id": w.First.ID}
-	case w.Made > 0:
+	case w.PostsMade > 0:
 		body["reply"] = map[string]string{"in_reply_to_tweet_id": w.Last.ID}
 	default:
 		if len(w.Own.Files) > 0 {
@@ -198,7 +198,7 @@ func (p *Platform) Make(ctx context.Context, w *platform.Work[state]) (ref platf
 		return ref, err
 	}
 	if !number(made.Data.ID) {
-		return ref, p.Client.Garbled(call, errIncomplete)
+		return ref, p.Client.GarbledError(call, errIncomplete)
 	}
 	return refOf(made.Data.ID), nil
 }
@@ -263,13 +263,13 @@ func (p *Platform) Find(ctx context.Context, w *platform.Work[state]) (ref platf
 
 // Delete implements platform.Deleter. It deletes all posts of a thread, the last first. X accepts the
 // deletion of a post that does not exist.
-func (p *Platform) Delete(ctx context.Context, a platform.Account, post platform.Placed) error {
+func (p *Platform) Delete(ctx context.Context, a platform.Account, post platform.PlacedPost) error {
 	for _, id := range post.Posts() {
 		if !number(id) {
 			return platform.Reject(platform.CodePostNotFound, "X does not have the post.")
 		}
 		call := p.Call(http.MethodDelete, "/2/tweets/"+id, a.Token.Access)
-		err := platform.Except(platform.CodePostNotFound, p.Client.JSON(ctx, call, p.refused(reads), nil))
+		err := platform.Except(platform.CodePostNotFound, p.Client.JSON(ctx, call, p.classify(reads), nil))
 		if err != nil {
 			return err
 		}
@@ -297,7 +297,7 @@ func replyPrice(text string) int {
 
 // Comments implements platform.CommentReader. It searches only if the post has replies: X charges for each reply
 // and each author that it shows.
-func (p *Platform) Comments(ctx context.Context, a platform.Account, post platform.Published,
+func (p *Platform) Comments(ctx context.Context, a platform.Account, post platform.PublishedPost,
 	_ string) (page platform.CommentPage, err error) {
 	m, err := p.Metrics(ctx, a, post)
 	if err != nil {
@@ -375,13 +375,13 @@ func (p *Platform) Reply(ctx context.Context, a platform.Account, r platform.Rep
 		return "", err
 	}
 	if !number(made.Data.ID) {
-		return "", p.Client.Garbled(call, errIncomplete)
+		return "", p.Client.GarbledError(call, errIncomplete)
 	}
 	return made.Data.ID, nil
 }
 
 // HideComment implements platform.CommentHider.
-func (p *Platform) HideComment(ctx context.Context, a platform.Account, _ platform.Published, commentID string,
+func (p *Platform) HideComment(ctx context.Context, a platform.Account, _ platform.PublishedPost, commentID string,
 	hidden bool) error {
 	if !number(commentID) {
 		return platform.CommentGone()
@@ -396,7 +396,7 @@ func (p *Platform) HideComment(ctx context.Context, a platform.Account, _ platfo
 }
 
 // DeleteComment implements platform.CommentDeleter. X accepts the deletion of a post that does not exist.
-func (p *Platform) DeleteComment(ctx context.Context, a platform.Account, _ platform.Published,
+func (p *Platform) DeleteComment(ctx context.Context, a platform.Account, _ platform.PublishedPost,
 	commentID string) error {
 	if !number(commentID) {
 		return nil
@@ -408,9 +408,9 @@ func (p *Platform) DeleteComment(ctx context.Context, a platform.Account, _ plat
 
 // ofComments classifies the refusals of calls about replies; posts reports whether the call may have written one, and
 // forbidden says what X does not permit.
-func (p *Platform) ofComments(posts bool, forbidden string) wire.Refused {
+func (p *Platform) ofComments(posts bool, forbidden string) wire.Classifier {
 	return func(a wire.Answer) *platform.Error {
-		e := p.refused(makes)(a)
+		e := p.classify(makes)(a)
 		b, m := problemOf(a)
 		switch {
 		case a.Status == http.StatusNotFound,

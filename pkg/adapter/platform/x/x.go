@@ -70,7 +70,7 @@ var (
 			Without: noAlt},
 		platform.KindCarousel: {Caption: caption, Thread: thread, MinMedia: 2, MaxMedia: 4, Image: image},
 	}
-	hashtags = platform.Hashtags{Max: 30, Written: true}
+	hashtags = platform.Hashtags{Max: 30, InCaption: true}
 )
 
 // The options of X alone.
@@ -104,7 +104,7 @@ var capabilities = platform.Capabilities{
 	Budget:    &platform.Budget{Max: dailyPrice, Shared: true, Cost: cost, Unit: 10, Least: 600},
 	Reads:     &platform.Reads{Price: readPrice, Part: readPart},
 	Past:      platform.Past{Page: pastPage, Figures: true, Price: pastPage * readPrice},
-	Habits: platform.Habits{Least: 60, Most: 170, Hashtags: 1, Links: true,
+	Habits: platform.Habits{MinCaption: 60, MaxCaption: 170, Hashtags: 1, Links: true,
 		Hours: []int{9, 12, 17, 20}, WeekendHours: []int{10, 13, 19},
 		Action: "to answer, to share the post or to open a link",
 		Form: "One thought, which stands alone without the picture. The first five words decide; no " +
@@ -151,9 +151,9 @@ func New(cfg wire.Config) *Platform {
 	c := wire.New(Name, cfg)
 	p := &Platform{Connector: wire.Connector{API: wire.API{Client: c, Root: c.Base(api)}, OAuth: wire.OAuth{
 		Authorize: c.Base(site) + "/i/oauth2/authorize", Token: c.Base(api) + "/2/oauth2/token",
-		Scopes: capabilities.Scopes, Basic: true, Refused: tokenRefused,
+		Scopes: capabilities.Scopes, Basic: true, Classify: classifyToken,
 	}}}
-	p.Refused = p.classes
+	p.Classify = p.classes
 	p.Chain = platform.Chain[state]{Steps: p, ID: Name, Caps: capabilities, Every: 3 * time.Minute}
 	return p
 }
@@ -191,7 +191,7 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 func (p *Platform) Get(ctx context.Context, token platform.Secret, path string, query url.Values, out any) error {
 	call := p.Call(http.MethodGet, path, token)
 	call.Query = query
-	return p.Client.JSON(ctx, call, p.refused(reads), out)
+	return p.Client.JSON(ctx, call, p.classify(reads), out)
 }
 
 // Revoke implements platform.Connector.
@@ -205,7 +205,7 @@ func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
 		Header:  http.Header{"Authorization": {proof.Reveal()}},
 		Form:    url.Values{"token": {a.Token.Refresh.Reveal()}, "token_type_hint": {"refresh_token"}},
 		Secrets: []platform.Secret{proof, a.Token.Refresh}}
-	err = p.Client.JSON(ctx, call, tokenRefused, nil)
+	err = p.Client.JSON(ctx, call, classifyToken, nil)
 	if platform.KindOf(err) == platform.Reconnect {
 		return nil // the token has ended already
 	}
@@ -223,12 +223,12 @@ var _ = format.Define("x-post", format.Format{Pattern: "^[0-9]{1,19}$",
 
 // Options are the options of posts on X, as callers send them.
 type Options struct {
-	platform.Described
-	platform.Commented
-	platform.Threaded
-	platform.Declared
-	platform.Sponsored
-	platform.Polled
+	platform.AltTextOption
+	platform.FirstCommentOption
+	platform.ThreadOption
+	platform.AIOption
+	platform.SponsorOption
+	platform.PollOption
 	// Who may reply. Absent: everyone.
 	Replies string `json:"replies,omitempty" enum:"following,mentioned,subscribers,verified"`
 	// Id of the post of X that the post quotes, in place of media.
@@ -299,7 +299,7 @@ const (
 const clicksFor = 29 * 24 * time.Hour
 
 // Metrics implements platform.Publisher. A reading is one call, with or without the clicks.
-func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.Published) (m platform.Metrics,
+func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.PublishedPost) (m platform.Metrics,
 	err error) {
 	id, err := strconv.ParseUint(post.ID, 10, 63)
 	if err != nil {
@@ -543,15 +543,15 @@ func problemOf(a wire.Answer) (b problem, m meaning) {
 }
 
 // classes makes the classification that wire asks for. Calls with a body of their own prepare or make a post.
-func (p *Platform) classes(posts bool) wire.Refused {
+func (p *Platform) classes(posts bool) wire.Classifier {
 	if posts {
-		return p.refused(makes)
+		return p.classify(makes)
 	}
-	return p.refused(prepares)
+	return p.classify(prepares)
 }
 
-// refused classifies the refusals of X of calls with a use.
-func (p *Platform) refused(u use) wire.Refused {
+// classify classifies the refusals of X of calls with a use.
+func (p *Platform) classify(u use) wire.Classifier {
 	return func(a wire.Answer) *platform.Error {
 		if a.OK() || a.Status >= http.StatusInternalServerError || a.Status == http.StatusUnauthorized {
 			return nil
@@ -561,7 +561,7 @@ func (p *Platform) refused(u use) wire.Refused {
 		case a.Status == http.StatusPaymentRequired, b.kind() == "credits":
 			return platform.Full(time.Hour)
 		case a.Status == http.StatusTooManyRequests, b.kind() == "usage-capped":
-			return p.limited(a, b)
+			return p.limitError(a, b)
 		}
 		if e := errorOf(m, u, a.Status); e != nil {
 			return e.Saying(b.words())
@@ -609,8 +609,8 @@ func errorOf(m meaning, u use, status int) *platform.Error {
 	return nil
 }
 
-// limited returns the error of a limit of X, with the time at which X says that it ends.
-func (p *Platform) limited(a wire.Answer, b problem) *platform.Error {
+// limitError returns the error of a limit of X, with the time at which X says that it ends.
+func (p *Platform) limitError(a wire.Answer, b problem) *platform.Error {
 	now := p.Client.Now()
 	until := func(name string) (time.Duration, bool) {
 		at, err := strconv.ParseInt(a.Header.Get(name), 10, 64)
@@ -638,9 +638,9 @@ func (p *Platform) limited(a wire.Answer, b problem) *platform.Error {
 	return platform.Limited(15 * time.Minute)
 }
 
-// tokenRefused classifies refusals of the token endpoint. X answers invalid_request to a code or a refresh token that
+// classifyToken classifies refusals of the token endpoint. X answers invalid_request to a code or a refresh token that
 // is not valid: "Value passed for the token was invalid." (node-twitter-api-v2 #496 for codes).
-func tokenRefused(a wire.Answer) *platform.Error {
+func classifyToken(a wire.Answer) *platform.Error {
 	var body struct {
 		Error       string `json:"error"`
 		Description string `json:"error_description"`
@@ -651,5 +651,5 @@ func tokenRefused(a wire.Answer) *platform.Error {
 	if grant {
 		return platform.Disconnected()
 	}
-	return wire.OAuthRefused(a)
+	return wire.ClassifyOAuth(a)
 }

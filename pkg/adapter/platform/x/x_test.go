@@ -78,7 +78,7 @@ func TestClicksOfTheFirstDays(t *testing.T) {
 		m, err := f.Adapter.Metrics(t.Context(), f.Account, done.Post)
 		if err != nil || m.Likes == nil || (m.Clicks != nil) != c.known || c.known && *m.Clicks != 6 ||
 			f.Fake.Calls() != calls+1 {
-			t.Errorf("after %v: %v, %v with %d calls", c.age, m.Named(), err, f.Fake.Calls()-calls)
+			t.Errorf("after %v: %v, %v with %d calls", c.age, m.Names(), err, f.Fake.Calls()-calls)
 		}
 	}
 }
@@ -115,7 +115,7 @@ func TestDeclarations(t *testing.T) {
 	defer f.Close()
 	_, err := platformtest.Publish(t.Context(), f, f.Account, platform.Post{Key: "pub_1", Kind: platform.KindPost,
 		Caption: long, Options: platform.Options{Generated: true, Thread: true,
-			Own: x.Options{Sponsored: platform.Sponsored{Paid: true}, Replies: "mentioned"}}})
+			Own: x.Options{SponsorOption: platform.SponsorOption{Paid: true}, Replies: "mentioned"}}})
 	posts := f.Fake.(*fake.Fake).Published()
 	if err != nil || len(posts) != 2 {
 		t.Fatalf("%v with %d posts", err, len(posts))

@@ -89,7 +89,7 @@ func TestRightsOfCalls(t *testing.T) {
 		if (err == nil) != (want == 0) || err != nil && platform.KindOf(err) != want {
 			t.Errorf("without %s: %+v, %v", withheld, step, err)
 		}
-		_, read := f.Adapter.Metrics(t.Context(), f.Account, platform.Published{ID: "none"})
+		_, read := f.Adapter.Metrics(t.Context(), f.Account, platform.PublishedPost{ID: "none"})
 		if platform.KindOf(read) == platform.Reconnect {
 			t.Errorf("without %s, figures: %v", withheld, read)
 		}

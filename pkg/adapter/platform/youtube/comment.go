@@ -24,8 +24,8 @@ const (
 // mostThreads bounds the threads of a page whose replies are listed by calls of their own.
 const mostThreads = 10
 
-// held is the list of comments that other readers do not see. Its pages follow those of the published comments.
-const held = "heldForReview"
+// heldComments is the list of comments that other readers do not see. Its pages follow those of the published comments.
+const heldComments = "heldForReview"
 
 // remark is a comment as YouTube returns it.
 type remark struct {
@@ -71,12 +71,12 @@ func mayComment(a platform.Account) error {
 
 // Comments implements platform.CommentReader. The pages of the published comments come first, then those that are held
 // for review.
-func (p *Platform) Comments(ctx context.Context, a platform.Account, post platform.Published,
+func (p *Platform) Comments(ctx context.Context, a platform.Account, post platform.PublishedPost,
 	after string) (page platform.CommentPage, err error) {
 	if err := mayComment(a); err != nil {
 		return page, err
 	}
-	token, hidden := strings.CutPrefix(after, held+":")
+	token, hidden := strings.CutPrefix(after, heldComments+":")
 	var answer struct {
 		Items []struct {
 			ID      string `json:"id"`
@@ -93,7 +93,7 @@ func (p *Platform) Comments(ctx context.Context, a platform.Account, post platfo
 	call := p.commentCall(http.MethodGet, "commentThreads", a, url.Values{"part": {"snippet,replies"},
 		"videoId": {post.ID}, "maxResults": {"100"}, "order": {"time"}, "textFormat": {"plainText"}})
 	if hidden {
-		call.Query.Set("moderationStatus", held)
+		call.Query.Set("moderationStatus", heldComments)
 	}
 	if token != "" {
 		call.Query.Set("pageToken", token)
@@ -124,9 +124,9 @@ func (p *Platform) Comments(ctx context.Context, a platform.Account, post platfo
 	}
 	switch page.Next = answer.Next; {
 	case hidden && page.Next != "":
-		page.Next = held + ":" + page.Next
+		page.Next = heldComments + ":" + page.Next
 	case !hidden && page.Next == "":
-		page.Next = held + ":"
+		page.Next = heldComments + ":"
 	}
 	return page, nil
 }
@@ -163,17 +163,17 @@ func (p *Platform) Reply(ctx context.Context, a platform.Account, r platform.Rep
 		return "", err
 	}
 	if made.ID == "" {
-		return "", p.Client.Garbled(call, errors.New("there is no id"))
+		return "", p.Client.GarbledError(call, errors.New("there is no id"))
 	}
 	return made.ID, nil
 }
 
 // HideComment implements platform.CommentHider. A hidden comment is held for review.
-func (p *Platform) HideComment(ctx context.Context, a platform.Account, _ platform.Published, commentID string,
+func (p *Platform) HideComment(ctx context.Context, a platform.Account, _ platform.PublishedPost, commentID string,
 	hidden bool) error {
 	status := "published"
 	if hidden {
-		status = held
+		status = heldComments
 	}
 	return p.moderate(ctx, a, commentID, status)
 }
@@ -189,7 +189,7 @@ func (p *Platform) moderate(ctx context.Context, a platform.Account, commentID, 
 
 // DeleteComment implements platform.CommentDeleter. YouTube lets a channel delete its own comments. A comment of others
 // is rejected: it is on the video no more.
-func (p *Platform) DeleteComment(ctx context.Context, a platform.Account, _ platform.Published,
+func (p *Platform) DeleteComment(ctx context.Context, a platform.Account, _ platform.PublishedPost,
 	commentID string) error {
 	if err := mayComment(a); err != nil {
 		return err
@@ -212,7 +212,7 @@ func (p *Platform) commentCall(method, path string, a platform.Account, query ur
 const codeForeign platform.Code = "foreign_comment"
 
 // ofComments classifies the refusals of calls about comments; posts reports whether the call may have written one.
-func (p *Platform) ofComments(posts bool) wire.Refused {
+func (p *Platform) ofComments(posts bool) wire.Classifier {
 	return func(a wire.Answer) *platform.Error {
 		if a.OK() {
 			return nil
@@ -234,18 +234,18 @@ func (p *Platform) ofComments(posts bool) wire.Refused {
 		case "insufficientPermissions", "ACCESS_TOKEN_SCOPE_INSUFFICIENT":
 			return unentitled() // to comments: the account publishes all the same
 		case "processingFailure":
-			return p.garbled(posts)
+			return p.garbledError(posts)
 		case "":
 			if a.Status == http.StatusNotFound || a.Status == http.StatusGone {
-				return p.garbled(posts) // YouTube explains that something does not exist, and a proxy does not
+				return p.garbledError(posts) // YouTube explains that something does not exist, and a proxy does not
 			}
 		}
-		return p.refused(a)
+		return p.classifyCall(a)
 	}
 }
 
-// garbled is the error of a call that YouTube may have executed.
-func (p *Platform) garbled(posts bool) *platform.Error {
+// garbledError is the error of a call that YouTube may have executed.
+func (p *Platform) garbledError(posts bool) *platform.Error {
 	if posts {
 		return platform.Lost(nil)
 	}

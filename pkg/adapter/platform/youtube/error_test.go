@@ -61,7 +61,7 @@ func TestRefusals(t *testing.T) {
 		}
 		for _, body := range bodies {
 			answer := wire.Answer{Status: c.status, Body: []byte(body)}
-			for i, refused := range []wire.Refused{p.uploadRefused, p.sessionRefused, p.refused} {
+			for i, refused := range []wire.Classifier{p.classifyUpload, p.classifySession, p.classifyCall} {
 				err := p.Client.Check(wire.Call{}, answer, refused)
 				var e *platform.Error
 				if !errors.As(err, &e) || e.Kind != c.want[i] || e.RetryAfter != c.after {
@@ -73,7 +73,7 @@ func TestRefusals(t *testing.T) {
 	// A refusal of the last part that Google does not explain may be of a proxy.
 	for _, a := range []wire.Answer{{Status: 502}, {Status: 500,
 		Body: []byte(`{"error":{"errors":[{"reason":"quotaExceeded"}]}}`)}} {
-		err := p.Client.Check(wire.Call{Posts: true}, a, p.sessionRefused)
+		err := p.Client.Check(wire.Call{Posts: true}, a, p.classifySession)
 		if platform.KindOf(err) != platform.Unknown {
 			t.Errorf("%d of the last part: %v, want %s", a.Status, err, platform.Unknown)
 		}
@@ -133,10 +133,10 @@ func TestRefusalsOfComments(t *testing.T) {
 func TestCommentsNeedTheirRight(t *testing.T) {
 	p := New(wire.Config{})
 	a := platform.Account{Token: platform.Token{Scopes: []string{"https://www.googleapis.com/auth/youtube.upload"}}}
-	_, read := p.Comments(t.Context(), a, platform.Published{ID: "v"}, "")
+	_, read := p.Comments(t.Context(), a, platform.PublishedPost{ID: "v"}, "")
 	_, written := p.Reply(t.Context(), a, platform.Reply{})
-	for _, err := range []error{read, written, p.HideComment(t.Context(), a, platform.Published{}, "c", true),
-		p.DeleteComment(t.Context(), a, platform.Published{}, "c")} {
+	for _, err := range []error{read, written, p.HideComment(t.Context(), a, platform.PublishedPost{}, "c", true),
+		p.DeleteComment(t.Context(), a, platform.PublishedPost{}, "c")} {
 		var e *platform.Error
 		if !errors.As(err, &e) || e.Kind != platform.Reconnect || e.Code != platform.CodeMissingPermission {
 			t.Errorf("got %v", err)

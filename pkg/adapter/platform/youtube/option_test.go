@@ -30,7 +30,7 @@ func TestOptions(t *testing.T) {
 	post, clip := captioned(), captioned()
 	clip.Cover = &cover
 	fixture.Options(t, open, []fixture.Option{
-		{Name: "category_id", Post: post, Own: youtube.Options{Categorized: platform.Categorized{CategoryID: "20"}},
+		{Name: "category_id", Post: post, Own: youtube.Options{CategoryOption: platform.CategoryOption{CategoryID: "20"}},
 			Shows: "category 20"},
 		{Name: "playlist_id", Post: clip, Own: youtube.Options{Playlist: fake.Playlist}, Shows: "listed in " +
 			fake.Playlist},

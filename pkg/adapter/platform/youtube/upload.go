@@ -83,14 +83,14 @@ func (p *Platform) Begin(ctx context.Context, w *platform.Work[state]) error {
 	call.JSON = body
 	answer, err := p.Client.Do(ctx, call)
 	if err == nil {
-		err = p.Client.Check(call, answer, p.uploadRefused)
+		err = p.Client.Check(call, answer, p.classifyUpload)
 	}
 	if err != nil {
 		return err
 	}
 	w.Own.Session = answer.Header.Get("Location")
 	if !p.Client.Trusts(w.Own.Session, domain) {
-		return p.Client.Garbled(call, errors.New("there is no address of a session"))
+		return p.Client.GarbledError(call, errors.New("there is no address of a session"))
 	}
 	return nil
 }
@@ -108,7 +108,7 @@ func (p *Platform) Prepare(ctx context.Context, w *platform.Work[state]) (ready 
 	// The session may have received more than the handle says.
 	switch ref, err := p.ask(ctx, w); {
 	case err == nil:
-		w.First, w.Made = ref, 1
+		w.First, w.PostsMade = ref, 1
 		return false, w.Wait, nil
 	case !errors.Is(err, platform.ErrMore):
 		return false, 0, err
@@ -166,19 +166,19 @@ func (p *Platform) call(ctx context.Context, w *platform.Work[state], call wire.
 	if answer.Status == http.StatusPermanentRedirect {
 		at, err := offset(answer)
 		if err != nil || at >= w.Post.Media[0].Bytes {
-			return ref, p.Client.Garbled(call, fmt.Errorf("the session has %d bytes: %w", at, err))
+			return ref, p.Client.GarbledError(call, fmt.Errorf("the session has %d bytes: %w", at, err))
 		}
 		w.Own.Offset = at
 		return ref, platform.ErrMore
 	}
-	if err := p.Client.Check(call, answer, p.sessionRefused); err != nil {
+	if err := p.Client.Check(call, answer, p.classifySession); err != nil {
 		return ref, err
 	}
 	var made struct {
 		ID string `json:"id"`
 	}
 	if err := json.Unmarshal(answer.Body, &made); err != nil || made.ID == "" {
-		return ref, p.Client.Garbled(call, fmt.Errorf("there is no video: %w", err))
+		return ref, p.Client.GarbledError(call, fmt.Errorf("there is no video: %w", err))
 	}
 	if w.Post.Cover != nil && isShort(w.Post.Media[0]) {
 		w.Wait = processing
@@ -215,11 +215,11 @@ func isShort(m platform.Media) bool { return m.Width <= m.Height && m.Duration <
 
 // part is something that is added to a video after its upload. If YouTube refuses it, the post has the warning lacks.
 type part struct {
-	wanted bool
-	short  bool // of a Short, it is taken once the Short is processed
-	add    func(context.Context, *platform.Work[state]) error
-	code   platform.WarningCode
-	lacks  string
+	wanted       bool
+	short        bool // of a Short, it is taken once the Short is processed
+	add          func(context.Context, *platform.Work[state]) error
+	code         platform.WarningCode
+	missingScope string
 }
 
 func (p *Platform) parts(post platform.Post) []part {
@@ -264,7 +264,7 @@ func (p *Platform) End(ctx context.Context, w *platform.Work[state]) (ended bool
 	if kind == platform.Expired || ctx.Err() != nil {
 		return false, 0, err
 	}
-	warning := platform.Warn(one.code, one.lacks, err)
+	warning := platform.Warn(one.code, one.missingScope, err)
 	if kind == platform.Retry {
 		if *looks++; *looks < most {
 			return false, processing, nil
@@ -310,7 +310,7 @@ func (p *Platform) list(ctx context.Context, w *platform.Work[state]) error {
 
 // Lookup implements platform.Finder. It lists the playlists of the channel.
 func (p *Platform) Lookup(ctx context.Context, a platform.Account, _ platform.LookupKind,
-	_ string) (all []platform.Found, err error) {
+	_ string) (all []platform.LookupResult, err error) {
 	query := url.Values{"part": {"snippet"}, "mine": {"true"}, "maxResults": {"50"}}
 	for range mostPages {
 		var page struct {
@@ -321,7 +321,7 @@ func (p *Platform) Lookup(ctx context.Context, a platform.Account, _ platform.Lo
 			return nil, err
 		}
 		for _, i := range page.Items {
-			all = append(all, platform.Found{ID: i.ID, Name: i.Snippet.Title})
+			all = append(all, platform.LookupResult{ID: i.ID, Name: i.Snippet.Title})
 		}
 		if page.Next == "" {
 			break
@@ -350,18 +350,18 @@ func (p *Platform) captions(ctx context.Context, w *platform.Work[state]) error 
 		return nil
 	}
 	if err == nil {
-		err = p.Client.Check(call, answer, p.refused)
+		err = p.Client.Check(call, answer, p.classifyCall)
 	}
 	if err != nil {
 		return err
 	}
 	session := answer.Header.Get("Location")
 	if !p.Client.Trusts(session, domain) {
-		return p.Client.Garbled(call, errors.New("there is no address of a session"))
+		return p.Client.GarbledError(call, errors.New("there is no address of a session"))
 	}
 	put := wire.Call{Name: "captions", Method: http.MethodPut, URL: session, Bearer: w.Account.Token.Access,
 		Body: wire.Range(ctx, m, 0, m.Bytes)}
-	return p.Client.JSON(ctx, put, p.refused, nil)
+	return p.Client.JSON(ctx, put, p.classifyCall, nil)
 }
 
 // lacking returns the error of an account without the right to change what belongs to a video.

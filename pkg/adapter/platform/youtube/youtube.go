@@ -68,7 +68,7 @@ var capabilities = platform.Capabilities{
 		"views", "watch_time_seconds"}, History: true},
 	// The day of Google's quotas begins at midnight in California.
 	Budget: &platform.Budget{Max: 100, Shared: true, Starts: 8 * time.Hour},
-	Habits: platform.Habits{FirstLine: 120, Least: 150, Most: 1200, Hashtags: 3, Links: true,
+	Habits: platform.Habits{FirstLine: 120, MinCaption: 150, MaxCaption: 1200, Hashtags: 3, Links: true,
 		Hours: []int{17, 12, 20, 15}, WeekendHours: []int{11, 16, 19, 13},
 		Action: "to subscribe, or to watch a related video",
 		Form: "The title begins with the words that people type into a search, and makes one promise. The " +
@@ -108,7 +108,7 @@ func New(cfg wire.Config) *Platform {
 		// Google issues no new refresh token to a returning user without the consent.
 		Extra: url.Values{"access_type": {"offline"}, "prompt": {"consent"}},
 	}}, part: defaultPart}
-	p.Refused = func(bool) wire.Refused { return p.refused }
+	p.Classify = func(bool) wire.Classifier { return p.classifyCall }
 	p.Chain = platform.Chain[state]{Steps: p, ID: Name, Caps: capabilities}
 	return p
 }
@@ -180,7 +180,8 @@ func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
 }
 
 // Metrics implements platform.Publisher.
-func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.Published) (platform.Metrics, error) {
+func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.PublishedPost) (platform.Metrics,
+	error) {
 	var answer struct {
 		Items []struct {
 			Statistics struct {
@@ -223,12 +224,12 @@ const (
 // Options are the options of posts on YouTube, as callers send them.
 type Options struct {
 	platform.Visible
-	platform.Declared
+	platform.AIOption
 	// Declares that the content is made for children.
 	MadeForKids bool `json:"made_for_kids,omitempty"`
-	platform.Sponsored
+	platform.SponsorOption
 	platform.Quiet
-	platform.Categorized
+	platform.CategoryOption
 	// Playlist of the channel to which the video is added. `GET /v1/publishing/lookups` with `kind=playlist` lists
 	// them.
 	Playlist string `json:"playlist_id,omitempty" pattern:"^[A-Za-z0-9_-]{2,64}$"`
@@ -321,8 +322,8 @@ const reports = "https://youtubeanalytics.googleapis.com"
 // reportScope is the right to read reports. The owner of a channel may refuse it.
 const reportScope = "https://www.googleapis.com/auth/yt-analytics.readonly"
 
-// reported is how many days before the present one a report counts: those in which posts are read.
-const reported = 91
+// reportDays is how many days before the present one a report counts: those in which posts are read.
+const reportDays = 91
 
 // report reads a report about the channel since a day. It has no rows if the owner of the account has not granted the
 // right, or YouTube has no report yet.
@@ -338,7 +339,7 @@ func (p *Platform) report(ctx context.Context, a platform.Account, from time.Tim
 	}
 	call := wire.Call{Name: "reports", Method: http.MethodGet, URL: p.Client.Base(reports) + "/v2/reports",
 		Query: query, Bearer: a.Token.Access}
-	err := p.Client.JSON(ctx, call, p.refused, &answer)
+	err := p.Client.JSON(ctx, call, p.classifyCall, &answer)
 	if platform.Untold(err) {
 		return nil, nil
 	}
@@ -359,7 +360,7 @@ func value(row []any, i int, unit float64) *int64 {
 
 // watched returns the seconds for which a video was watched, or nil without a report.
 func (p *Platform) watched(ctx context.Context, a platform.Account, video string) (*int64, error) {
-	rows, err := p.report(ctx, a, p.Client.Now().AddDate(0, 0, -reported),
+	rows, err := p.report(ctx, a, p.Client.Now().AddDate(0, 0, -reportDays),
 		url.Values{"metrics": {"estimatedMinutesWatched"}, "filters": {"video==" + video}})
 	if err != nil || len(rows) == 0 {
 		return nil, err
@@ -497,8 +498,8 @@ var reasons = map[string]func(refusal) *platform.Error{
 	// The quota of the operator's project starts again at midnight, Pacific time (Quota and Compliance Audits).
 	"quotaExceeded": untilMidnight, "dailyLimitExceeded": untilMidnight, "dailyLimitExceededUnreg": untilMidnight,
 	// Global errors: too many calls at once.
-	"rateLimitExceeded": limited, "userRateLimitExceeded": limited, "RATE_LIMIT_EXCEEDED": limited,
-	"concurrentLimitExceeded": limited, "servingLimitExceeded": limited, "limitExceeded": limited,
+	"rateLimitExceeded": limitError, "userRateLimitExceeded": limitError, "RATE_LIMIT_EXCEEDED": limitError,
+	"concurrentLimitExceeded": limitError, "servingLimitExceeded": limitError, "limitExceeded": limitError,
 	// Global errors: failures inside Google, whatever the status.
 	"backendError": busy, "internalError": busy, "notReady": busy, "backendNotConnected": busy,
 	// General errors, forbidden: the account or the channel of the token. tokland/youtube-upload #288: no channel.
@@ -517,9 +518,9 @@ var reasons = map[string]func(refusal) *platform.Error{
 	"keyExpired": application, "ipRefererBlocked": application, "projectNotLinked": application,
 	// videos, playlists and playlistItems.
 	"videoNotFound":                         missing,
-	"playlistNotFound":                      refused("YouTube does not have the playlist."),
-	"playlistContainsMaximumNumberOfVideos": refused("The playlist is full."),
-	"playlistItemsNotAccessible":            denied, "playlistForbidden": denied,
+	"playlistNotFound":                      refusedError("YouTube does not have the playlist."),
+	"playlistContainsMaximumNumberOfVideos": refusedError("The playlist is full."),
+	"playlistItemsNotAccessible":            deniedError, "playlistForbidden": deniedError,
 	"invalidTitle": wrongText, "invalidDescription": wrongText, "invalidTags": wrongText,
 	"invalidVideoMetadata": wrongText, "invalidFilename": wrongText, "invalidPublishAt": wrongText,
 	"defaultLanguageNotSet": wrongText,
@@ -527,24 +528,24 @@ var reasons = map[string]func(refusal) *platform.Error{
 	"forbiddenPrivacySetting": option, "forbiddenLicenseSetting": option, "forbiddenEmbedSetting": option,
 	"forbiddenDefaultBroadcastPrivacySetting": option, "invalidCategoryId": option,
 	"invalidDefaultBroadcastPrivacySetting": option,
-	"uploadTooLarge":                        refused("The video is too large for YouTube."),
+	"uploadTooLarge":                        refusedError("The video is too large for YouTube."),
 }
 
-// refused classifies the refusals of all calls but those of a session.
-func (p *Platform) refused(a wire.Answer) *platform.Error {
+// classifyCall classifies the refusals of all calls but those of a session.
+func (p *Platform) classifyCall(a wire.Answer) *platform.Error {
 	return p.classify(a, refusal{now: p.Client.Now()})
 }
 
-// uploadRefused classifies the refusals of the calls that upload a video. A forbidden upload (reason forbidden) proves
+// classifyUpload classifies the refusals of the calls that upload a video. A forbidden upload (reason forbidden) proves
 // nothing about the account: it was a limit in tokland/youtube-upload #166, and the channel in postiz #1913.
-func (p *Platform) uploadRefused(a wire.Answer) *platform.Error {
+func (p *Platform) classifyUpload(a wire.Answer) *platform.Error {
 	return p.classify(a, refusal{now: p.Client.Now(), publishes: true})
 }
 
-// sessionRefused classifies the refusals of a session. One that is gone is told without a reason
+// classifySession classifies the refusals of a session. One that is gone is told without a reason
 // (developers.google.com/youtube/v3/guides/using_resumable_upload_protocol, Errors).
-func (p *Platform) sessionRefused(a wire.Answer) *platform.Error {
-	e := p.uploadRefused(a)
+func (p *Platform) classifySession(a wire.Answer) *platform.Error {
+	e := p.classifyUpload(a)
 	gone := a.Status == http.StatusNotFound || a.Status == http.StatusGone
 	if gone && (e == nil || reasonOf(a) == "" || e.Kind == platform.Unclear) {
 		return platform.Again(nil)
@@ -570,8 +571,8 @@ func (p *Platform) classify(a wire.Answer, of refusal) *platform.Error {
 	return platform.Odd()
 }
 
-func limited(refusal) *platform.Error { return platform.Limited(0) }
-func busy(refusal) *platform.Error    { return platform.Busy() }
+func limitError(refusal) *platform.Error { return platform.Limited(0) }
+func busy(refusal) *platform.Error       { return platform.Busy() }
 
 // untilMidnight is the meaning of a quota that starts again at midnight, Pacific time.
 func untilMidnight(of refusal) *platform.Error {
@@ -589,7 +590,7 @@ func ofPublisher(e func() *platform.Error) func(refusal) *platform.Error {
 		if of.publishes {
 			return e()
 		}
-		return denied(of)
+		return deniedError(of)
 	}
 }
 
@@ -598,7 +599,7 @@ func unentitled() *platform.Error {
 		"page of Google asks for.")
 }
 
-func denied(refusal) *platform.Error {
+func deniedError(refusal) *platform.Error {
 	return platform.Reject(platform.CodeMissingPermission, "YouTube does not let the account do this. Connect the "+
 		"account "+
 		"again and allow all that the page of Google asks for.")
@@ -621,6 +622,6 @@ func option(refusal) *platform.Error {
 		"option.")
 }
 
-func refused(message string) func(refusal) *platform.Error {
+func refusedError(message string) func(refusal) *platform.Error {
 	return func(refusal) *platform.Error { return platform.Reject(platform.CodeContentRefused, message) }
 }

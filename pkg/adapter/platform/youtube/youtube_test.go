@@ -70,7 +70,7 @@ func TestTheDaysOfAChannel(t *testing.T) {
 		for _, scopes := range [][]string{accounts[0].Token.Scopes, {reports}} { // in the end, the right is withdrawn
 			accounts[0].Token.Scopes = scopes
 			days, err := f.Adapter.(platform.AccountReader).Days(t.Context(), accounts[0], today.AddDate(0, 0, -8))
-			known := slices.DeleteFunc(slices.Clone(days), func(d platform.Day) bool { return len(d.Named()) == 0 })
+			known := slices.DeleteFunc(slices.Clone(days), func(d platform.Day) bool { return len(d.Names()) == 0 })
 			last := days[len(days)-1]
 			if err != nil || len(known) != want+min(want-1, 1) || last.Followers == nil || *last.Followers != 1200 {
 				t.Errorf("without %q: %d days, %+v, %v", withheld, len(known), last, err)
@@ -213,7 +213,7 @@ func TestAPaidPlacementIsDeclared(t *testing.T) {
 	for _, paid := range []bool{true, false} {
 		f := newFixture()
 		post := parts
-		post.Options.Own = youtube.Options{Sponsored: platform.Sponsored{Paid: paid}}
+		post.Options.Own = youtube.Options{SponsorOption: platform.SponsorOption{Paid: paid}}
 		_, err := platformtest.Publish(t.Context(), f, f.Account, post)
 		if posts := f.Fake.Posts(); err != nil || !strings.Contains(posts[0], fmt.Sprintf("false %v | category", paid)) {
 			t.Errorf("paid %v: %q, %v", paid, posts, err)

@@ -234,7 +234,7 @@ var flaggedStops = []string{"content_filtered", "guardrail_intervened"}
 func stopped(reason string) error {
 	switch reason {
 	case "content_filtered", "guardrail_intervened":
-		return filtered(errors.New("Converse stopped: " + reason))
+		return filterError(errors.New("Converse stopped: " + reason))
 	case "model_context_window_exceeded":
 		return badInput("The prompt is longer than the model can read.")
 	case "malformed_model_output", "malformed_tool_use":
@@ -381,7 +381,7 @@ func (p *Provider) draw(ctx context.Context, req provider.Request) (provider.Sub
 	}
 	for _, reason := range answer.Reasons {
 		if reason != nil && *reason != "" {
-			return provider.Submission{}, ended(*reason)
+			return provider.Submission{}, endError(*reason)
 		}
 	}
 	if len(answer.Images) != 1 || len(answer.Images[0]) == 0 {
@@ -414,13 +414,13 @@ func seed(req provider.Request) uint32 {
 	return h.Sum32()%most + 1                 // 0 would be a random seed
 }
 
-// ended returns the error of a model that made no image for the given reason.
-func ended(reason string) *provider.Error {
+// endError returns the error of a model that made no image for the given reason.
+func endError(reason string) *provider.Error {
 	cause := errors.New("InvokeModel: " + reason)
 	if aboutContent(reason) {
-		return filtered(cause)
+		return filterError(cause)
 	}
-	return failed(cause)
+	return failedError(cause)
 }
 
 // videoRatios and videoSeconds are those of Luma's Ray 2. The first of each is the default.
@@ -597,14 +597,14 @@ func (p *Provider) key(h provider.Handle, out invocationOutput) (string, error) 
 func failure(out invocationOutput) *provider.Error {
 	cause := errors.New("GetAsyncInvoke: " + out.Failure)
 	if aboutContent(out.Failure) {
-		return filtered(cause)
+		return filterError(cause)
 	}
-	return failed(cause)
+	return failedError(cause)
 }
 
 // call is a call of the API. A call that submits starts a generation and takes no client token.
 func call(name string, timeout time.Duration, submits bool) wire.AWSCall {
-	return wire.AWSCall{Name: "bedrock: " + name, Timeout: timeout, Submits: submits, Refused: refused}
+	return wire.AWSCall{Name: "bedrock: " + name, Timeout: timeout, Submits: submits, Classify: refused}
 }
 
 // refused classifies the codes whose meaning is specific to Bedrock.
@@ -645,14 +645,14 @@ func aboutContent(message string) bool {
 	return false
 }
 
-// filtered returns the error of a request that the provider's content rules forbid.
-func filtered(cause error) *provider.Error {
+// filterError returns the error of a request that the provider's content rules forbid.
+func filterError(cause error) *provider.Error {
 	return &provider.Error{Kind: provider.Rejected, Code: provider.CodeContentPolicy,
 		Message: provider.MessageContentPolicy, Cause: cause}
 }
 
-// failed returns the error of a generation that failed without a useful reason.
-func failed(cause error) *provider.Error {
+// failedError returns the error of a generation that failed without a useful reason.
+func failedError(cause error) *provider.Error {
 	return &provider.Error{Kind: provider.Rejected, Code: "generation_failed",
 		Message: "The provider could not finish the generation.", Cause: cause}
 }

@@ -90,7 +90,7 @@ func New(cfg wire.Config) *Provider {
 		Provider:  Name,
 		BaseURL:   baseURL,
 		Authorize: func(h http.Header, key string) { h.Set("Xi-Api-Key", key) },
-		Refused:   refused,
+		Classify:  refused,
 	})}
 }
 

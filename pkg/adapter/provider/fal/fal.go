@@ -63,7 +63,7 @@ func New(cfg wire.Config) *Provider {
 			Provider:  Name,
 			BaseURL:   baseURL,
 			Authorize: func(h http.Header, key string) { h.Set("Authorization", "Key "+key) },
-			Refused:   refused,
+			Classify:  refused,
 		}),
 		files: cfg.Files,
 		now:   cfg.Now,
@@ -371,11 +371,11 @@ var models = map[string]model{
 		audio: must("audio_url")},
 	"fal-ai/ai-avatar/multi-text": {
 		kind: provider.KindAvatar, image: must("image_url"), voice: "voice1", finish: twoSpeakers,
-		fixed: map[string]any{"prompt": "Two people talk to each other, calm and natural."},
+		fixedMembers: map[string]any{"prompt": "Two people talk to each other, calm and natural."},
 	},
 	"veed/avatars/text-to-video": {
 		kind: provider.KindAvatar, prompt: must("text"), avatar: "avatar_id",
-		fixed: map[string]any{"avatar_id": "any_female_vertical_primary"},
+		fixedMembers: map[string]any{"avatar_id": "any_female_vertical_primary"},
 	},
 }
 
@@ -428,7 +428,7 @@ func song() model {
 func speech(text string, most int) model {
 	return model{
 		kind: provider.KindVoice, prompt: must(text), finish: boost,
-		fixed: map[string]any{"output_format": "url"}, limits: map[string][2]int{text: {1, most}},
+		fixedMembers: map[string]any{"output_format": "url"}, limits: map[string][2]int{text: {1, most}},
 	}
 }
 
@@ -469,8 +469,8 @@ type model struct {
 
 	voice, avatar string
 
-	// fixed are members that are always sent, unless the catalog's options or the request override them.
-	fixed map[string]any
+	// fixedMembers are members that are always sent, unless the catalog's options or the request override them.
+	fixedMembers map[string]any
 	// limits are the fewest and most characters of a member.
 	limits map[string][2]int
 	// finish adds parts that are more than a single member.
@@ -479,7 +479,7 @@ type model struct {
 
 // input makes the body of a submission.
 func (m model) input(r provider.Request) (map[string]any, error) {
-	in := maps.Clone(m.fixed)
+	in := maps.Clone(m.fixedMembers)
 	if in == nil {
 		in = map[string]any{}
 	}

@@ -79,7 +79,7 @@ func New(cfg wire.Config) *Provider {
 		Provider:  Name,
 		BaseURL:   baseURL,
 		Authorize: func(h http.Header, key string) { h.Set("X-Api-Key", key) },
-		Refused:   refused,
+		Classify:  refused,
 	})}
 }
 

@@ -154,7 +154,7 @@ func characters(text string) (n int) {
 
 func (p *Provider) speak(ctx context.Context, engine types.Engine, v voice, text string,
 	marks bool) (provider.Submission, error) {
-	call := wire.AWSCall{Name: "polly: SynthesizeSpeech", Timeout: speakTimeout, Submits: true, Refused: refused}
+	call := wire.AWSCall{Name: "polly: SynthesizeSpeech", Timeout: speakTimeout, Submits: true, Classify: refused}
 	var content []byte
 	var billed int32
 	err := call.Do(ctx, func(ctx context.Context) error {
@@ -199,7 +199,7 @@ func isMP3(content []byte) bool {
 func (p *Provider) start(ctx context.Context, engine types.Engine, v voice, text, account string) (
 	provider.Submission, error) {
 	call := wire.AWSCall{Name: "polly: StartSpeechSynthesisTask", Timeout: quickTimeout, Submits: true,
-		Refused: refused}
+		Classify: refused}
 	var id string
 	err := call.Do(ctx, func(ctx context.Context) error {
 		out, err := p.client.StartSpeechSynthesisTask(ctx, &polly.StartSpeechSynthesisTaskInput{
@@ -228,7 +228,7 @@ func (p *Provider) look(ctx context.Context, h provider.Handle) (*types.Synthesi
 	if err != nil {
 		return nil, err
 	}
-	call := wire.AWSCall{Name: "polly: GetSpeechSynthesisTask", Timeout: quickTimeout, Refused: refused}
+	call := wire.AWSCall{Name: "polly: GetSpeechSynthesisTask", Timeout: quickTimeout, Classify: refused}
 	var task *types.SynthesisTask
 	err = call.Do(ctx, func(ctx context.Context) error {
 		out, err := p.client.GetSpeechSynthesisTask(ctx, &polly.GetSpeechSynthesisTaskInput{TaskId: aws.String(id)})
@@ -474,7 +474,7 @@ type mark struct {
 // without them is still useful, so a failure is only logged.
 func (p *Provider) marks(ctx context.Context, engine types.Engine, v voice, text string) (all []provider.Mark,
 	billed int) {
-	call := wire.AWSCall{Name: "polly: SynthesizeSpeech of marks", Timeout: quickTimeout, Refused: refused}
+	call := wire.AWSCall{Name: "polly: SynthesizeSpeech of marks", Timeout: quickTimeout, Classify: refused}
 	err := call.Do(ctx, func(ctx context.Context) error {
 		out, err := p.client.SynthesizeSpeech(ctx, &polly.SynthesizeSpeechInput{
 			Engine: engine, VoiceId: v.id, LanguageCode: v.code, OutputFormat: types.OutputFormatJson,

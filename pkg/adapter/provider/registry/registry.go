@@ -64,8 +64,8 @@ type Registry struct {
 	cfg     Config
 	secrets *Credentials
 
-	mu    sync.Mutex
-	built map[string]provider.Provider
+	mu        sync.Mutex
+	providers map[string]provider.Provider
 }
 
 // New makes a registry.
@@ -74,9 +74,9 @@ func New(cfg Config) *Registry {
 		cfg.HTTP = newTransport()
 	}
 	return &Registry{
-		cfg:     cfg,
-		secrets: NewCredentials(cfg.Secret, cfg.Now),
-		built:   map[string]provider.Provider{},
+		cfg:       cfg,
+		secrets:   NewCredentials(cfg.Secret, cfg.Now),
+		providers: map[string]provider.Provider{},
 	}
 }
 
@@ -99,10 +99,10 @@ func (r *Registry) For(name string, mode tenant.Mode) (provider.Provider, error)
 func (r *Registry) get(name string, build func(*Registry) provider.Provider) provider.Provider {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	p := r.built[name]
+	p := r.providers[name]
 	if p == nil {
 		p = build(r)
-		r.built[name] = p
+		r.providers[name] = p
 	}
 	return p
 }

@@ -47,7 +47,7 @@ func New(cfg wire.Config) *Provider {
 		Provider:  Name,
 		BaseURL:   baseURL,
 		Authorize: func(h http.Header, key string) { h.Set("Authorization", "Bearer "+key) },
-		Refused:   refused,
+		Classify:  refused,
 	})}
 }
 

@@ -45,8 +45,8 @@ type Proposals struct {
 	ContentTypes []string `json:"content_types"`
 }
 
-// known has a function for each language, which reads its texts when they are needed.
-var known = func() map[string]func() Texts {
+// languages has a function for each language, which reads its texts when they are needed.
+var languages = func() map[string]func() Texts {
 	all := map[string]func() Texts{}
 	for _, language := range Languages {
 		all[language] = sync.OnceValue(func() (t Texts) {
@@ -72,7 +72,7 @@ func Language(tag string) string {
 }
 
 // Of returns the texts for a language tag.
-func Of(tag string) Texts { return known[Language(tag)]() }
+func Of(tag string) Texts { return languages[Language(tag)]() }
 
 // Fill puts values into the places of a text. Pairs are names and values. A name that begins with a capital letter is
 // the place of its value with a capital letter.
@@ -107,9 +107,9 @@ type Lines struct {
 	Body  map[string]string `json:"body"`
 	Close map[string]string `json:"close"`
 	// Product, Price and Reduced present a product.
-	Product string `json:"product"`
-	Price   string `json:"price"`
-	Reduced string `json:"reduced"`
+	Product      string `json:"product"`
+	Price        string `json:"price"`
+	ReducedPrice string `json:"reduced"`
 	// Alt describes a picture to people who cannot see it.
 	Alt string `json:"alt"`
 	// Slides are the headings of a carousel, and SlideBodies the texts below them.
@@ -197,7 +197,7 @@ type Order struct {
 	// Slides, Pictures, Scenes and Sources are numbers, and Seconds is the length of the script.
 	Slides, Pictures, Scenes, Seconds, Sources int
 	Headline                                   bool
-	Short                                      []provider.ShortWanted
+	Short                                      []provider.ShortVersion
 	Hashtags                                   int // the most of them, as in provider.Request
 	// Seed chooses among sentences and first lines of the language.
 	Seed uint32
@@ -276,7 +276,7 @@ func (w writer) offers() (all []string) {
 	}
 	switch {
 	case w.About.Was != "":
-		all = append(all, w.fill(w.Reduced))
+		all = append(all, w.fill(w.ReducedPrice))
 	case w.About.Price != "":
 		all = append(all, w.fill(w.Price))
 	}

@@ -79,22 +79,22 @@ type work struct {
 	// Sources are those that a text may quote.
 	Sources int `json:"r,omitempty"`
 	// Pictures are those that a text describes.
-	Pictures int                    `json:"p,omitempty"`
-	Head     bool                   `json:"x,omitempty"` // of a text: whether it has a headline
-	Plain    bool                   `json:"i,omitempty"` // of a text: whether it is to be written without samples
-	Short    []provider.ShortWanted `json:"u,omitempty"` // of a text
-	Tags     int                    `json:"g,omitempty"` // of a text: the most hashtags
-	Script   int                    `json:"q,omitempty"` // of a text: the seconds of its script
-	Scenes   int                    `json:"e,omitempty"` // of a script
-	Lang     string                 `json:"l,omitempty"`
-	Topic    string                 `json:"t,omitempty"` // the beginning of the prompt
-	About    *provider.About        `json:"o,omitempty"` // of a text
-	Seed     uint32                 `json:"h,omitempty"` // hash of the prompt
-	Mood     uint32                 `json:"d,omitempty"` // of a picture or clip: what chooses its colors
-	Colors   []color.RGBA           `json:"c,omitempty"` // of a picture or clip: those of the brand
-	Fail     provider.FailureCode   `json:"f,omitempty"`
-	Start    int64                  `json:"a,omitempty"` // Unix milliseconds
-	End      int64                  `json:"z,omitempty"`
+	Pictures int                     `json:"p,omitempty"`
+	Head     bool                    `json:"x,omitempty"` // of a text: whether it has a headline
+	Plain    bool                    `json:"i,omitempty"` // of a text: whether it is to be written without samples
+	Short    []provider.ShortVersion `json:"u,omitempty"` // of a text
+	Tags     int                     `json:"g,omitempty"` // of a text: the most hashtags
+	Script   int                     `json:"q,omitempty"` // of a text: the seconds of its script
+	Scenes   int                     `json:"e,omitempty"` // of a script
+	Lang     string                  `json:"l,omitempty"`
+	Topic    string                  `json:"t,omitempty"` // the beginning of the prompt
+	About    *provider.About         `json:"o,omitempty"` // of a text
+	Seed     uint32                  `json:"h,omitempty"` // hash of the prompt
+	Mood     uint32                  `json:"d,omitempty"` // of a picture or clip: what chooses its colors
+	Colors   []color.RGBA            `json:"c,omitempty"` // of a picture or clip: those of the brand
+	Fail     provider.FailureCode    `json:"f,omitempty"`
+	Start    int64                   `json:"a,omitempty"` // Unix milliseconds
+	End      int64                   `json:"z,omitempty"`
 }
 
 // Submit implements provider.Provider. The handle depends only on the request. A form, and text without a delay, are
@@ -313,7 +313,7 @@ func length(req provider.Request) time.Duration {
 	case provider.KindMusic:
 		return cmp.Or(asked, usualMusic)
 	case provider.KindVoice, provider.KindAvatar:
-		if given := max(req.Spoken, asked); given > 0 {
+		if given := max(req.SpeechLength, asked); given > 0 {
 			return min(given, maxMinutes*time.Minute)
 		}
 		return min(max(provider.SpokenLength(req.Prompt), minSpeaking), maxMinutes*time.Minute)

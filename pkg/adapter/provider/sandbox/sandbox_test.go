@@ -201,7 +201,7 @@ func TestMediaHaveTheSizeAndLengthAskedFor(t *testing.T) {
 		"an avatar": {provider.Request{Kind: provider.KindAvatar, Prompt: text, Resolution: "720p"},
 			"video/mp4", 720, 1280, provider.SpokenLength(text)},
 		"an avatar with a recording": {provider.Request{Kind: provider.KindAvatar,
-			AudioURL: "https://example.test/a.mp3", Spoken: 2500 * time.Millisecond}, "video/mp4", 1080, 1920,
+			AudioURL: "https://example.test/a.mp3", SpeechLength: 2500 * time.Millisecond}, "video/mp4", 1080, 1920,
 			2500 * time.Millisecond},
 	} {
 		if c.req.Prompt == "" && c.req.AudioURL == "" {
@@ -326,7 +326,7 @@ func TestTextFollowsFromPromptAndLanguage(t *testing.T) {
 					t.Errorf("%s and %s have the same caption", name, other)
 				}
 				seen[text.Caption] = name
-				all := text.Caption + strings.Join(text.Shown(), "\n") + text.Script()
+				all := text.Caption + strings.Join(text.AllTexts(), "\n") + text.Script()
 				for _, want := range []string{"Scarf", "12.00 EUR", "15.00 EUR", "24"} {
 					if !strings.Contains(text.Caption, want) {
 						t.Errorf("%s: %q does not name %q", name, text.Caption, want)
@@ -356,7 +356,7 @@ func TestPricesAreStatedWhereThereAreSome(t *testing.T) {
 	}
 	text = written(t, provider.Request{Prompt: "Wool", Slides: 5, About: provider.About{Kind: "carousel",
 		Type: "seller", Name: "Acme", Product: "Scarf"}})
-	if all := strings.Join(text.Shown(), ""); strings.Contains(all, "price") ||
+	if all := strings.Join(text.AllTexts(), ""); strings.Contains(all, "price") ||
 		text.Slides[1].Heading != "Scarf" {
 		t.Errorf("%+v", text)
 	}

@@ -46,9 +46,9 @@ type Dialect struct {
 	BaseURL string
 	// Authorize puts the credential into the header of a call.
 	Authorize func(h http.Header, key string)
-	// Refused, if set, classifies a refusal by its body. It returns nil to classify it by its status alone. The error
+	// Classify, if set, classifies a refusal by its body. It returns nil to classify it by its status alone. The error
 	// needs no cause; one without RetryAfter gets that of the answer.
-	Refused func(call Call, status int, body []byte) *provider.Error
+	Classify func(call Call, status int, body []byte) *provider.Error
 }
 
 // Client calls one provider. It is safe for concurrent use.
@@ -177,8 +177,8 @@ func (c *Client) failed(call Call, fault *wire.Fault) *provider.Error {
 func (c *Client) refused(call Call, answer wire.Answer, key string) *provider.Error {
 	after := wire.RetryAfter(answer.Header, c.now())
 	var e *provider.Error
-	if c.dialect.Refused != nil {
-		e = c.dialect.Refused(call, answer.Status, answer.Body)
+	if c.dialect.Classify != nil {
+		e = c.dialect.Classify(call, answer.Status, answer.Body)
 	}
 	if kind := wire.KindOf(answer.Status); e == nil && kind == wire.Limited && after > longRetryAfter {
 		full := failure(provider.Quota, "provider_quota", "The service's quota at the provider is used up for now.")
@@ -242,9 +242,9 @@ type AWSCall struct {
 	// Submits reports whether the call starts a generation at the provider and takes no client token: if its answer is
 	// lost, the outcome is unknown.
 	Submits bool
-	// Refused, if set, classifies a refusal by its code, without the suffix "Exception", and its message. It returns
+	// Classify, if set, classifies a refusal by its code, without the suffix "Exception", and its message. It returns
 	// nil for codes that mean the same at every service. The error needs no cause.
-	Refused func(code, message string) *provider.Error
+	Classify func(code, message string) *provider.Error
 }
 
 // Do makes the call by the given function, which also reads the whole answer. It
@@ -298,8 +298,8 @@ func (c AWSCall) refused(refusal smithy.APIError, resp *http.Response, cause err
 	}
 	code = strings.TrimSuffix(code, "Exception")
 	var e *provider.Error
-	if c.Refused != nil {
-		e = c.Refused(code, refusal.ErrorMessage())
+	if c.Classify != nil {
+		e = c.Classify(code, refusal.ErrorMessage())
 	}
 	if e == nil {
 		e = byCode(code, resp.StatusCode)

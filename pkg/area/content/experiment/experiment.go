@@ -70,8 +70,8 @@ const (
 	FactorFirstFrame   = "first_frame"
 )
 
-// fixed are the arms that a factor may have, where they are not free.
-var fixed = map[string][]string{
+// armsOf are the arms that a factor may have, where they are not free.
+var armsOf = map[string][]string{
 	FactorHook:         {"claim", "contradiction", "number", "question", "scene"},
 	FactorFormat:       {"carousel", "post", "short_video"},
 	FactorCaptionStyle: {"words", "lines", "outline"},
@@ -79,7 +79,7 @@ var fixed = map[string][]string{
 }
 
 // Arms returns the arms that each factor may have whose arms are neither free nor numbers or times.
-func Arms() map[string][]string { return fixed }
+func Arms() map[string][]string { return armsOf }
 
 // Factor is what differs between the posts of an experiment.
 type Factor struct {
@@ -98,7 +98,7 @@ type Factor struct {
 func (f Factor) check(at string) error {
 	for i, arm := range f.Arms {
 		place := at + "/arms/" + strconv.Itoa(i)
-		switch known := fixed[f.Name]; {
+		switch known := armsOf[f.Name]; {
 		case known != nil && !slices.Contains(known, arm):
 			return errs.Invalid(place, "%s, by the factor %s", text.NotOneOf(arm, known), f.Name)
 		case f.Name == FactorLength:
@@ -144,9 +144,9 @@ type Stopping struct {
 	// Least effect that matters: how much more often than by chance a post of an arm does better than one of the first
 	// arm. Once all intervals are within it, the experiment ends as inconclusive.
 	MinEffect float64 `json:"min_effect,omitempty" minimum:"0.01" maximum:"0.4" default:"0.05"`
-	// How the result is tested. always_valid: it may be looked at after each post, and ends as soon as there is a winner.
-	// planned_looks: there are five looks, after each fifth of the posts of the budget, and all arms are given equally
-	// often. This needs fewer posts: use it if you have fewer than about 300.
+	// How the result is tested. always_valid: it may be looked at after each post, and ends as soon as there is a
+	// winner. planned_looks: there are five looks, after each fifth of the posts of the budget, and all arms are given
+	// equally often. This needs fewer posts: use it if you have fewer than about 300.
 	Design string `json:"design,omitempty" format:"experiment-design" default:"always_valid"`
 }
 
@@ -242,8 +242,8 @@ type Record struct {
 	Zone string `json:"zone,omitempty"`
 	// Models are what assignments rest on: the scores of arms at a look, from a number of posts on.
 	Models []Model `json:"models,omitempty"`
-	// Given are the numbers of posts by factor, arm and stratum.
-	Given map[string]int `json:"given,omitempty"`
+	// PostCounts are the numbers of posts by factor, arm and stratum.
+	PostCounts map[string]int `json:"given,omitempty"`
 	// Deleted are the items that were deleted.
 	Deleted []Deleted `json:"deleted,omitempty"`
 }
@@ -326,10 +326,10 @@ func (r *Record) Draw(stratum string, applies func(Factor) bool) *item.Trial {
 			rest -= p[i]
 			i++
 		}
-		if r.Given == nil {
-			r.Given = map[string]int{}
+		if r.PostCounts == nil {
+			r.PostCounts = map[string]int{}
 		}
-		r.Given[given(f.Name, f.Arms[i], stratum)]++
+		r.PostCounts[given(f.Name, f.Arms[i], stratum)]++
 		t.Arms = append(t.Arms, item.TrialArm{Factor: f.Name, Arm: f.Arms[i], Propensity: p[i], All: p})
 	}
 	if len(t.Arms) == 0 {
@@ -339,7 +339,7 @@ func (r *Record) Draw(stratum string, applies func(Factor) bool) *item.Trial {
 	return t
 }
 
-// given is the key of Record.Given.
+// given is the key of Record.CallerTexts.
 func given(factor, arm, stratum string) string { return factor + "\x00" + arm + "\x00" + stratum }
 
 // propensities returns the probabilities of the arms of a factor. They are equal up to half of the budget, so that a
@@ -353,7 +353,7 @@ func (r *Record) propensities(f Factor, stratum string) []float64 {
 	p := statistics.Propensities(arms)
 	counts, all := make([]float64, len(p)), 0.0
 	for i, arm := range f.Arms {
-		counts[i] = float64(r.Given[given(f.Name, arm, stratum)])
+		counts[i] = float64(r.PostCounts[given(f.Name, arm, stratum)])
 		all += counts[i]
 	}
 	for i := range p {

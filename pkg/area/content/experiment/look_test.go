@@ -191,7 +191,7 @@ func TestArmsAreBalancedInTheirStratum(t *testing.T) {
 func TestTheFloorHoldsAfterTheBalance(t *testing.T) {
 	r := running("f", 1000, hook)
 	r.Models = []Model{{Arms: map[string][]statistics.Arm{FactorHook: {{N: 400, Score: 40}, {N: 400, Score: 360}}}}}
-	r.Given = map[string]int{given(FactorHook, hook.Arms[0], "1-2"): 50}
+	r.PostCounts = map[string]int{given(FactorHook, hook.Arms[0], "1-2"): 50}
 	p := r.propensities(hook, "1-2")
 	if math.Abs(p[0]-exploration/2) > 1e-9 || math.Abs(p[1]-(1-exploration/2)) > 1e-9 {
 		t.Errorf("the probabilities are %v", p)
@@ -345,7 +345,8 @@ func TestPlannedLooksAreFive(t *testing.T) {
 	seen := map[float64]bool{}
 	for n := range 100 {
 		at := began.Add(time.Duration(n) * 24 * time.Hour)
-		all = append(all, Outcome{Trial: r.Draw("0", every), Kind: item.Post, Known: true, Value: float64(n % 7), At: at})
+		all = append(all, Outcome{Trial: r.Draw("0", every), Kind: item.Post, Known: true, Value: float64(n % 7),
+			At: at})
 		if r.Look(all, at); r.Results[1].Upper != nil {
 			seen[*r.Results[1].Upper] = true
 		}

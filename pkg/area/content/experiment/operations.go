@@ -75,7 +75,7 @@ type patchBody struct {
 
 type listInput struct {
 	httpapi.PageInput
-	resource.Tagged
+	resource.MetadataFilter
 	profile.Filter
 	// Only experiments of this factory.
 	FactoryID string `query:"factory_id" filter:"factory"`

@@ -39,7 +39,7 @@ func TestAdaptedTextsAreGuarded(t *testing.T) {
 	r := recordOf(t, Post, "", "en", voiced())
 	r.Attempt.Adapt, r.Item.Variants = []string{"telegram", "vk", "instagram", "facebook"}, map[string]Variant{}
 	r.Item.Title, r.Item.Caption = "Nets", "We cut 3 kg of nets by hand, and they are yours for €40."
-	posts, err := json.Marshal(adaptedPosts{Posts: []adapted{
+	posts, err := json.Marshal(adaptations{Posts: []adaptation{
 		{Platform: "telegram", Text: "By hand: 3 kg of nets, for €40."},
 		{Platform: "vk", Text: "Only €20 today."},
 		{Platform: "instagram", Text: "A cheap shoe of nets."},
@@ -49,7 +49,7 @@ func TestAdaptedTextsAreGuarded(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Attempt.Parts = []part{{Role: roleAdapt}}
-	makerOf(r).vary([]generate.Made{{Object: posts}}, time.Now())
+	makerOf(r).vary([]generate.PartResult{{Object: posts}}, time.Now())
 	if got := slices.Sorted(maps.Keys(r.Item.Variants)); !slices.Equal(got, []string{"telegram"}) {
 		t.Errorf("the variants are %v", got)
 	}

@@ -82,7 +82,7 @@ func (r *Item) Withdraw(now time.Time, by, approval string) error {
 // behalf of who has approved it.
 func (r *Record) PublishApproved(tx *store.Tx, now time.Time, o tenant.Owner, by authority.Authority) error {
 	r.Authority = by
-	if r.Item.State != Generated || !r.Automatic && r.Ordered == nil && r.Item.ContentPlanID == nil {
+	if r.Item.State != Generated || !r.Automatic && r.RequestedSchedule == nil && r.Item.ContentPlanID == nil {
 		return nil
 	}
 	return r.startAutoPublish(tx, now, o, task.ID(AutoPublish, r.Item.ID+"#"+strconv.FormatInt(r.Item.Version, 10),

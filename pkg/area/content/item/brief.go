@@ -44,8 +44,8 @@ type Brief struct {
 	CaptionLine bool `json:"caption_line,omitempty"`
 	// Replace reports whether successors take the places of these models once they are retired.
 	Replace bool `json:"replace,omitempty"`
-	// Trained is the factory's trained model, if it is its text model.
-	Trained *catalog.Trained `json:"trained,omitempty"`
+	// TunedModel is the factory's trained model, if it is its text model.
+	TunedModel *catalog.TunedModel `json:"trained,omitempty"`
 	// Product is the product that the content presents, or nil if it presents none.
 	Product *Product `json:"product,omitempty"`
 	// Prices decides which prices the texts may state: PricesKnown or PricesNone. If it is empty, they may state any.
@@ -87,7 +87,7 @@ type Badge struct {
 // model returns the id in the catalog of the factory's model of a kind, empty without one, and the endpoint of a
 // trained model.
 func (b Brief) model(offer catalog.Offer, kind provider.Kind, live bool) (modelID, endpoint string) {
-	if t := b.Trained; t != nil && kind == provider.KindText {
+	if t := b.TunedModel; t != nil && kind == provider.KindText {
 		return t.BaseModel, t.Endpoint
 	}
 	if !b.Replace {
@@ -108,7 +108,7 @@ type Factory struct {
 	Replace  bool
 	// CaptionLine is the setting ai_caption_line.
 	CaptionLine bool
-	Trained     *catalog.Trained
+	TunedModel  *catalog.TunedModel
 	// Logo is the picture that the settings name, and Intro and Outro what they name to be shown before and after
 	// videos.
 	Logo, Intro, Outro *media.File
@@ -253,7 +253,8 @@ func NewBrief(f Factory) (Brief, error) {
 		Voice:  provider.Clip(voice, maxInstructions),
 		Look:   provider.Clip(sentences(" ", look...), maxManner),
 		Sound:  provider.Clip(sentences(" ", sound...), maxManner),
-		Models: f.Models, Replace: f.Replace, CaptionLine: f.CaptionLine, Trained: f.Trained, Brand: brand, Logo: logo,
+		Models: f.Models, Replace: f.Replace, CaptionLine: f.CaptionLine, TunedModel: f.TunedModel, Brand: brand,
+		Logo:   logo,
 		Prices: f.pricesOf(settings), Badge: badge, Headlined: settings["post_headlines"] == true,
 		CaptionStyle: captions, Intro: f.Intro, Outro: f.Outro, Cuts: f.cutsOf(settings),
 		Ratio:       words(settings["post_aspect_ratio"]),

@@ -31,13 +31,13 @@ type memory struct {
 	platforms []string
 	// examples are texts to learn from, and recent are the openings of the latest texts.
 	examples, recent []string
-	// learned is the kind of first lines that has had the best figures, if enough are known.
-	learned prompt.HookKind
+	// bestHooks is the kind of first lines that has had the best figures, if enough are known.
+	bestHooks prompt.HookKind
 }
 
 // longestMemory stands for a memory that is not read yet, in prices.
 func longestMemory() *memory {
-	m := &memory{learned: "contradiction"} // the longest name that a kind of first lines has
+	m := &memory{bestHooks: "contradiction"} // the longest name that a kind of first lines has
 	for range maxExamples {
 		m.examples = append(m.examples, strings.Repeat("x", exampleSize))
 	}
@@ -121,7 +121,7 @@ func (m *memory) start(ctx context.Context, db *store.DB, o tenant.Owner, r *Rec
 
 // learn chooses the examples and the openings among items of the channel, the newest first.
 func (m *memory) learn(r *Record, all []*Record) {
-	m.learned = bestHook(all)
+	m.bestHooks = bestHook(all)
 	var good []*Record
 	for _, other := range all {
 		if len(m.recent) < maxRecent {
@@ -230,7 +230,7 @@ const (
 	keepText = 365 * 24 * time.Hour
 )
 
-type signed struct {
+type textSignature struct {
 	Signature guard.Signature `json:"signature"`
 }
 
@@ -244,7 +244,7 @@ func pastTexts(ctx context.Context, db *store.DB, factoryID string, without ...s
 		return nil, err
 	}
 	for _, it := range page.Items {
-		var s signed
+		var s textSignature
 		itemID, _, _ := strings.Cut(it.SK, "#")
 		if slices.Contains(without, itemID) {
 			continue

@@ -19,10 +19,11 @@ import (
 // check decides whether a text can be used: the guards do. The writer of the sandbox repeats
 // itself, does not translate, and quotes sources that nobody has read: its texts are checked for claims, words and
 // lengths. What they refuse, it writes anew without its samples, so that the requested outcome stays the same.
-func (w *work) check(ctx context.Context, db *store.DB, now time.Time, m generate.Made) (*generate.Refusal, error) {
+func (w *work) check(ctx context.Context, db *store.DB, now time.Time, m generate.PartResult) (*generate.Refusal,
+	error) {
 	t, rules, sandbox := *m.Text, w.writer.rules(now), w.item.Owner.Mode == tenant.Test
-	rules.Sources = len(w.writer.quoted(t))
-	rules.Sourced = rules.Sourced && !sandbox
+	rules.Sources = len(w.writer.quotedSources(t))
+	rules.NeedsSource = rules.NeedsSource && !sandbox
 	rows, err := w.platforms(ctx, db)
 	if err != nil {
 		return nil, err
@@ -37,7 +38,7 @@ func (w *work) check(ctx context.Context, db *store.DB, now time.Time, m generat
 	found := guard.Check(w.writer.fields(t), rules)
 	for _, label := range w.writer.lacking(rows, t) {
 		found = append(found, guard.Finding{Code: guard.TooLong, Path: "/caption", Text: t.Caption,
-			What: "needs a short version for " + label})
+			Kind: "needs a short version for " + label})
 	}
 	if sandbox {
 		found = slices.DeleteFunc(found, func(f guard.Finding) bool { return f.Code == guard.Language })
@@ -47,7 +48,7 @@ func (w *work) check(ctx context.Context, db *store.DB, now time.Time, m generat
 	}
 	refusal := &generate.Refusal{Problems: []string{guard.Reasons(found)}}
 	final := slices.DeleteFunc(slices.Clone(found), guard.Finding.Decidable)
-	if refusal.Held = len(final) == 0; refusal.Held {
+	if refusal.HeldForApproval = len(final) == 0; refusal.HeldForApproval {
 		final = found
 	}
 	refusal.Code = provider.FailureCode(final[0].Code)
@@ -67,7 +68,7 @@ var advice = map[guard.Code]string{
 }
 
 // Composition implements generate.Composing: the finished media of the item.
-func (w *work) Composition(_ int, made []generate.Made) (generate.Composition, error) {
+func (w *work) Composition(_ int, made []generate.PartResult) (generate.Composition, error) {
 	if s := w.record.Attempt.Sandbox; s != nil && s.Outcome == generate.OutcomeFailed {
 		// No provider has rehearsed the failure, since all other parts are reused.
 		return nil, provider.FailureOf(cmp.Or(s.FailureCode, provider.FailedGeneration))
@@ -107,21 +108,21 @@ func (w *work) Gave(e *provider.Error) bool {
 	case strings.HasPrefix(part, "/brand/"), part == "/intro", part == "/outro":
 		return true
 	case part == "/path" && text && r.Item.Kind == Post:
-		return r.Given.Has(Headline)
+		return r.CallerTexts.Has(Headline)
 	case part == "/title", part == "/path" && text:
-		return r.Given.Has(Title)
+		return r.CallerTexts.Has(Title)
 	case scan(part, "/scenes/%d/on_screen", &n):
-		return r.Given.Has(Script) && r.Item.Kind == Video || r.Given.Has(Title) && r.Item.Kind == Story
+		return r.CallerTexts.Has(Script) && r.Item.Kind == Video || r.CallerTexts.Has(Title) && r.Item.Kind == Story
 	case scan(part, "/slides/%d/body", &n):
-		return r.Given.slide(n)
+		return r.CallerTexts.slide(n)
 	case part == "/path":
 		return r.Attempt.photo(1) != nil
 	case scan(part, "/slides/%d", &n) && text:
-		return r.Given.slide(n)
+		return r.CallerTexts.slide(n)
 	case scan(part, "/slides/%d", &n), scan(part, "/scenes/%d/picture", &n):
 		return r.Attempt.photo(n+1) != nil
 	default:
-		return r.brought(part)
+		return r.fromCaller(part)
 	}
 }
 
@@ -131,13 +132,13 @@ func scan(pointer, format string, n *int) bool {
 	return err == nil && fmt.Sprintf(format, *n) == pointer
 }
 
-// brought reports whether the file of a key is one that the caller has brought in.
-func (r *Record) brought(key string) bool {
+// fromCaller reports whether the file of a key is one that the caller has brought in.
+func (r *Record) fromCaller(key string) bool {
 	is := func(f *media.File) bool { return f != nil && f.Key == key }
 	if is(r.Track) || is(r.OwnCover) || is(r.Brief.Intro) || is(r.Brief.Outro) ||
 		r.Brief.Logo != nil && is(&r.Brief.Logo.File) ||
 		r.Brief.Brand != nil && is(r.Brief.Brand.Logo) {
 		return true
 	}
-	return slices.ContainsFunc(r.Attempt.Shown, func(p shownPhoto) bool { return p.File.Key == key })
+	return slices.ContainsFunc(r.Attempt.ProductPhotos, func(p shownPhoto) bool { return p.File.Key == key })
 }

@@ -78,15 +78,15 @@ func PostKey(platform, remoteAccount, postID string) store.Key {
 	return store.IDKey("post#" + platform + "#" + remoteAccount + "#" + postID)
 }
 
-// Announced is the document of the item at PostKey.
-type Announced struct {
+// PostDocument is the document of the item at PostKey.
+type PostDocument struct {
 	Item        string `json:"item"`
 	Publication string `json:"publication"`
 	Account     string `json:"account"` // of the service
 }
 
 // Entry returns the item at a key. It expires when the comments on the post are read no more.
-func (a Announced) Entry(now time.Time, o tenant.Owner, key store.Key) (store.Item, error) {
+func (a PostDocument) Entry(now time.Time, o tenant.Owner, key store.Key) (store.Item, error) {
 	doc, err := json.Marshal(a)
 	if err != nil {
 		return store.Item{}, fmt.Errorf("item: %w", err)

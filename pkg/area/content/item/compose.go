@@ -15,12 +15,12 @@ import (
 )
 
 // composition returns the composition of the parts that were made.
-func (r *maker) composition(made []generate.Made) (generate.Composition, error) {
+func (r *maker) composition(made []generate.PartResult) (generate.Composition, error) {
 	text := r.writer.words(made)
 	if err := r.writer.checkWritten(text); err != nil {
 		return nil, err
 	}
-	if !r.given.Has(Title) {
+	if !r.callerTexts.Has(Title) {
 		r.item.Title = resource.Text(text.Title)
 	}
 	pictures := r.pictures(made)
@@ -32,7 +32,7 @@ func (r *maker) composition(made []generate.Made) (generate.Composition, error) 
 		return r.video(text, made, pictures)
 	case "story clip":
 		scene := generate.Scene{Clip: pictures[0], Length: r.writer.between(), OnScreen: string(r.item.Title)}
-		if !r.given.Has(Title) {
+		if !r.callerTexts.Has(Title) {
 			scene.OnScreen = script.Screen.Clip(string(r.item.Title))
 		}
 		return generate.Video{Format: generate.Portrait, Scenes: []generate.Scene{scene}, Language: r.item.Language,
@@ -42,7 +42,7 @@ func (r *maker) composition(made []generate.Made) (generate.Composition, error) 
 		for i, p := range pictures {
 			slide := generate.Slide{File: p, Heading: r.item.Slides[i].Text, Body: string(r.item.Slides[i].Body),
 				Whole: r.attempt.photo(i+1) != nil}
-			if !r.given.slide(i) && i < len(text.Slides) {
+			if !r.callerTexts.slide(i) && i < len(text.Slides) {
 				slide.Heading, slide.Body = text.Slides[i].Heading, text.Slides[i].Body
 			}
 			c.Slides = append(c.Slides, slide)
@@ -66,7 +66,7 @@ func (r *maker) composition(made []generate.Made) (generate.Composition, error) 
 		}, nil
 	}
 	headline := r.item.Headline
-	if !r.given.Has(Headline) {
+	if !r.callerTexts.Has(Headline) {
 		headline = resource.Text(text.Headline)
 	}
 	return generate.Picture{Use: generate.Post, File: pictures[0], Text: string(headline), Language: r.item.Language,
@@ -74,7 +74,7 @@ func (r *maker) composition(made []generate.Made) (generate.Composition, error) 
 }
 
 // pictures returns the pictures and clips of the item in their order: those that were made, and photos of the product.
-func (r *maker) pictures(made []generate.Made) (all []*media.File) {
+func (r *maker) pictures(made []generate.PartResult) (all []*media.File) {
 	show := func() {
 		for f := r.attempt.photo(len(all) + 1); f != nil; f = r.attempt.photo(len(all) + 1) {
 			all = append(all, f)
@@ -96,7 +96,8 @@ func (r *maker) pictures(made []generate.Made) (all []*media.File) {
 }
 
 // video describes a video of scenes.
-func (r *maker) video(text provider.Text, made []generate.Made, seen []*media.File) (generate.Composition, error) {
+func (r *maker) video(text provider.Text, made []generate.PartResult, seen []*media.File) (generate.Composition,
+	error) {
 	v := generate.Video{Format: generate.Portrait, Language: r.item.Language, Fade: true, Cuts: r.brief.Cuts,
 		Brand: r.brief.Brand, Music: r.record.Track, Offer: r.writer.offer(), Intro: r.brief.Intro,
 		Outro: r.brief.Outro}
@@ -116,7 +117,7 @@ func (r *maker) video(text provider.Text, made []generate.Made, seen []*media.Fi
 		r.item.Title)); !script.Slide.Fits(v.Headline) {
 		v.Headline = script.Slide.Clip(v.Headline)
 	}
-	if !r.given.Has(Script) { // which determines the length itself
+	if !r.callerTexts.Has(Script) { // which determines the length itself
 		v.Length = r.writer.between()
 	}
 	for _, m := range made[n].Marks {
@@ -129,7 +130,7 @@ func (r *maker) video(text provider.Text, made []generate.Made, seen []*media.Fi
 	for i, s := range text.Scenes {
 		scene := generate.Scene{Text: s.Text, OnScreen: s.OnScreen, Whole: r.attempt.photo(i+1) != nil}
 		if seen[i].Type == media.Video {
-			scene.Clip, covers[i] = seen[i], covered(seconds(*seen[i]))
+			scene.Clip, covers[i] = seen[i], coveredTime(seconds(*seen[i]))
 			clips++
 		} else {
 			scene.Picture, covers[i] = seen[i], anyLength

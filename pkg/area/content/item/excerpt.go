@@ -21,7 +21,7 @@ func (r *writer) took(indexes []int) int {
 
 // leastExcerpt returns the least seconds of the chosen scenes: a writer can retell any.
 func (r *writer) leastExcerpt() int {
-	if r.attempt.Copied {
+	if r.attempt.UsesCopies {
 		return leastSpoken
 	}
 	return 1
@@ -51,7 +51,7 @@ func (r *writer) window(without []int) (best []int) {
 // usual returns the indexes of the scenes that are chosen without the model: the best window, or else the shortest
 // scene.
 func (r *writer) usual() []int {
-	for _, without := range [][]int{r.attempt.Excerpt.Used, nil} {
+	for _, without := range [][]int{r.attempt.Excerpt.UsedScenes, nil} {
 		if best := r.window(without); best != nil {
 			return best
 		}
@@ -71,14 +71,14 @@ type excerpt struct {
 	Scenes []int  `json:"scenes"`
 }
 
-// chosen returns the indexes of the scenes that an answer chooses, or its problems.
-func (r *writer) chosen(answer json.RawMessage) (indexes []int, problems []string) {
+// chosenScenes returns the indexes of the scenes that an answer chooses, or its problems.
+func (r *writer) chosenScenes(answer json.RawMessage) (indexes []int, problems []string) {
 	var a excerpt
 	if json.Unmarshal(answer, &a) != nil || len(a.Scenes) == 0 {
 		return nil, []string{`"scenes" must have the numbers of the chosen scenes`}
 	}
 	e := r.attempt.Excerpt
-	avoids := r.window(e.Used) != nil
+	avoids := r.window(e.UsedScenes) != nil
 	for i, n := range a.Scenes {
 		index := slices.Index(e.Numbers, n)
 		switch {
@@ -90,7 +90,7 @@ func (r *writer) chosen(answer json.RawMessage) (indexes []int, problems []strin
 			problems = append(problems, fmt.Sprintf("scene %d follows scene %d: after the first one, scenes keep "+
 				"their order",
 				n, a.Scenes[i-1]))
-		case avoids && slices.Contains(e.Used, n):
+		case avoids && slices.Contains(e.UsedScenes, n):
 			problems = append(problems, fmt.Sprintf("scene %d is in another short video", n))
 		default:
 			indexes = append(indexes, index)
@@ -111,11 +111,11 @@ func (r *writer) chosen(answer json.RawMessage) (indexes []int, problems []strin
 func (r *writer) excerptRequest() provider.Request {
 	e := r.attempt.Excerpt
 	told := prompt.Excerpting{Language: r.record.Origin.Language, Request: r.item.Prompt, Channel: r.brief.Voice,
-		Title: r.record.Origin.Title, Least: r.leastExcerpt(), Most: e.Seconds, Whole: r.attempt.Copied}
+		Title: r.record.Origin.Title, Least: r.leastExcerpt(), Most: e.Seconds, Whole: r.attempt.UsesCopies}
 	for i, s := range r.record.Origin.Scenes {
 		told.Scenes = append(told.Scenes, prompt.ExcerptScene{Number: e.Numbers[i], OriginScene: s,
 			Seconds: math.Round(provider.SpokenLength(s.Text).Seconds()*10) / 10,
-			Used:    !e.Read || slices.Contains(e.Used, e.Numbers[i])})
+			InUse:   !e.ScenesRead || slices.Contains(e.UsedScenes, e.Numbers[i])})
 	}
 	asked := told.Prompt()
 	sample := excerpt{Idea: r.record.Origin.Title}

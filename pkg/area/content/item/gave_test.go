@@ -15,9 +15,9 @@ func TestWhatTheCallerGave(t *testing.T) {
 	own, generated := "med_1", MusicGenerated
 	video := &Record{Item: Item{Kind: Video, Content: Content{Music: &own}}, Track: &media.File{Key: "media/track"}}
 	made := &Record{Item: Item{Kind: Video, Content: Content{Music: &generated}}, Track: &media.File{Key: "media/earlier"}}
-	titled, untitled := &Record{Given: Given{Texts: []Text{Title}}}, &Record{}
-	slides := &Record{Item: Item{Slides: []Slide{{}, {}, {}}}, Given: Given{Slides: []int{1}},
-		Attempt: Attempt{Shown: []shownPhoto{{3, media.File{Key: "media/photo"}}}}}
+	titled, untitled := &Record{CallerTexts: CallerTexts{Texts: []Text{Title}}}, &Record{}
+	slides := &Record{Item: Item{Slides: []Slide{{}, {}, {}}}, CallerTexts: CallerTexts{Slides: []int{1}},
+		Attempt: Attempt{ProductPhotos: []shownPhoto{{3, media.File{Key: "media/photo"}}}}}
 	brand := &Record{Brief: Brief{Brand: &generate.Brand{Logo: &media.File{Key: "media/logo"}}}}
 	for _, c := range []struct {
 		of   *Record

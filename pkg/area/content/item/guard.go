@@ -16,21 +16,21 @@ import (
 	"github.com/content-automation/api/pkg/record/resource"
 )
 
-// told returns the articles that the writer may quote. Before they are read, they are as long as they can be, so that
-// the price is for the longest prompt.
-func (r *writer) told() []source.Article {
-	if r.attempt.Read || len(r.brief.Sources) == 0 {
-		return r.attempt.Told
+// articles returns the articles that the writer may quote. Before they are read, they are as long as they can be, so
+// that the price is for the longest prompt.
+func (r *writer) articles() []source.Article {
+	if r.attempt.SourcesRead || len(r.brief.Sources) == 0 {
+		return r.attempt.Articles
 	}
 	longest := strings.Repeat("語", source.MaxText)
 	one := source.Article{Title: longest[:3*source.MaxTitle], URL: longest[:source.MaxURL], Text: longest}
 	return slices.Repeat([]source.Article{one}, source.MaxChosen)
 }
 
-// quoted returns the sources that a text names.
-func (r *writer) quoted(t provider.Text) []Quoted {
+// quotedSources returns the sources that a text names.
+func (r *writer) quotedSources(t provider.Text) []Quoted {
 	all := []Quoted{}
-	for i, a := range r.attempt.Told {
+	for i, a := range r.attempt.Articles {
 		if !slices.Contains(t.Sources, i+1) {
 			continue
 		}
@@ -46,21 +46,21 @@ func (r *writer) quoted(t provider.Text) []Quoted {
 
 // rules returns what the texts of the item may state and must comply with.
 func (r *writer) rules(now time.Time) guard.Rules {
-	rules := guard.Rules{Language: r.item.Language, Now: now, Sourced: r.brief.Sourced,
+	rules := guard.Rules{Language: r.item.Language, Now: now, NeedsSource: r.brief.Sourced,
 		Forbidden: r.brief.Forbidden, Competitors: r.brief.Competitors,
-		Facts: []string{r.brief.Name, r.brief.Voice, r.item.Prompt, r.attempt.Accepted.Format(time.DateOnly)}}
-	if r.given.Has(Script) {
+		Facts: []string{r.brief.Name, r.brief.Voice, r.item.Prompt, r.attempt.AcceptedAt.Format(time.DateOnly)}}
+	if r.callerTexts.Has(Script) {
 		rules.Facts = append(rules.Facts, string(r.item.Script))
 		for _, s := range r.item.Scenes {
 			rules.Facts = append(rules.Facts, string(s.OnScreen))
 		}
 	}
 	for _, text := range plainTexts {
-		if r.given.Has(text.name) {
+		if r.callerTexts.Has(text.name) {
 			rules.Facts = append(rules.Facts, string(*text.of(&r.item.Texts)))
 		}
 	}
-	for _, i := range r.given.Slides {
+	for _, i := range r.callerTexts.Slides {
 		rules.Facts = append(rules.Facts, r.item.Slides[i].Text, string(r.item.Slides[i].Body))
 	}
 	if r.item.PublishAt != nil {
@@ -70,17 +70,17 @@ func (r *writer) rules(now time.Time) guard.Rules {
 		rules.Facts = append(rules.Facts, string(plan))
 	}
 	rules.Facts = append(rules.Facts, originFacts(r.record.Origin)...)
-	for _, s := range r.attempt.Told {
-		rules.Quoted, rules.Facts = append(rules.Quoted, s.Title, s.Text), append(rules.Facts, s.URL)
+	for _, s := range r.attempt.Articles {
+		rules.QuotedInputs, rules.Facts = append(rules.QuotedInputs, s.Title, s.Text), append(rules.Facts, s.URL)
 		if s.PublishedAt != nil {
 			rules.Facts = append(rules.Facts, s.PublishedAt.Format(time.DateOnly))
 		}
 	}
 	if p := r.brief.Product; p != nil {
 		if r.brief.Prices == PricesNone {
-			rules.Unpriced = p.stated()
+			rules.UnpricedInputs = p.statements()
 		} else {
-			rules.Facts, rules.Prices = append(rules.Facts, p.stated()...), p.prices()
+			rules.Facts, rules.Prices = append(rules.Facts, p.statements()...), p.prices()
 		}
 	}
 	return rules
@@ -89,7 +89,7 @@ func (r *writer) rules(now time.Time) guard.Rules {
 // Invents reports whether texts for the item state what none of its inputs has, or have a forbidden word.
 func (r *Record) Invents(now time.Time, texts ...string) bool {
 	rules := writerOf(r).rules(now)
-	rules.Sourced = false // topics name no sources
+	rules.NeedsSource = false // topics name no sources
 	var all []guard.Field
 	for _, text := range texts {
 		all = append(all, guard.Field{Text: text})
@@ -117,7 +117,7 @@ func (r *writer) fields(t provider.Text) (all []guard.Field) {
 		}
 	}
 	for _, text := range plainTexts {
-		if !r.given.Has(text.name) {
+		if !r.callerTexts.Has(text.name) {
 			add("/"+string(text.name), *text.made(&t))
 		}
 	}
@@ -125,7 +125,7 @@ func (r *writer) fields(t provider.Text) (all []guard.Field) {
 		add("/variants/"+s.Platform+"/caption", s.Caption)
 	}
 	for i, s := range t.Slides {
-		if !r.given.slide(i) {
+		if !r.callerTexts.slide(i) {
 			add(fmt.Sprintf("/slides/%d/text", i), s.Heading)
 			add(fmt.Sprintf("/slides/%d/body", i), s.Body)
 		}
@@ -135,12 +135,12 @@ func (r *writer) fields(t provider.Text) (all []guard.Field) {
 		add(fmt.Sprintf("/pictures/%d/alt_text", i), p.Alt)
 	}
 	for i, s := range t.Scenes {
-		if !r.given.Has(Script) {
+		if !r.callerTexts.Has(Script) {
 			add(fmt.Sprintf("/scenes/%d/text", i), s.Text)
 			add(fmt.Sprintf("/scenes/%d/on_screen", i), s.OnScreen)
 		}
 	}
-	if !r.given.Has(Hashtags) {
+	if !r.callerTexts.Has(Hashtags) {
 		for i, tag := range t.Hashtags {
 			all = append(all, guard.Field{Path: fmt.Sprintf("/hashtags/%d", i), Text: tag, Tag: true})
 		}
@@ -167,7 +167,7 @@ func (r *writer) source(of role, number int) string {
 
 // scriptParam returns the member that has the caller's script.
 func (r *writer) scriptParam() string {
-	if r.given.Undivided || r.item.Kind == MusicClip {
+	if r.callerTexts.NoScenes || r.item.Kind == MusicClip {
 		return "/script"
 	}
 	return "/scenes"

@@ -38,8 +38,8 @@ func (r *Record) Charge(now time.Time, credits int64) {
 // when its deletion has charged something.
 const EndKind = "content_item_end"
 
-// StateEnded is the state of such an item.
-const StateEnded = "ended"
+// EndedState is the state of such an item.
+const EndedState = "ended"
 
 // keepEnd is the time for which it stays: the stream keeps its record for a day.
 const keepEnd = 7 * 24 * time.Hour
@@ -49,7 +49,7 @@ func (r *Record) End(o tenant.Owner, now time.Time) (store.Item, error) {
 	left := Record{Item: Item{Resource: resource.Resource{ID: r.Item.ID, Version: r.Item.Version + 1},
 		FactoryID: r.Item.FactoryID, Kind: r.Item.Kind}, History: r.History}
 	it, err := store.NewItem(EndKind, o, "end#"+r.Item.ID, left)
-	it.Listed, it.Filters = store.Key{}, map[string]string{"state": StateEnded}
+	it.ListKey, it.Filters = store.Key{}, map[string]string{"state": EndedState}
 	it.ExpireAt = now.Add(keepEnd)
 	return it, err
 }

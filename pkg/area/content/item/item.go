@@ -139,8 +139,8 @@ func sceneOf(s provider.Scene) Scene {
 	return Scene{s.Text, resource.Text(s.Visual), resource.Text(s.OnScreen)}
 }
 
-// written returns the scene as a text model writes it.
-func (s Scene) written() provider.Scene {
+// forModel returns the scene as a text model writes it.
+func (s Scene) forModel() provider.Scene {
 	return provider.Scene{Text: s.Text, Visual: string(s.Visual), OnScreen: string(s.OnScreen)}
 }
 

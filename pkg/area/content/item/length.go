@@ -37,8 +37,8 @@ func seconds(f media.File) time.Duration {
 	return time.Duration(f.DurationSeconds * float64(time.Second))
 }
 
-// covered returns the longest scene that a clip of a length covers.
-func covered(clip time.Duration) time.Duration {
+// coveredTime returns the longest scene that a clip of a length covers.
+func coveredTime(clip time.Duration) time.Duration {
 	return time.Duration(slower*float64(clip)) + stays
 }
 

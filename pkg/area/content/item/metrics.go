@@ -39,9 +39,9 @@ type Metrics struct {
 	ReadAt resource.Time `json:"read_at"`
 }
 
-// Read returns the metrics that were read at a time. A figure that is not known keeps its value of an earlier reading,
-// which may be nil.
-func Read(m platform.Metrics, before *Metrics, at time.Time) *Metrics {
+// ReadMetrics returns the metrics that were read at a time. A figure that is not known keeps its value of an earlier
+// reading, which may be nil.
+func ReadMetrics(m platform.Metrics, before *Metrics, at time.Time) *Metrics {
 	if before != nil {
 		m = m.Or(platform.Metrics(before.Counts))
 	}

@@ -90,7 +90,7 @@ func (r *Planner) chooseLead(offer catalog.Offer, lead step, w Options, live boo
 	}
 	m, _ := offer.Find(chosen) // it was chosen from there
 	sings := slices.Contains(m.Capabilities.Requires, catalog.InputLyrics)
-	if r.item.Kind == MusicClip && r.given.Has(Script) && !sings {
+	if r.item.Kind == MusicClip && r.callerTexts.Has(Script) && !sings {
 		return catalog.Model{}, errs.Invalid("/script", "is for models that sing: name one that requires lyrics as "+
 			"model")
 	}

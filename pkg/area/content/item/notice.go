@@ -110,8 +110,8 @@ func WithNotices(r *Record, text, on string) string {
 	return text
 }
 
-// noticed returns the characters that such lines take in a text.
-func noticed(r *Record, on string) string {
+// noticeLength returns the characters that such lines take in a text.
+func noticeLength(r *Record, on string) string {
 	if text := WithNotices(r, "", on); text != "" {
 		return "\n\n" + text
 	}

@@ -12,8 +12,8 @@ func (r *writer) offer() *generate.Offer {
 	if r.brief.Prices != PricesNone {
 		price := p.Price
 		if p.Promotion != nil {
-			price, o.Promotion = p.reduced(), p.Promotion.Name
-			if was, lower := p.before(); lower {
+			price, o.Promotion = p.reducedPrice(), p.Promotion.Name
+			if was, lower := p.priceBefore(); lower {
 				o.Was = &was
 			}
 		}

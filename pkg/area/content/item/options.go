@@ -124,7 +124,7 @@ func set(member **string, asked, usual string) {
 
 // Copies are the visible and audible parts of another item, of which copies are used.
 type Copies struct {
-	parts map[copied]media.File
+	parts map[copyKey]media.File
 	// Seconds is the length of a video of them.
 	Seconds int
 }
@@ -142,7 +142,7 @@ func (c *Copies) numbered() bool {
 	return false
 }
 
-type copied struct {
+type copyKey struct {
 	role   role
 	number int
 }
@@ -150,7 +150,7 @@ type copied struct {
 // CopiesOf returns the parts of an item for one of the same kind that shows its scenes or slides of some numbers; nil
 // stands for all. It returns validation_failed if the item has no such parts.
 func CopiesOf(from *Record, numbers []int) (*Copies, error) {
-	c := &Copies{parts: map[copied]media.File{}}
+	c := &Copies{parts: map[copyKey]media.File{}}
 	all := numbers == nil
 	for _, done := range from.Attempt.Results {
 		number := done.Number
@@ -163,11 +163,11 @@ func CopiesOf(from *Record, numbers []int) (*Copies, error) {
 		case done.Role != roleItem && done.Role != roleCover && done.Role != roleMusic:
 			continue
 		}
-		for _, f := range from.shown() {
+		for _, f := range from.allFiles() {
 			if f.ID != done.FileID {
 				continue
 			}
-			c.parts[copied{done.Role, number}] = f
+			c.parts[copyKey{done.Role, number}] = f
 			if done.Role == roleItem && f.Type == media.Video {
 				c.Seconds += int(f.DurationSeconds)
 			}
@@ -189,10 +189,12 @@ func CopiesOf(from *Record, numbers []int) (*Copies, error) {
 var types = map[provider.Kind]media.Type{provider.KindImage: media.Image, provider.KindVideo: media.Video,
 	provider.KindVoice: media.Audio, provider.KindMusic: media.Audio}
 
-// seen are the shapes whose finished media show texts.
-var seen = []string{"carousel", "story", "story clip", "short video", "long video", "music clip"}
+// shapesWithText are the shapes whose finished media show texts.
+var shapesWithText = []string{"carousel", "story", "story clip", "short video", "long video", "music clip"}
 
-func (r *Record) seen() bool { return slices.Contains(seen, r.Attempt.Shape) || r.Headlined }
+func (r *Record) showsText() bool {
+	return slices.Contains(shapesWithText, r.Attempt.Shape) || r.Headlined
+}
 
 // Head sets the words that a caller wants on the picture of a post, or whether there are any. Without both, nothing
 // changes.
@@ -200,10 +202,10 @@ func (r *Record) Head(words string, show *bool) {
 	switch {
 	case words != "":
 		r.Item.Headline, r.Headlined = resource.Text(strings.Join(strings.Fields(words), " ")), true
-		r.Given.Set(true, Headline)
+		r.CallerTexts.Set(true, Headline)
 	case show != nil && !*show:
 		r.Item.Headline, r.Headlined = "", false
-		r.Given.Set(false, Headline)
+		r.CallerTexts.Set(false, Headline)
 	case show != nil:
 		r.Headlined = true
 	}
@@ -211,7 +213,7 @@ func (r *Record) Head(words string, show *bool) {
 
 // CheckTexts refuses texts of the caller that finished media could not show, for want of a font or of room.
 func (r *Record) CheckTexts() error {
-	if !r.seen() {
+	if !r.showsText() {
 		return errs.All(r.checkMarks()...)
 	}
 	if !script.CoversLanguage(r.Item.Language) {
@@ -221,7 +223,7 @@ func (r *Record) CheckTexts() error {
 	var found []error
 	check := func(param, text string, p script.Place) { found = append(found, checkDrawn(param, "", text, &p)) }
 	switch {
-	case !r.Given.Has(Title):
+	case !r.CallerTexts.Has(Title):
 	case r.Attempt.Shape == "story":
 		check("/title", string(r.Item.Title), script.Story)
 	case r.Attempt.Shape == "story clip":
@@ -229,21 +231,21 @@ func (r *Record) CheckTexts() error {
 	case r.Item.Kind == MusicClip:
 		check("/title", string(r.Item.Title), script.Track)
 	}
-	if r.Given.Has(Headline) {
+	if r.CallerTexts.Has(Headline) {
 		check("/headline", string(r.Item.Headline), script.Slide)
 	}
-	if r.Given.Has(Script) && r.Item.Kind == Video {
+	if r.CallerTexts.Has(Script) && r.Item.Kind == Video {
 		for i, s := range r.Item.Scenes {
 			check(fmt.Sprintf("/scenes/%d/on_screen", i), string(s.OnScreen), script.Screen)
-			if !r.Given.Undivided {
+			if !r.CallerTexts.NoScenes {
 				found = append(found, r.checkSpoken(fmt.Sprintf("/scenes/%d/text", i), s.Text))
 			}
 		}
-		if r.Given.Undivided {
+		if r.CallerTexts.NoScenes {
 			found = append(found, r.checkSpoken("/script", string(r.Item.Script)))
 		}
 	}
-	for _, i := range r.Given.Slides {
+	for _, i := range r.CallerTexts.Slides {
 		check(fmt.Sprintf("/slides/%d/text", i), r.Item.Slides[i].Text, script.Slide)
 		check(fmt.Sprintf("/slides/%d/body", i), string(r.Item.Slides[i].Body), script.Body)
 	}

@@ -112,10 +112,10 @@ type Excerpt struct {
 	Numbers []int `json:"numbers"`
 	// Seconds bounds the chosen scenes together.
 	Seconds int `json:"seconds"`
-	// Used are the numbers of scenes that other short videos of the item have, and Read reports that they were read for
-	// the current attempt.
-	Used []int `json:"used,omitempty"`
-	Read bool  `json:"read,omitempty"`
+	// UsedScenes are the numbers of scenes that other short videos of the item have, and Read reports that they were
+	// read for the current attempt.
+	UsedScenes []int `json:"used,omitempty"`
+	ScenesRead bool  `json:"read,omitempty"`
 }
 
 // Art is what is seen in the media of an item, as the writer of its texts has described it.

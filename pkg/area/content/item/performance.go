@@ -31,7 +31,7 @@ const maxQuoted = 300
 
 // Extremes returns the n texts with the best and with the worst figures, each of them best first. No text is in both.
 func Extremes(all []*Record, n int) (best, worst []Performance) {
-	measured := measured(all)
+	measured := withFigures(all)
 	half := min(n, (len(measured)+1)/2)
 	for _, r := range measured[:half] {
 		best = append(best, r.performance())
@@ -42,8 +42,8 @@ func Extremes(all []*Record, n int) (best, worst []Performance) {
 	return best, worst
 }
 
-// measured returns the items whose figures are known, the best first.
-func measured(all []*Record) []*Record {
+// withFigures returns the items whose figures are known, the best first.
+func withFigures(all []*Record) []*Record {
 	known := slices.DeleteFunc(slices.Clone(all), func(r *Record) bool {
 		_, ok := r.Item.Engagement()
 		return !ok
@@ -59,7 +59,7 @@ func measured(all []*Record) []*Record {
 // Lessons returns the items whose texts are worth learning from: edited by a person, in the best quarter by their
 // figures, or published where the figures are unknown. The order stays.
 func Lessons(all []*Record) []*Record {
-	known := measured(all)
+	known := withFigures(all)
 	best := map[string]bool{}
 	for _, r := range known[:(len(known)+3)/4] {
 		best[r.Item.ID] = true

@@ -22,7 +22,7 @@ import (
 // a model stand for the factory's model. The item's model must be able to make the item.
 // The other parts use the factory's models if these can make them.
 func (r *Planner) Plan(offer catalog.Offer, w Options, live bool) error {
-	r.attempt.Told, r.attempt.Read, r.attempt.Copied = nil, false, w.Copies.numbered()
+	r.attempt.Articles, r.attempt.SourcesRead, r.attempt.UsesCopies = nil, false, w.Copies.numbered()
 	r.planExcerpt(w)
 	if err := r.take(w); err != nil {
 		return err
@@ -44,7 +44,7 @@ func (r *Planner) Plan(offer catalog.Offer, w Options, live bool) error {
 		count = len(clips)
 	}
 	if r.place(count); r.attempt.Excerpt != nil && w.Copies != nil {
-		r.attempt.Shown = nil
+		r.attempt.ProductPhotos = nil
 	}
 	p := r.partOf(lead, m)
 	if err := m.Check(r.writer.foreseen(p), ""); err != nil && unable == nil {
@@ -71,7 +71,7 @@ func (r *Planner) Plan(offer catalog.Offer, w Options, live bool) error {
 		steps = slices.Insert(steps, len(steps)-1, step{role: roleAdapt, kind: provider.KindText})
 	}
 	for _, st := range steps {
-		if r.addMade(st, w) {
+		if r.addResult(st, w) {
 			continue
 		}
 		var err error
@@ -98,15 +98,15 @@ func (r *Planner) Plan(offer catalog.Offer, w Options, live bool) error {
 	return r.checkCovered(w)
 }
 
-// addMade adds the part of a step whose result is copied or used again. It reports whether there is one.
-func (r *Planner) addMade(st step, w Options) bool {
-	if p := r.copied(st, w); p != nil {
+// addResult adds the part of a step whose result is copied or used again. It reports whether there is one.
+func (r *Planner) addResult(st step, w Options) bool {
+	if p := r.copyOf(st, w); p != nil {
 		if st.role != roleStill {
 			r.attempt.Parts = append(r.attempt.Parts, *p)
 		}
 		return true
 	}
-	made := r.reused(st, w)
+	made := r.earlierResult(st, w)
 	if made != nil {
 		again := r.partOf(st, catalog.Model{})
 		again.Reuse = made
@@ -153,7 +153,7 @@ func (r *Planner) steps(lead step, count int, stills bool) []step {
 	if r.item.Kind == Video {
 		between := *r.item.DurationSeconds - r.writer.around()
 		speech := between - pauses
-		if !r.given.Has(Script) {
+		if !r.callerTexts.Has(Script) {
 			text.role, text.seconds, text.number = roleScript, speech, count
 		}
 		all = []step{{role: roleVoice, kind: provider.KindVoice, seconds: speech}}
@@ -185,13 +185,13 @@ func (r *Planner) steps(lead step, count int, stills bool) []step {
 // place chooses which of the pictures or clips are photos of the product: every other one, beginning with the first, up
 // to the number of photos.
 func (r *Planner) place(count int) {
-	r.attempt.Shown = nil
+	r.attempt.ProductPhotos = nil
 	p := r.brief.Product
 	if p == nil || r.item.Kind == MusicClip || r.attempt.Shape == "story clip" {
 		return
 	}
-	for n := 1; n <= count && len(r.attempt.Shown) < len(p.Photos); n += 2 {
-		r.attempt.Shown = append(r.attempt.Shown, shownPhoto{n, p.Photos[len(r.attempt.Shown)]})
+	for n := 1; n <= count && len(r.attempt.ProductPhotos) < len(p.Photos); n += 2 {
+		r.attempt.ProductPhotos = append(r.attempt.ProductPhotos, shownPhoto{n, p.Photos[len(r.attempt.ProductPhotos)]})
 	}
 }
 
@@ -230,7 +230,7 @@ func (r *Planner) Retell(from *Record, numbers []int) error {
 				"slides of the content item", count)
 		}
 		if len(from.Item.Scenes) > 0 {
-			o.Scenes = append(o.Scenes, prompt.OriginScene(from.Item.Scenes[n-1].written()))
+			o.Scenes = append(o.Scenes, prompt.OriginScene(from.Item.Scenes[n-1].forModel()))
 		} else {
 			o.Slides = append(o.Slides, prompt.OriginSlide{Heading: from.Item.Slides[n-1].Text,
 				Body: string(from.Item.Slides[n-1].Body)})
@@ -283,14 +283,14 @@ func (r *Planner) PlanCopies(offer catalog.Offer, w Options, live bool) error {
 	for _, s := range r.record.Origin.Scenes {
 		scenes = append(scenes, sceneOf(provider.Scene(s)))
 	}
-	if _, ok := w.Copies.parts[copied{role: roleMusic}]; ok && w.Music == "" {
+	if _, ok := w.Copies.parts[copyKey{role: roleMusic}]; ok && w.Music == "" {
 		generated := MusicGenerated
 		r.item.Music = &generated
 	}
 	switch own := w.Script != "" || w.Scenes != nil; {
 	case r.attempt.Excerpt != nil:
 		r.item.Scenes, r.item.Script = scenes, resource.Text(scriptOf(scenes))
-		r.given.Set(sameLanguage(r.record.Origin.Language, r.item.Language), Script)
+		r.callerTexts.Set(sameLanguage(r.record.Origin.Language, r.item.Language), Script)
 	case r.item.Kind == MusicClip:
 		w.DurationSeconds = &w.Copies.Seconds
 	case r.item.Kind != Video || own:
@@ -300,7 +300,7 @@ func (r *Planner) PlanCopies(offer catalog.Offer, w Options, live bool) error {
 		w.DurationSeconds, r.item.Scenes = &w.Copies.Seconds, scenes
 	}
 	err := r.Plan(offer, w, live)
-	if !r.given.Has(Script) || r.attempt.Excerpt != nil {
+	if !r.callerTexts.Has(Script) || r.attempt.Excerpt != nil {
 		r.item.Scenes = []Scene{} // they are written, or chosen
 	}
 	if r.attempt.Excerpt != nil {
@@ -317,7 +317,7 @@ const ownShape = "own"
 func (r *Planner) Provide(files []media.File) {
 	r.attempt.Shape, r.attempt.Parts, r.attempt.Credits = ownShape, nil, 0
 	r.record.Own = files
-	r.given.Set(true, Title, Caption, Hashtags)
+	r.callerTexts.Set(true, Title, Caption, Hashtags)
 	if len(r.record.Own) > 0 && r.item.Fitted() {
 		r.attempt.Parts = append(r.attempt.Parts, finalPart())
 		return
@@ -369,8 +369,8 @@ func (r *Planner) Present(p *Product) (saved int64) {
 		}
 		r.attempt.Parts = append(r.attempt.Parts, one)
 	}
-	if r.attempt.Quoted != nil {
-		saved = r.attempt.Credits - min(r.attempt.Credits, r.attempt.priced())
+	if r.attempt.Quote != nil {
+		saved = r.attempt.Credits - min(r.attempt.Credits, r.attempt.price())
 	}
 	r.attempt.Credits -= saved
 	return saved
@@ -379,7 +379,7 @@ func (r *Planner) Present(p *Product) (saved int64) {
 // Order returns the order of the record's current attempt.
 func (r *Planner) Order(o tenant.Owner) generate.Order {
 	a := generate.Order{Owner: o, Subject: r.item.ID, Attempt: r.item.Attempt, About: r.record.About(),
-		Quoted: r.attempt.Quoted, Makes: "content_item." + string(r.item.Kind), Keeps: true}
+		Quote: r.attempt.Quote, ResultName: "content_item." + string(r.item.Kind), KeepsParts: true}
 	for _, planned := range r.attempt.Parts {
 		a.Parts = append(a.Parts, planned.Part)
 	}

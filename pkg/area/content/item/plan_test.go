@@ -36,7 +36,7 @@ func recordOf(t *testing.T, kind Kind, format, language string, f Factory) *Reco
 		r.Item.Format = &format
 	}
 	if kind == Carousel {
-		r.Item.Slides, r.Given.Slides = []Slide{{}, {Text: "Two"}, {}}, []int{1}
+		r.Item.Slides, r.CallerTexts.Slides = []Slide{{}, {Text: "Two"}, {}}, []int{1}
 	}
 	var err error
 	if r.Brief, err = NewBrief(f); err != nil {
@@ -198,7 +198,7 @@ func TestWhatIsAskedForCostsWhatWasForeseen(t *testing.T) {
 		if err := PlannerOf(r).Plan(all, c.options, true); err != nil {
 			t.Fatal(err)
 		}
-		var made []generate.Made
+		var made []generate.PartResult
 		var total int64
 		for n, p := range r.Attempt.Parts[:len(r.Attempt.Parts)-1] {
 			req, err := makerOf(r).request(n, made, func(f media.File) (string, error) {
@@ -212,10 +212,10 @@ func TestWhatIsAskedForCostsWhatWasForeseen(t *testing.T) {
 				utf8.RuneCountInString(req.Prompt) > maxPrompt || tooLong(p, req) {
 				t.Errorf("%s: part %d has a prompt of %d characters", name, n, utf8.RuneCountInString(req.Prompt))
 			}
-			one := generate.Made{Files: []media.File{{ID: string(p.Role), DurationSeconds: 7.5}}}
+			one := generate.PartResult{Files: []media.File{{ID: string(p.Role), DurationSeconds: 7.5}}}
 			switch p.Kind {
 			case provider.KindText:
-				one = generate.Made{Text: &long}
+				one = generate.PartResult{Text: &long}
 			case provider.KindVideo:
 				if want := map[bool]string{true: "https://signed/still"}[p.FromStill]; req.ImageURL != want {
 					t.Errorf("%s starts from %q", name, req.ImageURL)
@@ -338,7 +338,7 @@ func TestPromptsAreMadeOfTheFactorysSettings(t *testing.T) {
 	if text.Slides != 3 || text.Prompt != r.Item.Prompt || text.ScriptSeconds != 0 {
 		t.Errorf("%+v", text)
 	}
-	made := []generate.Made{{Text: &provider.Text{Title: "Nets", Slides: []provider.Slide{{Heading: "One"},
+	made := []generate.PartResult{{Text: &provider.Text{Title: "Nets", Slides: []provider.Slide{{Heading: "One"},
 		{Heading: "not this"}, {Heading: "Three"}}}}}
 	for n, want := range []string{"One", "Two", "Three"} {
 		picture, err := makerOf(r).request(n+1, made, nil)

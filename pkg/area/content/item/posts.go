@@ -26,7 +26,7 @@ type Words struct {
 // platform. The caption ends with the lines that rules of law require.
 func (r *Record) Words(platform, accountID string) Words {
 	w := Words{Texts: r.Item.Texts, From: map[string]string{}}
-	w.Files, w.Poster = r.Posted()
+	w.Files, w.Poster = r.PostedFiles()
 	if i := slices.IndexFunc(r.Files, func(f media.File) bool { return f.Role == media.Subtitles }); i >= 0 {
 		w.Captions = &r.Files[i]
 	}
@@ -62,8 +62,8 @@ func (r *Record) Words(platform, accountID string) Words {
 // VariantKeys returns the platforms and accounts that have variants, sorted.
 func (r *Item) VariantKeys() []string { return slices.Sorted(maps.Keys(r.Variants)) }
 
-// Posted returns the files that are published, in order, and the poster, if there is one.
-func (r *Record) Posted() (files []media.File, poster *media.File) {
+// PostedFiles returns the files that are published, in order, and the poster, if there is one.
+func (r *Record) PostedFiles() (files []media.File, poster *media.File) {
 	for _, role := range []media.Role{media.Final, media.Slide} {
 		for i, f := range r.Files {
 			if f.Role == role && (f.Type == media.Image || f.Type == media.Video) {

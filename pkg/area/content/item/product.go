@@ -38,7 +38,7 @@ type Product struct {
 	URL         string            `json:"url,omitempty"`
 	Price       money.Price       `json:"price"`
 	// Promotion is the promotion that applies, or nil.
-	Promotion *product.Included `json:"promotion,omitempty"`
+	Promotion *product.ProductPromotion `json:"promotion,omitempty"`
 	// Was is the price before the promotion that its content shows, and Prior the lawful one as far as it is known.
 	Was   money.Price `json:"was,omitzero"`
 	Prior money.Price `json:"prior,omitzero"`
@@ -61,7 +61,10 @@ func NewProduct(r *product.StoredProduct, promotionID, region string, now time.T
 	}
 	promotions := r.Running(now)
 	if promotionID != "" {
-		promotions = slices.DeleteFunc(r.Unended(now), func(i product.Included) bool { return i.ID != promotionID })
+		promotions = slices.DeleteFunc(r.OpenPromotions(now), func(i product.ProductPromotion) bool {
+			return i.ID !=
+				promotionID
+		})
 		if len(promotions) == 0 {
 			e := errs.New(errs.NotFound, "No promotion of the product %s that has not ended has the id %q. GET "+
 				"/v1/promotions?factory_id=%s&state=scheduled,active lists them.", r.ID, promotionID, r.FactoryID)
@@ -87,14 +90,14 @@ func (p *Product) IDs() (productID, promotionID *string) {
 	return &p.ProductID, promotionID
 }
 
-func (p *Product) reduced() money.Price { return p.Promotion.Discount.Of(p.Price) }
+func (p *Product) reducedPrice() money.Price { return p.Promotion.Discount.Of(p.Price) }
 
-// before returns the price before the promotion, and false if the promotion does not lower it.
-func (p *Product) before() (was money.Price, ok bool) {
+// priceBefore returns the price before the promotion, and false if the promotion does not lower it.
+func (p *Product) priceBefore() (was money.Price, ok bool) {
 	if was = p.Was; was.Currency == "" {
 		was = p.Price
 	}
-	return was, was.Amount > p.reduced().Amount
+	return was, was.Amount > p.reducedPrice().Amount
 }
 
 // reduction returns what the content announces, for the rules of law, or nil if it announces nothing.
@@ -102,9 +105,9 @@ func (p *Product) reduction() *law.Reduction {
 	if p == nil || p.Promotion == nil || p.Prior.Currency == "" {
 		return nil
 	}
-	n := &law.Reduction{Now: p.reduced(), Prior: p.Prior, Param: "/promotion_id", StruckParam: "/promotion_id",
+	n := &law.Reduction{Now: p.reducedPrice(), Prior: p.Prior, Param: "/promotion_id", StruckParam: "/promotion_id",
 		Of: p.Name}
-	if n.Struck, _ = p.before(); p.Promotion.Discount.Kind == product.Percent {
+	if n.Struck, _ = p.priceBefore(); p.Promotion.Discount.Kind == product.Percent {
 		n.Percent = p.Promotion.Discount.Value
 	}
 	return n
@@ -124,14 +127,14 @@ func (p *Product) facts(prices bool, lang string) json.RawMessage {
 		promotion := map[string]string{"name": i.Name, "from": i.StartsAt.Format(time.DateOnly),
 			"until": i.EndsAt.Format(time.DateOnly), "message": string(i.Message)}
 		if prices {
-			promotion["reduced_price"] = p.reduced().In(lang)
+			promotion["reduced_price"] = p.reducedPrice().In(lang)
 		}
 		about["promotion"] = promotion
 	}
 	if prices {
 		about["price"] = p.Price.In(lang)
 		if p.Promotion != nil {
-			was, _ := p.before()
+			was, _ := p.priceBefore()
 			about["price"] = was.In(lang)
 		}
 	}
@@ -161,16 +164,16 @@ func (p *Product) prices() []money.Price {
 	if p.Promotion == nil {
 		return []money.Price{p.Price}
 	}
-	now := p.reduced()
-	was, lower := p.before()
+	now := p.reducedPrice()
+	was, lower := p.priceBefore()
 	if !lower {
 		return []money.Price{now}
 	}
 	return []money.Price{was, now, {Amount: was.Amount - now.Amount, Currency: was.Currency}}
 }
 
-// stated returns what a product and its promotion state, in words.
-func (p *Product) stated() []string {
+// statements returns what a product and its promotion state, in words.
+func (p *Product) statements() []string {
 	all := []string{p.Name, p.Description, p.URL}
 	for _, name := range slices.Sorted(maps.Keys(p.Attributes)) {
 		value := p.Attributes[name]
@@ -185,8 +188,8 @@ func (p *Product) stated() []string {
 	}
 	if i := p.Promotion; i != nil {
 		all = append(all, i.Name, string(i.Message), i.StartsAt.Format(time.DateOnly), i.EndsAt.Format(time.DateOnly))
-		was, _ := p.before()
-		if percent := law.Percent(was, p.reduced()); percent > 0 {
+		was, _ := p.priceBefore()
+		if percent := law.Percent(was, p.reducedPrice()); percent > 0 {
 			all = append(all, fmt.Sprintf("%d %%", percent))
 		}
 	}

@@ -34,7 +34,7 @@ func soldShoe(photos int) *product.StoredProduct {
 	}
 	r.Photos = append(r.Photos, product.StoredPhoto{Photo: product.Photo{State: incoming.Pending}})
 	at := func(h int) resource.Time { return resource.Instant(noon.Add(time.Duration(h) * time.Hour)) }
-	r.Promotions = []product.Included{
+	r.Promotions = []product.ProductPromotion{
 		{ID: "prm_1", Name: "Sale", Discount: product.Discount{Kind: product.Percent, Value: 20}, StartsAt: at(-1),
 			EndsAt: at(1)},
 		{ID: "prm_2", Name: "Later", Discount: product.Discount{Kind: product.Amount, Value: 12000}, StartsAt: at(1),
@@ -172,7 +172,7 @@ func TestPricesThatTheShopDoesNotHaveAreRefused(t *testing.T) {
 func TestPromotionsThatAreNamed(t *testing.T) {
 	for id, want := range map[string]int64{"": 10320, "prm_1": 10320, "prm_2": 900} {
 		p, err := NewProduct(soldShoe(0), id, "", noon)
-		if err != nil || p.reduced().Amount != want {
+		if err != nil || p.reducedPrice().Amount != want {
 			t.Errorf("%q: %+v, %v", id, p, err)
 		}
 	}

@@ -183,8 +183,8 @@ type Slot struct {
 	At      resource.Time `json:"at"`
 }
 
-// Ordered is the publication that was requested when the item was created.
-type Ordered struct {
+// ScheduleRequest is the publication that was requested when the item was created.
+type ScheduleRequest struct {
 	// Options are the options of the posts, by platform.
 	Options map[string]*PublishOptions `json:"options,omitempty"`
 }
@@ -230,12 +230,12 @@ type Posting struct {
 	Doubt []byte `json:"doubt,omitempty"`
 	// Changes counts the changes of the published post.
 	Changes int `json:"changes,omitempty"`
-	// More is platform.Published.More of the published post.
+	// More is platform.PublishedPost.More of the published post.
 	More string `json:"more,omitempty"`
-	// Settled are the metrics at the first reading after the age of that name, or nil.
-	Settled *reading `json:"settled,omitempty"`
-	// Alone counts the changes of the version of its item that the document of the item does not have.
-	Alone int64 `json:"alone,omitempty"`
+	// ComparedMetrics are the metrics at the first reading after the age of that name, or nil.
+	ComparedMetrics *reading `json:"settled,omitempty"`
+	// OwnChanges counts the changes of the version of its item that the document of the item does not have.
+	OwnChanges int64 `json:"alone,omitempty"`
 }
 
 // PublishRehearsal is the result of a publication that a test key requests.

@@ -22,7 +22,7 @@ const AutoPublish task.Kind = "publish.auto"
 // autoPublish adds that task to the transaction if the item is to be published automatically.
 func (r *Record) autoPublish(tx *store.Tx, now time.Time, o tenant.Owner) error {
 	// The factory of a plan may have turned automatic publishing on since.
-	wanted := r.Automatic || r.Ordered != nil || r.Item.ContentPlanID != nil
+	wanted := r.Automatic || r.RequestedSchedule != nil || r.Item.ContentPlanID != nil
 	if !wanted || r.withheld() {
 		return nil
 	}
@@ -40,7 +40,7 @@ func (r *Record) PublishPlanned(tx *store.Tx, now time.Time, o tenant.Owner, onc
 }
 
 func (r *Record) startAutoPublish(tx *store.Tx, now time.Time, o tenant.Owner, taskID string) error {
-	r.Stays = ""
+	r.NotPublished = ""
 	return task.Create(tx, now, task.Task{Message: task.Message{
 		ID: taskID, Kind: AutoPublish, Queue: topology.Publish, Subject: r.Item.ID, Owner: o,
 	}}, struct{}{})
@@ -54,8 +54,8 @@ func (r *Record) GoesOut() bool {
 	if r.Item.State == Scheduled {
 		return true
 	}
-	wanted := r.Automatic || r.Ordered != nil || r.Item.ContentPlanID != nil && r.Item.PublishAt != nil
-	return wanted && !r.withheld() && (r.Item.Runs() || r.Item.State == Generated && r.Ordered != nil)
+	wanted := r.Automatic || r.RequestedSchedule != nil || r.Item.ContentPlanID != nil && r.Item.PublishAt != nil
+	return wanted && !r.withheld() && (r.Item.Runs() || r.Item.State == Generated && r.RequestedSchedule != nil)
 }
 
 // Begin notes that publishing has begun.

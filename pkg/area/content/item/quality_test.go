@@ -97,7 +97,7 @@ func TestTheQualityChoosesModelsAndPasses(t *testing.T) {
 
 // memorized is an Asker that knows answers by name, and notes the first question that has none.
 type memorized struct {
-	answers map[string]generate.Made
+	answers map[string]generate.PartResult
 	name    string
 	q       generate.Question
 }
@@ -105,12 +105,12 @@ type memorized struct {
 var errNext = errors.New("the next step goes on")
 
 // Ask implements generate.Asker.
-func (a *memorized) Ask(_ context.Context, name string, q generate.Question) (generate.Made, error) {
+func (a *memorized) Ask(_ context.Context, name string, q generate.Question) (generate.PartResult, error) {
 	if made, ok := a.answers[name]; ok || a.name != "" {
 		return made, map[bool]error{false: errNext}[ok]
 	}
 	a.name, a.q = name, q
-	return generate.Made{}, errNext
+	return generate.PartResult{}, errNext
 }
 
 // Read implements generate.Asker.
@@ -121,7 +121,8 @@ func (a *memorized) Read(context.Context, bool,
 
 // writes returns what is asked of a post of a quality after some answers, the request for it, and the best text until
 // then. Nothing is asked once the text is there.
-func writes(t *testing.T, quality string, answers map[string]generate.Made) (*memorized, provider.Request, string) {
+func writes(t *testing.T, quality string, answers map[string]generate.PartResult) (*memorized, provider.Request,
+	string) {
 	t.Helper()
 	db := storetest.Open(t, time.Now)
 	r := recordOf(t, Post, "", "en", voiced())
@@ -149,22 +150,24 @@ func writes(t *testing.T, quality string, answers map[string]generate.Made) (*me
 	return a, req, text
 }
 
-func drafted(caption string) generate.Made {
-	return generate.Made{Text: &provider.Text{Title: "Nets", Caption: caption, Hooks: []string{"a", "b", "c"}, Hook: 1,
+func drafted(caption string) generate.PartResult {
+	return generate.PartResult{Text: &provider.Text{Title: "Nets", Caption: caption, Hooks: []string{"a", "b", "c"}, Hook: 1,
 		Style: "x", Pictures: []provider.Picture{{Visual: "v", Alt: "w"}}}}
 }
 
-func object(text string) generate.Made { return generate.Made{Object: json.RawMessage(text)} }
+func object(text string) generate.PartResult {
+	return generate.PartResult{Object: json.RawMessage(text)}
+}
 
 // The verdicts of a second look.
 const weak = `{"scores":{"hook":2,"specific":4,"voice":4,"fit":4,"language":5,"claims":5},"problems":["Name the sea."]}`
 
 func TestASecondLookHasATextWrittenAgain(t *testing.T) {
-	made := map[string]generate.Made{}
+	made := map[string]generate.PartResult{}
 	if first, _, text := writes(t, QualityStandard, made); first.q.Optional || text != "" {
 		t.Errorf("%+v, %q", first.q, text)
 	}
-	made[generate.First], made[askSecond] = drafted("A generic caption."), generate.Made{}
+	made[generate.First], made[askSecond] = drafted("A generic caption."), generate.PartResult{}
 	a, look, text := writes(t, QualityStandard, made)
 	if a.name != askReview || look.Form == nil || !strings.Contains(look.Prompt, "A generic caption.") ||
 		strings.Contains(look.Form.System, "generic caption") || !a.q.Optional || text != "A generic caption." {
@@ -187,7 +190,7 @@ func TestASecondLookHasATextWrittenAgain(t *testing.T) {
 
 // What was rewritten is compared with the draft in both orders: the draft is kept only if both say that it is better.
 func TestTheBetterOfDraftAndRewriteIsKept(t *testing.T) {
-	made := map[string]generate.Made{generate.First: drafted("The draft."), askSecond: {}, askReview: object(weak),
+	made := map[string]generate.PartResult{generate.First: drafted("The draft."), askSecond: {}, askReview: object(weak),
 		askRewrite: drafted("Better.")}
 	for _, c := range []struct{ name, first string }{{askCompare, "The draft."}, {askCompareBack, "Better."}} {
 		a, req, text := writes(t, QualityStandard, made)
@@ -198,7 +201,7 @@ func TestTheBetterOfDraftAndRewriteIsKept(t *testing.T) {
 		if shown.A.Caption != c.first || shown.B.Caption == c.first || text != "Better." {
 			t.Errorf("%s shows %+v, not %s first, and %q is the best", c.name, shown, c.first, text)
 		}
-		made[c.name] = generate.Made{}
+		made[c.name] = generate.PartResult{}
 	}
 	for _, c := range []struct{ order, back, want string }{
 		{"a", "b", "The draft."}, {"b", "a", "Better."}, {"a", "a", "Better."}, {"b", "b", "Better."},
@@ -213,7 +216,7 @@ func TestTheBetterOfDraftAndRewriteIsKept(t *testing.T) {
 
 // The best quality writes two drafts from two first lines, and the look is at the better one.
 func TestTheBestQualityHasTwoDrafts(t *testing.T) {
-	made := map[string]generate.Made{generate.First: drafted("First.")}
+	made := map[string]generate.PartResult{generate.First: drafted("First.")}
 	a, second, _ := writes(t, QualityBest, made)
 	if !strings.Contains(second.User, `"other":"a"`) || !strings.Contains(second.System, `in "other"`) ||
 		!a.q.Optional || a.name != askSecond {
@@ -233,7 +236,7 @@ func TestTheBestQualityHasTwoDrafts(t *testing.T) {
 		}
 	}
 	// Without another draft, nothing is chosen.
-	alone := map[string]generate.Made{generate.First: drafted("First."), askSecond: {}}
+	alone := map[string]generate.PartResult{generate.First: drafted("First."), askSecond: {}}
 	if a, _, text := writes(t, QualityBest, alone); a.name != askReview || text != "First." {
 		t.Errorf("a draft that is alone is followed by %s", a.name)
 	}

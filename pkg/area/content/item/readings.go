@@ -17,8 +17,8 @@ func ReadingsKey(publicationID string) store.Key { return store.IDKey(publicatio
 // maxReadings bounds the readings of the metrics of a publication that are kept. The schedule has 92.
 const maxReadings = 120
 
-// Settled is the age at which the metrics of posts are compared: a younger post has had less time.
-const Settled = 24 * time.Hour
+// ComparisonAge is the age at which the metrics of posts are compared: a younger post has had less time.
+const ComparisonAge = 24 * time.Hour
 
 // readings is the document of an item of ReadingsKind.
 type readings struct {
@@ -52,8 +52,8 @@ func NoteMetrics(tx *store.Tx, owner tenant.Owner, pub *Publication, it store.It
 	now := reading(*pub.Metrics)
 	doc.Readings = append(doc.Readings, now)
 	doc.Readings = doc.Readings[max(0, len(doc.Readings)-maxReadings):]
-	if pub.Posting.Settled == nil && now.ReadAt.Sub(pub.PublishedAt.Time) >= Settled {
-		pub.Posting.Settled = &now
+	if pub.Posting.ComparedMetrics == nil && now.ReadAt.Sub(pub.PublishedAt.Time) >= ComparisonAge {
+		pub.Posting.ComparedMetrics = &now
 	}
 	create := it.Kind != ReadingsKind
 	if create {
@@ -73,7 +73,7 @@ func NoteMetrics(tx *store.Tx, owner tenant.Owner, pub *Publication, it store.It
 // SettledMetrics returns the metrics of the publication at its first reading at or after the age Settled, or its last
 // metrics if there is no such reading.
 func (p *Publication) SettledMetrics() *Metrics {
-	if at := p.Posting.Settled; at != nil {
+	if at := p.Posting.ComparedMetrics; at != nil {
 		m := Metrics(*at)
 		return &m
 	}

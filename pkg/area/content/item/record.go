@@ -25,8 +25,8 @@ type Record struct {
 	Outlets
 	// Brief holds the settings that the factory had when the item was created.
 	Brief Brief `json:"brief"`
-	// Given are the texts of the caller. Generation never overwrites them.
-	Given Given `json:"given,omitzero"`
+	// CallerTexts are the texts of the caller. Generation never overwrites them.
+	CallerTexts CallerTexts `json:"given,omitzero"`
 	// Draft is the caption as it was generated, once a person has changed it.
 	Draft string `json:"draft,omitempty"`
 	// Headlined reports whether the picture of a post has words on it.
@@ -53,7 +53,7 @@ type Record struct {
 	// History has the results of the item's attempts, oldest first.
 	History []Past `json:"history,omitempty"`
 
-	was stored
+	was storedState
 }
 
 // Outlets are the internal state of the publishing of an item. Its publications are rows of their own: see rows.go.
@@ -61,15 +61,15 @@ type Outlets struct {
 	// Round counts how often it was scheduled: a timer of an earlier round is void. Rehearsed is the result of
 	// publishing that a test key requests.
 	Round     int               `json:"round,omitempty"`
-	Rehearsed *PublishRehearsal `json:"rehearsed,omitempty"`
-	// Ordered is the publication that its creation requested, until it is scheduled.
-	Ordered *Ordered `json:"ordered,omitempty"`
+	Rehearsal *PublishRehearsal `json:"rehearsed,omitempty"`
+	// RequestedSchedule is the publication that its creation requested, until it is scheduled.
+	RequestedSchedule *ScheduleRequest `json:"ordered,omitempty"`
 	// Slots are the times of schedules that the item occupies. Wanted are the accounts on which a new item occupies its
 	// time.
-	Slots  []Slot   `json:"slots_taken,omitempty"`
-	Wanted []string `json:"-"`
-	// Stays says why automatic publishing has skipped the item, for example "account". It is a value of waits_for.
-	Stays string `json:"stays,omitempty"`
+	Slots           []Slot   `json:"slots_taken,omitempty"`
+	ClaimedAccounts []string `json:"-"`
+	// NotPublished says why automatic publishing has skipped the item, for example "account". It is a value of waits_for.
+	NotPublished string `json:"stays,omitempty"`
 	// Automatic reports whether its factory published automatically when the item was accepted.
 	Automatic bool `json:"automatic,omitempty"`
 	// Authority is on whose behalf the item is published: who has last requested its content, its schedule or its
@@ -93,8 +93,8 @@ func (r *Record) Entry(o tenant.Owner) (store.Item, error) {
 		r.Item.ExpiresAt = generate.ExpiresAt(o, r.Item.CreatedAt)
 	}
 	it := store.Item{Key: store.IDKey(r.Item.ID), Kind: ItemKind, Owner: o,
-		Listed: store.Key{PK: store.OwnerPartition(o, ItemKind), SK: r.Item.ID},
-		Parent: store.Key{PK: ParentPartition(o, r.Item.FactoryID), SK: r.Item.ID}}
+		ListKey: store.Key{PK: store.OwnerPartition(o, ItemKind), SK: r.Item.ID},
+		Parent:  store.Key{PK: ParentPartition(o, r.Item.FactoryID), SK: r.Item.ID}}
 	return it, r.encode(&it, r.Item.Version, r.Item.UpdatedAt)
 }
 
@@ -170,7 +170,7 @@ func (r *Record) View(ctx context.Context, signer *media.Signer) (Item, error) {
 		v.ReservedCredits, v.CancelCost = r.Attempt.Credits, new(int64)
 	}
 	var err error
-	v.Media, err = signer.Views(ctx, r.shown())
+	v.Media, err = signer.Views(ctx, r.allFiles())
 	return v, err
 }
 
@@ -190,9 +190,9 @@ func (r *Record) waitsFor() string {
 		return WaitsForNothing
 	case r.Item.Undecided():
 		return WaitsForApproval
-	case r.Stays != "":
-		return r.Stays
-	case r.Ordered != nil || r.Automatic && !r.withheld():
+	case r.NotPublished != "":
+		return r.NotPublished
+	case r.RequestedSchedule != nil || r.Automatic && !r.withheld():
 		return WaitsForTime
 	}
 	return WaitsForSlot
@@ -203,11 +203,12 @@ func (r *Item) Undecided() bool {
 	return r.Approval.State == ApprovalPending || r.Approval.State == ChangesRequested
 }
 
-// Lack records why the item is not published yet, as a value of waits_for. It returns true if the reason has changed.
-func (r *Record) Lack(what string) bool {
+// SetWaitsFor records why the item is not published yet, as a value of waits_for. It returns true if the reason has
+// changed.
+func (r *Record) SetWaitsFor(what string) bool {
 	before := r.waitsFor()
 	if what != WaitsForApproval {
-		r.Stays = what
+		r.NotPublished = what
 	} else if r.Item.Approval.State == ApprovalNone {
 		r.Item.Approval.State = ApprovalPending
 	}
@@ -216,7 +217,8 @@ func (r *Record) Lack(what string) bool {
 
 // Planned reports whether the item has a time of its content plan that is ahead, and is not scheduled for it.
 func (r *Record) Planned(now time.Time) bool {
-	return r.Item.ContentPlanID != nil && r.Item.State == Generated && r.Ordered == nil && r.Item.PublishAt != nil &&
+	return r.Item.ContentPlanID != nil && r.Item.State == Generated && r.RequestedSchedule == nil &&
+		r.Item.PublishAt != nil &&
 		r.Item.PublishAt.After(now)
 }
 
@@ -229,15 +231,15 @@ func Decode(it *store.Item) (*Record, error) {
 	if err := it.Decode(&r); err != nil {
 		return nil, err
 	}
-	r.was = stored{version: r.Item.Version, shown: r.Item.Version, at: r.Item.UpdatedAt}
+	r.was = storedState{version: r.Item.Version, shownVersion: r.Item.Version, at: r.Item.UpdatedAt}
 	return &r, nil
 }
 
 // About returns the description of the item for the entries of its money.
 func (r *Record) About() ledger.About {
 	a := ledger.About{FactoryID: r.Item.FactoryID, Metadata: r.Item.Metadata}
-	if r.Attempt.Quoted != nil {
-		a.QuoteID = r.Attempt.Quoted.QuoteID
+	if r.Attempt.Quote != nil {
+		a.QuoteID = r.Attempt.Quote.QuoteID
 	}
 	return a
 }
@@ -275,14 +277,14 @@ func (r *Item) origin() string {
 // InMedia reports whether the title is part of the finished media.
 func (r *Item) InMedia() bool { return r.Kind == Story || r.Kind == MusicClip }
 
-// shown returns the files that the item shows.
-func (r *Record) shown() []media.File { return slices.Concat(r.Files, r.Attempt.Kept) }
+// allFiles returns the files that the item shows.
+func (r *Record) allFiles() []media.File { return slices.Concat(r.Files, r.Attempt.LeftoverFiles) }
 
 // Notify adds an event of the item to the transaction. It shows the item as it is after the transaction.
 func (r *Record) Notify(tx *store.Tx, o tenant.Owner, t event.Type) error {
 	shown := r.Public()
 	shown.Media, shown.Previews = []media.View{}, []Preview{}
-	e, err := event.New(r.Item.UpdatedAt.Time, o, t, shown, r.shown())
+	e, err := event.New(r.Item.UpdatedAt.Time, o, t, shown, r.allFiles())
 	if err == nil {
 		tx.Create(e, nil)
 	}

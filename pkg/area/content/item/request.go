@@ -25,16 +25,16 @@ const (
 	longestTitle, longestCaption = 200, 2200
 )
 
-// adapted is a post for a platform, as the model writes it.
-type adapted struct {
+// adaptation is a post for a platform, as the model writes it.
+type adaptation struct {
 	Platform string   `json:"platform"`
 	Title    string   `json:"title"`
 	Text     string   `json:"caption"`
 	Hashtags []string `json:"hashtags"`
 }
 
-type adaptedPosts struct {
-	Posts []adapted `json:"posts"`
+type adaptations struct {
+	Posts []adaptation `json:"posts"`
 }
 
 // adaptRequest returns the request to word texts for the platforms of the item.
@@ -42,7 +42,7 @@ func (r *writer) adaptRequest(t provider.Text) (req provider.Request, err error)
 	told := prompt.Adapting{Language: r.item.Language, Channel: r.brief.Voice, Title: t.Title,
 		Caption: provider.Clip(t.Caption, longestCaption), Hashtags: t.Hashtags,
 		Facts: r.ofWriter(&provider.Request{}).Facts()}
-	var sample adaptedPosts
+	var sample adaptations
 	for _, name := range r.attempt.Adapt {
 		p, _ := registry.Find(name)
 		target, takes := prompt.TargetOf(p.Capabilities, platform.Kind(r.item.Kind))
@@ -50,7 +50,8 @@ func (r *writer) adaptRequest(t provider.Text) (req provider.Request, err error)
 			continue
 		}
 		told.Names, told.Targets = append(told.Names, name), append(told.Targets, target)
-		sample.Posts = append(sample.Posts, adapted{name, t.Title, p.Capabilities.Label + ": " + t.Caption, t.Hashtags})
+		sample.Posts = append(sample.Posts, adaptation{name, t.Title, p.Capabilities.Label + ": " + t.Caption,
+			t.Hashtags})
 	}
 	asked := told.Prompt()
 	answer, err := json.Marshal(sample)
@@ -95,13 +96,13 @@ func (r *writer) foreseen(p part) provider.Request {
 			req.ImageURL = "https://still" // signed when it is made
 		}
 	case provider.KindMusic:
-		if req.Prompt, req.Seconds = described, p.Seconds; p.Role == roleItem && r.given.Has(Script) {
+		if req.Prompt, req.Seconds = described, p.Seconds; p.Role == roleItem && r.callerTexts.Has(Script) {
 			req.Lyrics = string(r.item.Script)
 		}
 	case provider.KindVoice:
 		req.Prompt, req.Voice, req.Seconds, req.Marks = strings.Repeat("x", provider.MaxScript(p.Seconds)), p.Voice,
 			p.Seconds, true
-		if r.given.Has(Script) && r.attempt.Excerpt == nil {
+		if r.callerTexts.Has(Script) && r.attempt.Excerpt == nil {
 			req.Prompt = string(r.item.Script)
 		}
 	}
@@ -162,7 +163,7 @@ func (r *writer) shows(p part, text provider.Text, sings bool) string {
 	case p.Role == roleCover && text.Style == "":
 		return promptOf(p, "Cover of a piece of music.", r.item.Prompt, headline, r.brief.Sound, r.look(), plain)
 	}
-	wanted, shown, described := r.wanted(p, text)
+	wanted, shown, described := r.pictureSubject(p, text)
 	manner := []string{r.look(), plain}
 	if text.Style != "" {
 		manner = append([]string{sentence("Style of all", text.Style), sentence("Characters", text.Characters)},
@@ -178,16 +179,16 @@ func (r *writer) shows(p part, text provider.Text, sings bool) string {
 	}
 }
 
-// wanted describes a picture or clip, and the subject of its slide or scene. It reports whether the subject is the
-// writer's description of the picture.
-func (r *writer) wanted(p part, text provider.Text) (what, shows string, described bool) {
+// pictureSubject describes a picture or clip, and the subject of its slide or scene. It reports whether the subject is
+// the writer's description of the picture.
+func (r *writer) pictureSubject(p part, text provider.Text) (what, shows string, described bool) {
 	what = "Picture for social media."
 	switch {
 	case r.item.Kind == Carousel && p.Number > 0:
 		shows = r.item.Slides[p.Number-1].Text
 		if p.Number <= len(text.Slides) {
 			slide := text.Slides[p.Number-1]
-			if !r.given.slide(p.Number - 1) {
+			if !r.callerTexts.slide(p.Number - 1) {
 				shows = slide.Heading
 			}
 			shows, described = cmp.Or(slide.Visual, shows), slide.Visual != ""
@@ -215,7 +216,7 @@ func (r *writer) wanted(p part, text provider.Text) (what, shows string, describ
 }
 
 // startFrom has a clip start from the picture that was made for it.
-func (r *writer) startFrom(req *provider.Request, p part, made []generate.Made, sign Signer) (err error) {
+func (r *writer) startFrom(req *provider.Request, p part, made []generate.PartResult, sign Signer) (err error) {
 	n, still := r.attempt.madeBy(made, roleStill, p.Number)
 	if still == nil {
 		return fmt.Errorf("item: %s has no picture for its clip", r.item.ID)
@@ -246,9 +247,9 @@ func longestPrompt(model string) int {
 	return maxPrompt
 }
 
-// Written returns the request to the text model for the item, and the texts that the item
+// WrittenTexts returns the request to the text model for the item, and the texts that the item
 // has now, with the changes of the caller. It returns false if the item has no texts.
-func (r *Record) Written() (asked provider.Request, text provider.Text, ok bool) {
+func (r *Record) WrittenTexts() (asked provider.Request, text provider.Text, ok bool) {
 	i := r.Attempt.textPart()
 	if i < 0 || !slices.Contains(writtenStates, r.Item.State) || r.Item.Title == "" || r.Item.Caption == "" {
 		return asked, text, false
@@ -259,7 +260,7 @@ func (r *Record) Written() (asked provider.Request, text provider.Text, ok bool)
 		}
 	}
 	w := writerOf(r)
-	if text = *w.texts(); r.Given.Has(Script) {
+	if text = *w.texts(); r.CallerTexts.Has(Script) {
 		text.Scenes = nil // they were not requested
 	}
 	w.memory = &memory{} // it held what an earlier prompt said about the channel

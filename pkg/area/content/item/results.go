@@ -21,7 +21,7 @@ import (
 
 // request returns the request of the n-th part of the record, which is no text. made holds the results of the parts
 // before it.
-func (r *maker) request(n int, made []generate.Made, sign Signer) (req provider.Request, err error) {
+func (r *maker) request(n int, made []generate.PartResult, sign Signer) (req provider.Request, err error) {
 	if n >= len(r.attempt.Parts) {
 		return req, fmt.Errorf("item: %s has no part %d", r.item.ID, n)
 	}
@@ -33,7 +33,7 @@ func (r *maker) request(n int, made []generate.Made, sign Signer) (req provider.
 	}
 	switch p.Role {
 	case roleVoice:
-		if !r.given.Has(Script) {
+		if !r.callerTexts.Has(Script) {
 			req.Prompt = provider.Clip(text.Script(), provider.MaxScript(p.Seconds))
 		}
 	case roleMusic:
@@ -53,12 +53,12 @@ func (r *maker) request(n int, made []generate.Made, sign Signer) (req provider.
 
 // settle makes the item one of the chosen scenes, once they are chosen. If the answer of the model cannot be used, they
 // are the best ones by their length.
-func (r *maker) settle(made []generate.Made) {
+func (r *maker) settle(made []generate.PartResult) {
 	part := r.attempt.excerptPart()
 	if r.attempt.Excerpt == nil || part < 0 || part >= len(made) {
 		return
 	}
-	indexes, problems := r.writer.chosen(made[part].Object)
+	indexes, problems := r.writer.chosenScenes(made[part].Object)
 	if len(problems) == 0 {
 		r.item.PartsVersion = resource.Text(prompt.Version(prompt.Excerpt))
 	} else {
@@ -72,12 +72,12 @@ func (r *maker) settle(made []generate.Made) {
 		o.Scenes, r.item.FromParts = append(o.Scenes, scenes[i]), append(r.item.FromParts, numbers[i])
 	}
 	r.record.Origin = &o
-	if !r.attempt.Copied {
+	if !r.attempt.UsesCopies {
 		return
 	}
 	length := takes + r.writer.around()
 	r.item.DurationSeconds = &length
-	if r.given.Has(Script) {
+	if r.callerTexts.Has(Script) {
 		r.item.Scenes = nil
 		for _, s := range o.Scenes {
 			r.item.Scenes = append(r.item.Scenes, sceneOf(provider.Scene(s)))
@@ -105,7 +105,7 @@ func (r *maker) leftOut(p part) bool {
 }
 
 // assemble fills the item with the results of its parts.
-func (r *maker) assemble(made []generate.Made, now time.Time) {
+func (r *maker) assemble(made []generate.PartResult, now time.Time) {
 	r.write(made)
 	r.vary(made, now)
 	finished, parts := r.sort(made)
@@ -120,26 +120,27 @@ func (r *maker) assemble(made []generate.Made, now time.Time) {
 		parts = append(parts, r.record.own(as)...)
 	}
 	r.describe(finished.Files)
-	r.record.Files, r.attempt.Kept, r.record.Branded, r.attempt.Results = append(finished.Files, parts...), nil,
+	r.record.Files, r.attempt.LeftoverFiles, r.record.Branded, r.attempt.Results = append(finished.Files, parts...),
+		nil,
 		finished.Branded, r.results(made)
 	r.showSlides()
 }
 
 // write sets the texts that were made. The texts of the caller stay.
-func (r *maker) write(made []generate.Made) {
+func (r *maker) write(made []generate.PartResult) {
 	t := r.writer.words(made)
-	r.item.Texts.take(t, *r.given)
-	if !r.given.Has(Caption) {
+	r.item.Texts.take(t, *r.callerTexts)
+	if !r.callerTexts.Has(Caption) {
 		r.record.Draft = ""
 	}
 	for i := range r.item.Slides {
-		if i < len(t.Slides) && !r.given.slide(i) {
+		if i < len(t.Slides) && !r.callerTexts.slide(i) {
 			r.item.Slides[i].Text, r.item.Slides[i].Body = t.Slides[i].Heading, resource.Text(t.Slides[i].Body)
 		}
 	}
 	r.draw(t)
 	r.derive(t)
-	if r.given.Has(Script) {
+	if r.callerTexts.Has(Script) {
 		return
 	}
 	r.item.Script, r.item.Scenes = resource.Text(t.Script()), []Scene{}
@@ -176,7 +177,7 @@ func kindOfHook(t provider.Text) string {
 }
 
 // sort returns the finished media, and the files of the other parts with their roles.
-func (r *maker) sort(made []generate.Made) (finished generate.Made, parts []media.File) {
+func (r *maker) sort(made []generate.PartResult) (finished generate.PartResult, parts []media.File) {
 	for n, m := range made {
 		if r.attempt.Parts[n].Role == roleFinal {
 			finished = m
@@ -232,12 +233,12 @@ func (r *maker) showSlides() {
 
 // vary makes the texts that the model has adapted variants of the item. Texts of the caller stay. A text that the
 // guards refuse is left out: the platform gets that of the item, which they have checked.
-func (r *maker) vary(made []generate.Made, now time.Time) {
+func (r *maker) vary(made []generate.PartResult, now time.Time) {
 	i := slices.IndexFunc(r.attempt.Parts, func(p part) bool { return p.Role == roleAdapt })
 	if i < 0 || i >= len(made) {
 		return
 	}
-	var posts adaptedPosts
+	var posts adaptations
 	if json.Unmarshal(made[i].Object, &posts) != nil {
 		return // the item is as good without
 	}
@@ -259,7 +260,7 @@ func (r *maker) vary(made []generate.Made, now time.Time) {
 			v.Hashtags = tagsOf(post.Hashtags, tagsOn(p, r.item.Kind))
 		}
 		rule := p.Capabilities.Kinds[platform.Kind(r.item.Kind)]
-		caption = fitted(r.record, p, provider.Clip(caption, longestCaption), v.Hashtags)
+		caption = fitText(r.record, p, provider.Clip(caption, longestCaption), v.Hashtags)
 		v.Caption = &caption
 		if title := provider.Clip(strings.Join(strings.Fields(post.Title), " "), rule.Title.Max); v.Title == nil &&
 			title != "" {
@@ -270,9 +271,9 @@ func (r *maker) vary(made []generate.Made, now time.Time) {
 }
 
 // refuses reports whether the guards refuse a post, which may state what the item and its inputs do.
-func (r *writer) refuses(post adapted, now time.Time) bool {
+func (r *writer) refuses(post adaptation, now time.Time) bool {
 	rules := r.rules(now)
-	rules.Facts, rules.Sourced = append(rules.Facts, string(r.item.Title), string(r.item.Caption),
+	rules.Facts, rules.NeedsSource = append(rules.Facts, string(r.item.Title), string(r.item.Caption),
 		strings.Join(r.item.Hashtags, " ")),
 		false
 	if len(guard.Check([]guard.Field{{Text: string(r.item.Caption)}}, guard.Rules{Language: r.item.Language, Now: now,
@@ -300,7 +301,7 @@ func tagsOf(raw []string, most int) []string {
 }
 
 // results returns the results of the parts that were made, but for finished media.
-func (r *maker) results(made []generate.Made) (all []result) {
+func (r *maker) results(made []generate.PartResult) (all []result) {
 	for n, m := range made {
 		p := r.attempt.Parts[n]
 		if p.Role == roleFinal || len(m.Files) == 0 && m.Text == nil {
@@ -320,18 +321,18 @@ const maxKept = 50
 
 // keep shows the completed parts of an attempt that did not succeed. If none has succeeded before, the item has their
 // texts, too, and the next attempt may reuse them.
-func (r *maker) keep(made []generate.Made) {
+func (r *maker) keep(made []generate.PartResult) {
 	if len(r.results(made)) == 0 {
 		return
 	}
 	r.settle(made)
 	_, parts := r.sort(made)
 	for _, f := range parts {
-		if !slices.ContainsFunc(r.record.shown(), func(known media.File) bool { return known.ID == f.ID }) {
-			r.attempt.Kept = append(r.attempt.Kept, f)
+		if !slices.ContainsFunc(r.record.allFiles(), func(known media.File) bool { return known.ID == f.ID }) {
+			r.attempt.LeftoverFiles = append(r.attempt.LeftoverFiles, f)
 		}
 	}
-	r.attempt.Kept = r.attempt.Kept[max(len(r.attempt.Kept)-maxKept, 0):]
+	r.attempt.LeftoverFiles = r.attempt.LeftoverFiles[max(len(r.attempt.LeftoverFiles)-maxKept, 0):]
 	if r.item.GeneratedAt == nil {
 		r.write(made)
 		r.attempt.Results = r.results(made)
@@ -340,7 +341,7 @@ func (r *maker) keep(made []generate.Made) {
 
 // Stop moves an item whose work was canceled to its end. charged is the cost of the
 // completed parts, and made has their results.
-func (r *Record) Stop(tx *store.Tx, now time.Time, charged int64, made []generate.Made) error {
+func (r *Record) Stop(tx *store.Tx, now time.Time, charged int64, made []generate.PartResult) error {
 	before := r.Counts()
 	if err := r.Item.Move(Canceled); err != nil {
 		return err

@@ -10,9 +10,9 @@ import (
 	"github.com/content-automation/api/pkg/media"
 )
 
-// reused returns the result of an earlier attempt for a step, or nil if the step must be taken: if there is no result,
-// if it was made of something else, or if the caller requests another.
-func (r *Planner) reused(st step, w Options) *generate.Made {
+// earlierResult returns the result of an earlier attempt for a step, or nil if the step must be taken: if there is no
+// result, if it was made of something else, or if the caller requests another.
+func (r *Planner) earlierResult(st step, w Options) *generate.PartResult {
 	if !w.Reuse || st.role == roleMusic && w.Music == MusicGenerated ||
 		st.role == roleCover && w.Cover == CoverGenerated {
 		return nil
@@ -20,14 +20,14 @@ func (r *Planner) reused(st step, w Options) *generate.Made {
 	for _, done := range r.attempt.Results {
 		switch {
 		case st.kind == provider.KindText && (done.Role == roleText || done.Role == roleScript):
-			return &generate.Made{Text: r.writer.texts()}
+			return &generate.PartResult{Text: r.writer.texts()}
 		case st.kind == provider.KindText, done.Role != st.role || done.Number != st.number,
 			done.Of != r.writer.source(done.Role, done.Number):
 			continue
 		}
-		for _, f := range r.record.shown() {
+		for _, f := range r.record.allFiles() {
 			if f.ID == done.FileID && f.Type == types[st.kind] {
-				return &generate.Made{Files: []media.File{f}, Marks: done.Marks}
+				return &generate.PartResult{Files: []media.File{f}, Marks: done.Marks}
 			}
 		}
 	}
@@ -58,13 +58,13 @@ func (r *Planner) checkCovered(w Options) error {
 		case p.Kind != provider.KindVideo:
 			return nil // pictures are shown as long as is needed
 		case p.Reuse != nil:
-			covers += covered(seconds(p.Reuse.Files[0]))
+			covers += coveredTime(seconds(p.Reuse.Files[0]))
 		default:
-			covers += covered(time.Duration(p.Seconds) * time.Second)
+			covers += coveredTime(time.Duration(p.Seconds) * time.Second)
 		}
 	}
 	if takes := provider.SpokenLength(string(r.item.Script)); covers > 0 && takes+lead+tail > covers &&
-		len(r.attempt.Shown) == 0 {
+		len(r.attempt.ProductPhotos) == 0 {
 		return errs.Invalid(r.writer.scriptParam(),
 			"takes about %d seconds to say, and the clips of the item can be shown "+
 				"for %d. Shorten it, or leave reuse out", int(takes.Seconds()), int(covers.Seconds()))
@@ -72,8 +72,8 @@ func (r *Planner) checkCovered(w Options) error {
 	return nil
 }
 
-// copied returns the part for a step that is a copy, or nil if the step must be taken.
-func (r *Planner) copied(st step, w Options) *part {
+// copyOf returns the part for a step that is a copy, or nil if the step must be taken.
+func (r *Planner) copyOf(st step, w Options) *part {
 	if w.Copies == nil || st.role == roleMusic && w.Music != "" || st.role == roleCover && w.Cover != "" {
 		return nil
 	}
@@ -81,7 +81,7 @@ func (r *Planner) copied(st step, w Options) *part {
 	if of == roleStill { // a clip that is copied starts from no picture
 		of = roleItem
 	}
-	f, ok := w.Copies.parts[copied{of, st.number}]
+	f, ok := w.Copies.parts[copyKey{of, st.number}]
 	if !ok || st.role != roleStill && f.Type != types[st.kind] {
 		return nil
 	}

@@ -61,12 +61,12 @@ func (r *Record) row(o tenant.Owner, pub *Publication, was store.Item) (store.It
 	return was, was.Encode(Row{*pub, pub.Posting, r.Item.FactoryID, r.Item.Kind})
 }
 
-// stored is what is known of the stored state of a record.
-type stored struct {
+// storedState is what is known of the stored state of a record.
+type storedState struct {
 	// version and at are the version and the time of the last change in the document, and shown is the version with the
 	// changes of the rows.
-	version, shown int64
-	at             resource.Time
+	version, shownVersion int64
+	at                    resource.Time
 	// rows are the publications by their accounts, or nil if they were not read.
 	rows map[string]store.Item
 	// awaits is the account of a publication that must still be under way when the transaction commits, or empty.
@@ -110,12 +110,12 @@ func (r *Record) take(rows []store.Item) error {
 		}
 		r.Item.Publications = append(r.Item.Publications, row.Publication)
 		r.was.rows[row.SocialAccountID] = it
-		r.Item.Version += row.Posting.Alone
+		r.Item.Version += row.Posting.OwnChanges
 		if row.UpdatedAt.After(r.Item.UpdatedAt.Time) {
 			r.Item.UpdatedAt = row.UpdatedAt
 		}
 	}
-	r.was.shown = r.Item.Version
+	r.was.shownVersion = r.Item.Version
 	r.Item.sortPublications()
 	return nil
 }
@@ -206,7 +206,7 @@ func List(ctx context.Context, db *store.DB, q store.Query) (p Page, err error) 
 
 // Create adds a new item, and its publications, to a transaction.
 func (r *Record) Create(tx *store.Tx, o tenant.Owner) error {
-	r.was = stored{}
+	r.was = storedState{}
 	r.Item.sortPublications()
 	it, err := r.Entry(o)
 	if err != nil {
@@ -250,14 +250,14 @@ func (r *Record) changed(it store.Item) (bool, error) {
 		}
 	}
 	now := it
-	err := r.encode(&now, r.was.version+r.Item.alone(), r.was.at)
+	err := r.encode(&now, r.was.version+r.Item.ownChanges(), r.was.at)
 	return !bytes.Equal(now.Doc, it.Doc) || now.Due != it.Due, err
 }
 
-// alone returns how many changes of the publications have not changed the document of the item.
-func (r *Item) alone() (n int64) {
+// ownChanges returns how many changes of the publications have not changed the document of the item.
+func (r *Item) ownChanges() (n int64) {
 	for i := range r.Publications {
-		n += r.Publications[i].Posting.Alone
+		n += r.Publications[i].Posting.OwnChanges
 	}
 	return n
 }
@@ -265,7 +265,7 @@ func (r *Item) alone() (n int64) {
 // encode sets the document of the item and its places in the indexes. Version counts the changes of publications, too.
 func (r *Record) encode(it *store.Item, version int64, at resource.Time) error {
 	doc := *r
-	doc.Item.Publications, doc.Item.Version, doc.Item.UpdatedAt = []Publication{}, version-r.Item.alone(), at
+	doc.Item.Publications, doc.Item.Version, doc.Item.UpdatedAt = []Publication{}, version-r.Item.ownChanges(), at
 	if err := it.Encode(&doc); err != nil {
 		return err
 	}
@@ -292,7 +292,7 @@ func (r *Record) writeRows(tx *store.Tx, o tenant.Owner, own bool) (written []st
 			continue
 		}
 		if !own && len(written) == 0 {
-			pub.Posting.Alone += r.Item.Version - r.was.shown
+			pub.Posting.OwnChanges += r.Item.Version - r.was.shownVersion
 			if now, err = r.row(o, pub, was); err != nil {
 				return nil, err
 			}

@@ -56,7 +56,7 @@ func TestTheSamplesOfTheSandboxPassTheGuards(t *testing.T) {
 					t.Fatal(err)
 				}
 				rules := writerOf(r).rules(now)
-				rules.Sourced = false
+				rules.NeedsSource = false
 				name := fmt.Sprint(language, " ", kind, " of ", of)
 				if found := guard.Check(writerOf(r).fields(*sub.Result.Text), rules); len(found) > 0 {
 					t.Errorf("%s: %s", name, guard.Reasons(found))

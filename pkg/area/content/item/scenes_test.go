@@ -83,11 +83,11 @@ func TestTextsWithoutAFontAreRefused(t *testing.T) {
 		"200 emoji": {Carousel, "", "en",
 			func(r *Record) { r.Item.Slides[1].Text = strings.Repeat("😀", 200) }, ""},
 		"the title of a story": {Story, "", "en", func(r *Record) {
-			r.Given.Set(true, Title)
+			r.CallerTexts.Set(true, Title)
 			r.Item.Title = resource.Text(bengali)
 		}, "/title"},
 		"that of a video is not shown": {Video, FormatShort, "en", func(r *Record) {
-			r.Given.Set(true, Title)
+			r.CallerTexts.Set(true, Title)
 			r.Item.Title = resource.Text(bengali)
 		}, ""},
 	} {
@@ -115,7 +115,7 @@ func TestTextsWithoutAFontAreRefused(t *testing.T) {
 		if err := PlannerOf(r).Plan(all, Options{}, false); err != nil {
 			t.Fatal(err)
 		}
-		_, err := makerOf(r).request(1, []generate.Made{{Text: &c.text}}, nil)
+		_, err := makerOf(r).request(1, []generate.PartResult{{Text: &c.text}}, nil)
 		if provider.KindOf(err) != provider.BadInput || !strings.Contains(err.Error(), string(provider.FailedScript)) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -123,7 +123,7 @@ func TestTextsWithoutAFontAreRefused(t *testing.T) {
 }
 
 // made returns the results of a record's parts: each file is named by the role and the number of its part.
-func made(r *Record, scenes int) (all []generate.Made) {
+func made(r *Record, scenes int) (all []generate.PartResult) {
 	text := provider.Text{Title: "Nets", Slides: []provider.Slide{{Heading: "One"}, {Heading: "ignored"},
 		{Heading: "Three"}}}
 	for i := range scenes {
@@ -131,10 +131,10 @@ func made(r *Record, scenes int) (all []generate.Made) {
 			Visual: fmt.Sprintf("view %d", i+1)})
 	}
 	for _, p := range r.Attempt.Parts[:len(r.Attempt.Parts)-1] {
-		m := generate.Made{Files: []media.File{{ID: fmt.Sprint(p.Role, p.Number), Type: media.Image}}}
+		m := generate.PartResult{Files: []media.File{{ID: fmt.Sprint(p.Role, p.Number), Type: media.Image}}}
 		switch p.Kind {
 		case provider.KindText:
-			m = generate.Made{Text: &text}
+			m = generate.PartResult{Text: &text}
 		case provider.KindVoice:
 			m.Marks = []provider.Mark{{Offset: 0, At: 0}, {Offset: 6, At: time.Second}}
 			m.Files[0].Type, m.Files[0].DurationSeconds = media.Audio, 19
@@ -252,7 +252,7 @@ func TestOtherKindsAreComposed(t *testing.T) {
 
 func TestWordsMoveToWhereClipsCoverThem(t *testing.T) {
 	words := func(n int) string { return strings.TrimSpace(strings.Repeat("word ", n)) }
-	clip := covered(5 * time.Second)
+	clip := coveredTime(5 * time.Second)
 	// A clip plays 1.5 times slower and stays for a second; cross-fades take 0.4 s of it.
 	const most = 8100 * time.Millisecond
 	for name, c := range map[string]struct {

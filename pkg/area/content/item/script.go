@@ -18,14 +18,14 @@ func (r *Planner) takeScript(o Options) error {
 	before := r.item.Scenes
 	switch {
 	case o.Script != "" && r.item.Kind == MusicClip:
-		r.given.Set(true, Script)
+		r.callerTexts.Set(true, Script)
 		r.item.Script = resource.Text(strings.TrimSpace(o.Script))
 	case o.Script != "":
-		r.given.Set(true, Script)
-		r.given.Undivided, r.item.Script = true, resource.Text(oneLine(o.Script))
+		r.callerTexts.Set(true, Script)
+		r.callerTexts.NoScenes, r.item.Script = true, resource.Text(oneLine(o.Script))
 		r.item.Scenes = []Scene{{Text: string(r.item.Script)}} // they are divided when the length of the clips is known
 		if o.Reuse && len(before) > 0 {
-			if r.item.Scenes = redivided(before, string(r.item.Script)); r.item.Scenes == nil {
+			if r.item.Scenes = redivide(before, string(r.item.Script)); r.item.Scenes == nil {
 				return errs.Invalid("/script", "must have a word for each of the %d scenes of the item", len(before))
 			}
 		}
@@ -35,8 +35,8 @@ func (r *Planner) takeScript(o Options) error {
 				"again",
 				len(before))
 		}
-		r.given.Set(true, Script)
-		r.given.Undivided, r.item.Scenes = false, nil
+		r.callerTexts.Set(true, Script)
+		r.callerTexts.NoScenes, r.item.Scenes = false, nil
 		for i, s := range o.Scenes {
 			s = Scene{oneLine(s.Text), resource.Text(oneLine(string(s.Visual))),
 				resource.Text(oneLine(string(s.OnScreen)))}
@@ -47,7 +47,7 @@ func (r *Planner) takeScript(o Options) error {
 		}
 		r.item.Script = resource.Text(scriptOf(r.item.Scenes))
 	}
-	if !r.given.Has(Script) || r.item.Kind != Video {
+	if !r.callerTexts.Has(Script) || r.item.Kind != Video {
 		return nil
 	}
 	if r.attempt.Excerpt != nil {
@@ -77,12 +77,12 @@ func (r *Planner) takeScript(o Options) error {
 
 // complete reports whether the caller wrote all texts, so that no model writes any.
 func (r *Planner) complete() bool {
-	return r.given.Has(Script, Title, Caption, Hashtags)
+	return r.callerTexts.Has(Script, Title, Caption, Hashtags)
 }
 
-// divided divides a script into scenes that each take about the given time to say: at the ends of sentences, or of
+// divide divides a script into scenes that each take about the given time to say: at the ends of sentences, or of
 // words in sentences that take longer than most.
-func divided(script string, each, most time.Duration) (scenes []Scene) {
+func divide(script string, each, most time.Duration) (scenes []Scene) {
 	text := ""
 	flush := func() {
 		if text != "" {
@@ -108,10 +108,10 @@ func divided(script string, each, most time.Duration) (scenes []Scene) {
 	return scenes
 }
 
-// redivided divides a corrected script into the scenes that an item has: each ends at the word that is nearest to the
+// redivide divides a corrected script into the scenes that an item has: each ends at the word that is nearest to the
 // former end, measured from the beginning of the script up to its first change, and from its end after that. It returns
 // nil if there are too few words.
-func redivided(before []Scene, script string) []Scene {
+func redivide(before []Scene, script string) []Scene {
 	old := scriptOf(before)
 	same := 0
 	for same < min(len(old), len(script)) && old[same] == script[same] {
@@ -150,7 +150,7 @@ func redivided(before []Scene, script string) []Scene {
 // divide divides a video into scenes, so that a clip of the model or a picture covers
 // each, and sets the length of the clips. It returns the length of the clip of each scene.
 func (r *Planner) divide(lead *step, m catalog.Model, reuse bool) (clips []int, err error) {
-	if r.given.Has(Script) {
+	if r.callerTexts.Has(Script) {
 		if clips, err = r.divideGiven(*lead, m, reuse); err == nil {
 			lead.seconds = slices.Max(clips)
 		}
@@ -175,14 +175,14 @@ func (r *Planner) divideGiven(lead step, m catalog.Model, reuse bool) (clips []i
 	plays := lead.kind == provider.KindVideo
 	longest := anyLength
 	if plays {
-		longest = covered(time.Duration(m.Length(int(anyLength/time.Second))) * time.Second)
+		longest = coveredTime(time.Duration(m.Length(int(anyLength/time.Second))) * time.Second)
 	}
-	if r.given.Undivided && !(reuse && len(r.attempt.Results) > 0) {
+	if r.callerTexts.NoScenes && !(reuse && len(r.attempt.Results) > 0) {
 		each := time.Duration(lead.seconds) * time.Second
 		if plays {
 			each = time.Duration(m.Length(lead.seconds)) * time.Second
 		}
-		r.item.Scenes = divided(string(r.item.Script), each, min(longest, 2*each))
+		r.item.Scenes = divide(string(r.item.Script), each, min(longest, 2*each))
 	}
 	clips = make([]int, len(r.item.Scenes))
 	for i, s := range r.item.Scenes {
@@ -255,7 +255,7 @@ func (r *Planner) checkBumpers() error {
 		"most",
 		takes.Seconds(), cmp.Or(map[string]string{"story clip": "story"}[r.attempt.Shape], "video"))
 	switch most := lengths[r.attempt.Shape].most; {
-	case r.given.Has(Script) && r.item.Kind == Video && r.attempt.Excerpt == nil:
+	case r.callerTexts.Has(Script) && r.item.Kind == Video && r.attempt.Excerpt == nil:
 		return errs.Invalid(r.writer.scriptParam(),
 			"takes about %d seconds to say; %s. Write more, or shorten them in the "+
 				"settings of the factory", *r.item.DurationSeconds-r.writer.around(), about)
@@ -279,7 +279,7 @@ func (r *Planner) planExcerpt(w Options) {
 	}
 	r.attempt.Excerpt = &Excerpt{Numbers: r.attempt.Excerpt.Numbers}
 	if w.Copies == nil {
-		r.given.Set(false, Script)
+		r.callerTexts.Set(false, Script)
 		r.item.Script, r.item.Scenes = "", []Scene{}
 	}
 }
@@ -291,7 +291,7 @@ func (r *Planner) boundExcerpt() error {
 		return nil
 	}
 	r.attempt.Excerpt.Seconds = *r.item.DurationSeconds - r.writer.around()
-	if r.attempt.Copied && r.writer.window(nil) == nil {
+	if r.attempt.UsesCopies && r.writer.window(nil) == nil {
 		return errs.Invalid("/duration_seconds", "is too short for the scenes of %s, of which the service chooses "+
 			"some: allow more seconds, or name the scenes in from_parts", *r.item.FromContentItemID)
 	}

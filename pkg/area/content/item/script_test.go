@@ -21,7 +21,7 @@ func TestScriptsAreDivided(t *testing.T) {
 		"one long sentence": {strings.TrimSpace(strings.Repeat("and on we run over the hills ", 9)), nil},
 		"no spaces":         {strings.Repeat("网", 90), nil},
 	} {
-		got := divided(c.script, 3*time.Second, 6*time.Second)
+		got := divide(c.script, 3*time.Second, 6*time.Second)
 		var texts []string
 		for _, s := range got {
 			texts = append(texts, s.Text)
@@ -35,7 +35,7 @@ func TestScriptsAreDivided(t *testing.T) {
 			t.Errorf("%s: %q", name, texts)
 		}
 	}
-	if got := divided("It takes 3.5 hours to walk there. It takes 1.2 to run.", 3*time.Second,
+	if got := divide("It takes 3.5 hours to walk there. It takes 1.2 to run.", 3*time.Second,
 		6*time.Second); got[len(got)-1].Text != "It takes 1.2 to run." {
 		t.Errorf("%q", got)
 	}
@@ -53,7 +53,7 @@ func TestCorrectedScriptsAreDividedAsBefore(t *testing.T) {
 		"Go on now": {"Go", "on", "now"},
 	} {
 		var texts []string
-		for i, s := range redivided(before, script) {
+		for i, s := range redivide(before, script) {
 			if texts = append(texts, s.Text); s.Visual != before[i].Visual {
 				t.Errorf("%q shows %q", s.Text, s.Visual)
 			}
@@ -62,7 +62,7 @@ func TestCorrectedScriptsAreDividedAsBefore(t *testing.T) {
 			t.Errorf("%q: %q", script, texts)
 		}
 	}
-	if got := redivided(before, "Two words"); got != nil {
+	if got := redivide(before, "Two words"); got != nil {
 		t.Errorf("%q", got)
 	}
 }
@@ -74,7 +74,7 @@ func TestSamplesLeaveAGivenScriptOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Item.State, r.Item.Title, r.Item.Caption = Generated, "Title", "Caption"
-	asked, text, ok := r.Written()
+	asked, text, ok := r.WrittenTexts()
 	if !ok || asked.Scenes != 0 || len(text.Scenes) != 0 || len(r.Item.Scenes) < 2 {
 		t.Errorf("%+v, %+v, %v", asked, text, ok)
 	}

@@ -16,7 +16,7 @@ import (
 type aim struct {
 	// main are the platforms of the caption, and short those that have a version of their own, written with it.
 	main  []prompt.Target
-	short []prompt.Named
+	short []prompt.PlatformName
 }
 
 // limits returns the limits of the caption.
@@ -25,7 +25,7 @@ func (a aim) limits(language string) prompt.Limits { return prompt.Strictest(a.m
 // aimAt divides the platforms that the item may be published on. Those with texts of their own, adapted or by the
 // caller, do not bound the caption, as long as there are others.
 func (r *writer) aimAt(names []string) aim {
-	var all, shared []prompt.Named
+	var all, shared []prompt.PlatformName
 	for _, row := range registry.Rows() {
 		t, takes := prompt.TargetOf(row.Capabilities, platform.Kind(r.item.Kind))
 		if !takes || !slices.Contains(names, row.Name) {
@@ -42,12 +42,12 @@ func (r *writer) aimAt(names []string) aim {
 	} else {
 		a.main, a.short = prompt.Divide(shared, r.item.Language)
 	}
-	if r.given.Has(Caption) {
+	if r.callerTexts.Has(Caption) {
 		a.short = nil
 	}
 	for i := range a.short {
 		l := &a.short[i].Limits
-		l.Caption = max(l.Caption-utf8.RuneCountInString(noticed(r.record, a.short[i].Name)), 1)
+		l.Caption = max(l.Caption-utf8.RuneCountInString(noticeLength(r.record, a.short[i].Name)), 1)
 	}
 	return a
 }
@@ -69,7 +69,7 @@ func (r *maker) derive(t provider.Text) {
 				tags = v.Hashtags
 			}
 			v.Hashtags = tags[:min(len(tags), tagsOn(row, r.item.Kind))]
-			caption := fitted(r.record, row, s.Caption, v.Hashtags)
+			caption := fitText(r.record, row, s.Caption, v.Hashtags)
 			v.Caption, v.Adapted, v.PromptVersion = &caption, true, r.item.PromptVersion
 			if r.item.Variants == nil {
 				r.item.Variants = map[string]Variant{}
@@ -85,20 +85,20 @@ func tagsOn(row registry.Row, kind Kind) int {
 	return t.Tags
 }
 
-// fitted shortens a text to the room that a platform has beside hashtags and notices, by its own count.
-func fitted(r *Record, row registry.Row, caption string, tags []string) string {
+// fitText shortens a text to the room that a platform has beside hashtags and notices, by its own count.
+func fitText(r *Record, row registry.Row, caption string, tags []string) string {
 	rule := row.Capabilities.Kinds[platform.Kind(r.Item.Kind)]
-	return rule.Caption.Unit.Cut(caption, rule.Caption.Max+rule.Rest.Max-taken(r, row, tags))
+	return rule.Caption.Unit.Cut(caption, rule.Caption.Max+rule.Rest.Max-takenRoom(r, row, tags))
 }
 
-// taken returns the room that hashtags and notices take in the caption of a platform. A platform without a list of
+// takenRoom returns the room that hashtags and notices take in the caption of a platform. A platform without a list of
 // hashtags has them in the caption.
-func taken(r *Record, row registry.Row, tags []string) int {
+func takenRoom(r *Record, row registry.Row, tags []string) int {
 	rule, n := row.Capabilities.Kinds[platform.Kind(r.Item.Kind)], 0
 	if !row.Capabilities.Hashtags.Tags && len(tags) > 0 {
 		n = rule.Caption.Unit.Length("\n\n#" + strings.Join(tags, " #"))
 	}
-	return n + rule.Caption.Unit.Length(noticed(r, row.Name))
+	return n + rule.Caption.Unit.Length(noticeLength(r, row.Name))
 }
 
 // bounds returns the limits of the texts on the platforms that the item may be published on. A platform that divides a
@@ -113,12 +113,12 @@ func (r *writer) bounds(rows []registry.Row, t provider.Text) (all []guard.Limit
 		rule := row.Capabilities.Kinds[platform.Kind(r.item.Kind)]
 		caption, path, tags := rule.Caption, "/caption", t.Hashtags
 		switch {
-		case slices.ContainsFunc(a.short, func(p prompt.Named) bool { return p.Name == row.Name }):
+		case slices.ContainsFunc(a.short, func(p prompt.PlatformName) bool { return p.Name == row.Name }):
 			path, tags = "/variants/"+row.Name+"/caption", tags[:min(len(tags), tagsOn(row, r.item.Kind))]
 		case !slices.ContainsFunc(a.main, func(p prompt.Target) bool { return p.Label == row.Capabilities.Label }):
 			path = ""
 		}
-		if caption.Max = max(caption.Max+rule.Rest.Max-taken(r.record, row, tags), 0); path != "" {
+		if caption.Max = max(caption.Max+rule.Rest.Max-takenRoom(r.record, row, tags), 0); path != "" {
 			all = append(all, guard.Limit{Path: path, Text: caption, Target: row.Capabilities.Label})
 		}
 		all = append(all, guard.Limit{Path: "/title", Text: rule.Title, Target: row.Capabilities.Label})

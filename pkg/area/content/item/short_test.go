@@ -42,7 +42,7 @@ func TestShortVersionsOfACaption(t *testing.T) {
 			t.Errorf("the writer is told without %q:\n%s", want, req.System)
 		}
 	}
-	want := provider.ShortWanted{Platform: "x", Characters: 118}
+	want := provider.ShortVersion{Platform: "x", Characters: 118}
 	if len(req.Short) != 1 || req.Short[0] != want || req.Hashtags != 3 {
 		t.Errorf("%+v, %d hashtags", req.Short, req.Hashtags)
 	}
@@ -100,7 +100,7 @@ func TestUnknownPlatformsDoNotShortenATextToTheShortest(t *testing.T) {
 // The adapter may state all facts of the item, not only those of its first text.
 func TestAdaptedTextsHaveAllFacts(t *testing.T) {
 	r := recordOf(t, Post, "", "en", voiced())
-	r.Item.Prompt, r.Attempt.Adapt, r.Attempt.Accepted = "Nets from the pier of Elie, 3 kg", []string{"linkedin"},
+	r.Item.Prompt, r.Attempt.Adapt, r.Attempt.AcceptedAt = "Nets from the pier of Elie, 3 kg", []string{"linkedin"},
 		time.Date(2026, 11, 27, 9, 0, 0, 0, time.UTC)
 	req, err := writerOf(r).adaptRequest(provider.Text{Title: "Nets", Caption: "By hand."})
 	if err != nil || !strings.Contains(req.Prompt, "pier of Elie, 3 kg") ||

@@ -34,7 +34,7 @@ func cacheKey(factoryID string, s source.Source) store.Key {
 }
 
 // unread reports whether the item draws on sources that were not read for the attempt.
-func (w *work) unread() bool { return len(w.record.Brief.Sources) > 0 && !w.record.Attempt.Read }
+func (w *work) unread() bool { return len(w.record.Brief.Sources) > 0 && !w.record.Attempt.SourcesRead }
 
 // readSources reads the sources of the factory, and chooses the articles for the item. A source that cannot be read is
 // left out, and so is what it had a day ago.
@@ -69,7 +69,7 @@ func (w *work) readSources(ctx context.Context, db *store.DB, now time.Time) (fu
 	}
 	return func(other generate.Work) {
 		r := other.(*work).record
-		r.Attempt.Told, r.Attempt.Read = told, true
+		r.Attempt.Articles, r.Attempt.SourcesRead = told, true
 	}, nil
 }
 
@@ -87,7 +87,7 @@ func (w *work) read(ctx context.Context, db *store.DB, now time.Time, s source.S
 	if now.Sub(cached.At) >= source.Keep {
 		last = source.Cache{}
 	}
-	if now.Sub(cached.Failed) < source.Fresh {
+	if now.Sub(cached.FailedAt) < source.Fresh {
 		return last
 	}
 	permitted, err := quota.OfHost(ctx, db, now, w.item.Owner, s.URL)
@@ -102,9 +102,9 @@ func (w *work) read(ctx context.Context, db *store.DB, now time.Time, s source.S
 	case err != nil:
 		slog.Info("source not read", "item", w.record.Item.ID, "source", s.ID(), "error", err)
 		c = cached
-		c.Source, c.Failed = s, now
+		c.Source, c.FailedAt = s, now
 	default:
-		c.Failed, last = time.Time{}, c
+		c.FailedAt, last = time.Time{}, c
 	}
 	doc, err := json.Marshal(c)
 	if err == nil { // also after the time for reading, so that a slow source is not read at once again

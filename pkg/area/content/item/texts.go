@@ -54,8 +54,8 @@ func (t *Texts) Plain(name Text) *resource.Text {
 	return nil
 }
 
-// written returns the texts as a model writes them.
-func (t *Texts) written() *provider.Text {
+// forModel returns the texts as a model writes them.
+func (t *Texts) forModel() *provider.Text {
 	w := &provider.Text{Hashtags: t.Hashtags}
 	for _, one := range plainTexts {
 		*one.made(w) = string(*one.of(t))
@@ -64,7 +64,7 @@ func (t *Texts) written() *provider.Text {
 }
 
 // take takes over the texts that a model has written. Those of the caller stay.
-func (t *Texts) take(w provider.Text, given Given) {
+func (t *Texts) take(w provider.Text, given CallerTexts) {
 	for _, one := range plainTexts {
 		if !given.Has(one.name) {
 			*one.of(t) = resource.Text(*one.made(&w))
@@ -75,25 +75,25 @@ func (t *Texts) take(w provider.Text, given Given) {
 	}
 }
 
-// Given marks the texts that the caller wrote.
-type Given struct {
+// CallerTexts marks the texts that the caller wrote.
+type CallerTexts struct {
 	Texts []Text `json:"texts,omitempty"`
 	// Slides are the indexes of the slides whose texts the caller wrote.
 	Slides []int `json:"slides,omitempty"`
-	// Undivided reports whether the script of the caller has no scenes.
-	Undivided bool `json:"undivided,omitempty"`
+	// NoScenes reports whether the script of the caller has no scenes.
+	NoScenes bool `json:"undivided,omitempty"`
 }
 
 // Has reports whether the caller wrote all of some texts.
-func (g Given) Has(names ...Text) bool {
+func (g CallerTexts) Has(names ...Text) bool {
 	return !slices.ContainsFunc(names, func(t Text) bool { return !slices.Contains(g.Texts, t) })
 }
 
 // slide reports whether the caller wrote the texts of a slide, by its index.
-func (g Given) slide(i int) bool { return slices.Contains(g.Slides, i) }
+func (g CallerTexts) slide(i int) bool { return slices.Contains(g.Slides, i) }
 
 // Set marks texts as written by the caller, or as not written.
-func (g *Given) Set(given bool, names ...Text) {
+func (g *CallerTexts) Set(given bool, names ...Text) {
 	g.Texts = slices.DeleteFunc(slices.Clone(g.Texts), func(t Text) bool { return slices.Contains(names, t) })
 	if given {
 		g.Texts = append(g.Texts, names...)

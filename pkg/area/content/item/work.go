@@ -61,7 +61,7 @@ var (
 	_ generate.Crediting = (*work)(nil)
 )
 
-func (w *work) Waits() int {
+func (w *work) WaitsForAttempt() int {
 	if !w.record.Item.Runs() {
 		return 0
 	}
@@ -72,16 +72,16 @@ func (w *work) Ticket() *generate.Ticket { return &w.record.Attempt.Ticket }
 
 func (w *work) About() ledger.About { return w.record.About() }
 
-func (w *work) Request(n int, made []generate.Made) (provider.Request, error) {
+func (w *work) Request(n int, made []generate.PartResult) (provider.Request, error) {
 	w.maker.settle(made)
 	req, err := w.maker.request(n, made, w.signer)
-	return w.rehearsed(req), err
+	return w.withRehearsal(req), err
 }
 
-// rehearsed adds the rehearsal of the item to a request.
-func (w *work) rehearsed(req provider.Request) provider.Request {
+// withRehearsal adds the rehearsal of the item to a request.
+func (w *work) withRehearsal(req provider.Request) provider.Request {
 	if s := w.record.Attempt.Sandbox; s != nil {
-		req.Rehearsal = s.Request(s.Outcome, w.record.Attempt.Accepted)
+		req.Rehearsal = s.Request(s.Outcome, w.record.Attempt.AcceptedAt)
 	}
 	return req
 }
@@ -106,13 +106,13 @@ func (w *work) Progress(now time.Time, percent int) bool {
 	return true
 }
 
-func (w *work) Succeed(tx *store.Tx, now time.Time, made []generate.Made, cost int64) error {
+func (w *work) Succeed(tx *store.Tx, now time.Time, made []generate.PartResult, cost int64) error {
 	before := w.record.Counts()
 	if t := w.writer.chosenText(made); t.Caption != "" {
 		if err := w.sign(tx, now, t); err != nil {
 			return err
 		}
-		w.record.Item.Sources = w.writer.quoted(t)
+		w.record.Item.Sources = w.writer.quotedSources(t)
 		w.hold(t, now)
 	}
 	w.maker.settle(made)
@@ -149,7 +149,7 @@ func (w *work) Succeed(tx *store.Tx, now time.Time, made []generate.Made, cost i
 // what they have found. Its texts were written anew once for that.
 func (w *work) hold(t provider.Text, now time.Time) {
 	rules := w.writer.rules(now)
-	rules.Sourced = false
+	rules.NeedsSource = false
 	found := slices.DeleteFunc(guard.Check(w.writer.fields(t), rules),
 		func(f guard.Finding) bool { return !f.Decidable() })
 	var steered []string
@@ -160,7 +160,7 @@ func (w *work) hold(t provider.Text, now time.Time) {
 	}
 	switch held := len(w.record.Item.Approval.Reasons) > 0; {
 	case len(found)+len(steered) > 0:
-		w.record.Item.Approval = ApprovalIn(ApprovalPending, append(steered, guard.Listed(found)...)...)
+		w.record.Item.Approval = ApprovalIn(ApprovalPending, append(steered, guard.ListFindings(found)...)...)
 	// by an earlier attempt; what its factory requires is seen later
 	case held && w.record.Item.Approval.State != Approved:
 		w.record.Item.Approval = ApprovalIn(ApprovalNone)
@@ -173,7 +173,7 @@ func (w *work) sign(tx *store.Tx, now time.Time, t provider.Text) error {
 	if signature == "" || w.item.Owner.Mode == tenant.Test {
 		return nil
 	}
-	doc, err := json.Marshal(signed{signature})
+	doc, err := json.Marshal(textSignature{signature})
 	if err != nil {
 		return fmt.Errorf("item: signature of %s: %w", w.record.Item.ID, err)
 	}
@@ -192,13 +192,13 @@ func (w *work) Fail(tx *store.Tx, now time.Time, f generate.Failure) error {
 	w.record.Item.Failure = &Failure{Stage: string(f.Stage), Code: f.Code, Message: f.Message, Retryable: f.Retryable}
 	w.record.Item.Touch(now)
 	w.record.Item.CostCredits += f.Cost
-	w.maker.keep(f.Made)
+	w.maker.keep(f.Results)
 	w.record.note(Past{At: w.record.Item.UpdatedAt, Failed: 1, Credits: f.Cost})
 	w.record.Count(tx, now, before)
 	return w.record.Notify(tx, w.item.Owner, event.ContentFailed)
 }
 
-func (w *work) Cancel(tx *store.Tx, now time.Time, charged int64, made []generate.Made) error {
+func (w *work) Cancel(tx *store.Tx, now time.Time, charged int64, made []generate.PartResult) error {
 	if err := w.record.Stop(tx, now, charged, made); err != nil {
 		return err
 	}
@@ -231,7 +231,7 @@ func (w *work) platforms(ctx context.Context, db *store.DB) (all []registry.Row,
 	return all, nil
 }
 
-func (w *work) Credit(made []generate.Made) generate.Credit {
+func (w *work) Credit(made []generate.PartResult) generate.Credit {
 	c := generate.Credit{Line: w.record.Brief.Name, Prompt: string(w.record.Item.PromptVersion),
 		Generated: w.record.Item.Provided() && w.record.Item.AIGenerated}
 	if b := w.record.Brief.Brand; b != nil && b.Name != "" {

@@ -15,8 +15,8 @@ import (
 var _ generate.Writing = (*work)(nil)
 
 // Write implements generate.Writing.
-func (w *work) Write(ctx context.Context, n int, made []generate.Made,
-	ask generate.Asker) (m generate.Made, err error) {
+func (w *work) Write(ctx context.Context, n int, made []generate.PartResult,
+	ask generate.Asker) (m generate.PartResult, err error) {
 	w.maker.settle(made)
 	switch p := w.record.Attempt.Parts[n]; p.Role {
 	case roleExcerpt:
@@ -31,9 +31,9 @@ func (w *work) Write(ctx context.Context, n int, made []generate.Made,
 				req, err := w.writer.adaptRequest(provider.Text{Title: string(w.record.Item.Title),
 					Caption:  string(w.record.Item.Caption),
 					Hashtags: w.record.Item.Hashtags})
-				return w.rehearsed(req), err
+				return w.withRehearsal(req), err
 			},
-			Publishes: func(m generate.Made) string { return string(m.Object) },
+			Publishes: func(m generate.PartResult) string { return string(m.Object) },
 		})
 	default:
 		m.Text, err = (&texting{w, p, ask}).write(ctx)
@@ -42,32 +42,32 @@ func (w *work) Write(ctx context.Context, n int, made []generate.Made,
 }
 
 // LeavesOut implements generate.Writing: scenes that were not chosen are not copied.
-func (w *work) LeavesOut(n int, made []generate.Made) bool {
+func (w *work) LeavesOut(n int, made []generate.PartResult) bool {
 	w.maker.settle(made)
 	return w.maker.leftOut(w.record.Attempt.Parts[n])
 }
 
 // chooseScenes has the model choose scenes of a long video for a short one. Without an answer, they are chosen by their
 // length.
-func (w *work) chooseScenes(ctx context.Context, ask generate.Asker) (generate.Made, error) {
-	if !w.record.Attempt.Excerpt.Read {
-		return generate.Made{}, ask.Read(ctx, false,
+func (w *work) chooseScenes(ctx context.Context, ask generate.Asker) (generate.PartResult, error) {
+	if !w.record.Attempt.Excerpt.ScenesRead {
+		return generate.PartResult{}, ask.Read(ctx, false,
 			func(ctx context.Context, db *store.DB, _ time.Time) (func(generate.Work), error) {
 				used, err := usedScenes(ctx, db, w.item.Owner, w.record)
 				return func(other generate.Work) {
 					e := other.(*work).record.Attempt.Excerpt
-					e.Used, e.Read = used, true
+					e.UsedScenes, e.ScenesRead = used, true
 				}, err
 			})
 	}
 	return ask.Ask(ctx, generate.First, generate.Question{
 		Optional: true,
 		Request: func(context.Context, *store.DB) (provider.Request, error) {
-			return w.rehearsed(w.writer.excerptRequest()), nil
+			return w.withRehearsal(w.writer.excerptRequest()), nil
 		},
-		Check: func(_ context.Context, _ *store.DB, _ time.Time, m generate.Made) (*generate.Refusal, error) {
-			if _, problems := w.writer.chosen(m.Object); len(problems) > 0 {
-				return &generate.Refusal{Code: "object", Problems: problems, Held: true}, nil
+		Check: func(_ context.Context, _ *store.DB, _ time.Time, m generate.PartResult) (*generate.Refusal, error) {
+			if _, problems := w.writer.chosenScenes(m.Object); len(problems) > 0 {
+				return &generate.Refusal{Code: "object", Problems: problems, HeldForApproval: true}, nil
 			}
 			return nil, nil
 		},
@@ -137,12 +137,12 @@ func (t *texting) question(present *provider.Text, tell func(*provider.Request))
 			if present != nil {
 				text = *present
 			}
-			if err := t.work.writer.checkWritten(t.work.writer.worded(text)); err != nil {
+			if err := t.work.writer.checkWritten(t.work.writer.withScript(text)); err != nil {
 				return req, err
 			}
 			req = t.work.writer.foreseen(t.part)
 			tell(&req)
-			return t.work.rehearsed(req), nil
+			return t.work.withRehearsal(req), nil
 		}}
 }
 
@@ -208,7 +208,7 @@ func (w *work) recall(ctx context.Context, db *store.DB) (err error) {
 }
 
 // publishes returns the texts of an answer that readers see or hear.
-func (w *work) publishes(m generate.Made) string {
+func (w *work) publishes(m generate.PartResult) string {
 	var all []string
 	for _, f := range w.writer.fields(*m.Text) {
 		all = append(all, f.Text)

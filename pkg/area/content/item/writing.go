@@ -40,7 +40,7 @@ func (r *writer) ask(p part, req *provider.Request) {
 	case Video:
 	default:
 		req.Pictures = 1
-		req.Headline = r.record.Headlined && !r.given.Has(Headline)
+		req.Headline = r.record.Headlined && !r.callerTexts.Has(Headline)
 	}
 	told := r.ofWriter(req)
 	req.Hashtags = told.Limits.Hashtags
@@ -48,7 +48,7 @@ func (r *writer) ask(p part, req *provider.Request) {
 		req.Hashtags = provider.None
 	}
 	for _, p := range told.Short {
-		req.Short = append(req.Short, provider.ShortWanted{Platform: p.Name, Characters: p.Limits.Caption})
+		req.Short = append(req.Short, provider.ShortVersion{Platform: p.Name, Characters: p.Limits.Caption})
 	}
 	tell(req, told)
 	req.About, req.Sources = r.about(), len(told.Sources)
@@ -81,10 +81,10 @@ func (r *writer) ofWriter(req *provider.Request) prompt.Writing {
 	if product := r.brief.Product; product != nil {
 		w.Product = product.facts(r.brief.Prices != PricesNone, r.item.Language)
 	}
-	if r.given.Has(Script) {
+	if r.callerTexts.Has(Script) {
 		w.Script = string(r.item.Script)
 	}
-	for i, a := range r.told() {
+	for i, a := range r.articles() {
 		w.Sources = append(w.Sources, prompt.Source{Number: i + 1, Title: a.Title, URL: a.URL, Published: a.PublishedAt,
 			Text: a.Text})
 	}
@@ -100,11 +100,11 @@ func (r *writer) ofWriter(req *provider.Request) prompt.Writing {
 			w.Limits = r.aimAt(registry.Names()).limits(r.item.Language)
 		}
 	}
-	if !r.attempt.Accepted.IsZero() {
-		w.Today = r.attempt.Accepted.Format(day)
+	if !r.attempt.AcceptedAt.IsZero() {
+		w.Today = r.attempt.AcceptedAt.Format(day)
 	}
-	w.Limits.Caption = max(w.Limits.Caption-utf8.RuneCountInString(noticed(r.record, "")), 1)
-	w.Plan, w.Examples, w.Recent, w.Learned = r.record.Slot, r.examples(m), m.recent, m.learned
+	w.Limits.Caption = max(w.Limits.Caption-utf8.RuneCountInString(noticeLength(r.record, "")), 1)
+	w.Plan, w.Examples, w.Recent, w.Learned = r.record.Slot, r.examples(m), m.recent, m.bestHooks
 	return w
 }
 
@@ -143,7 +143,7 @@ func (r *writer) retold() (all []string) {
 	if !sameLanguage(r.record.Origin.Language, r.item.Language) {
 		all = append(all, `"from" is in another language: write what a native speaker would say, not word by word.`)
 	}
-	if !r.attempt.Copied {
+	if !r.attempt.UsesCopies {
 		return all
 	}
 	part := map[Kind]string{Video: "scene", Carousel: "slide"}[r.item.Kind]
@@ -156,7 +156,7 @@ func (r *writer) retold() (all []string) {
 func (r *writer) productRules() (all []string) {
 	if r.brief.Product != nil {
 		var numbers []string
-		for _, s := range r.attempt.Shown {
+		for _, s := range r.attempt.ProductPhotos {
 			if len(r.item.Slides) > 1 || r.item.Kind == Video {
 				numbers = append(numbers, strconv.Itoa(s.Number))
 			}
@@ -165,7 +165,7 @@ func (r *writer) productRules() (all []string) {
 		case len(numbers) > 0:
 			all = append(all, fmt.Sprintf("Photos of the product are seen in the slides or scenes %s: speak of the "+
 				"product there.", strings.Join(numbers, ", ")))
-		case len(r.attempt.Shown) > 0:
+		case len(r.attempt.ProductPhotos) > 0:
 			all = append(all, "The picture is a photo of the product that exists: describe the product, and invent "+
 				"no scene.")
 		}
@@ -196,8 +196,8 @@ func (r *writer) about() provider.About {
 	}
 	a.Price = p.Price.In(r.item.Language)
 	if p.Promotion != nil {
-		was, _ := p.before()
-		a.Price, a.Was, a.Until = p.reduced().In(r.item.Language), was.In(r.item.Language),
+		was, _ := p.priceBefore()
+		a.Price, a.Was, a.Until = p.reducedPrice().In(r.item.Language), was.In(r.item.Language),
 			p.Promotion.EndsAt.Format(time.DateOnly)
 	}
 	return a
@@ -226,17 +226,17 @@ func longestAnswer(req provider.Request) provider.Text {
 	return provider.Text{Caption: string(slices.Repeat([]byte("x"), provider.TextTokens(req).Output))}
 }
 
-// spoken returns the scenes as a text model writes them.
-func (r *writer) spoken() []provider.Scene {
+// spokenScenes returns the scenes as a text model writes them.
+func (r *writer) spokenScenes() []provider.Scene {
 	var all []provider.Scene
 	for _, s := range r.item.Scenes {
-		all = append(all, s.written())
+		all = append(all, s.forModel())
 	}
 	return all
 }
 
 // chosenText returns the texts that were made. They are empty if there are none yet.
-func (r *writer) chosenText(made []generate.Made) provider.Text {
+func (r *writer) chosenText(made []generate.PartResult) provider.Text {
 	if n := r.attempt.textPart(); n >= 0 && n < len(made) && made[n].Text != nil {
 		return *made[n].Text
 	}
@@ -244,12 +244,14 @@ func (r *writer) chosenText(made []generate.Made) provider.Text {
 }
 
 // words returns the texts of the item: those that were made, and the script of the caller.
-func (r *writer) words(made []generate.Made) provider.Text { return r.worded(r.chosenText(made)) }
+func (r *writer) words(made []generate.PartResult) provider.Text {
+	return r.withScript(r.chosenText(made))
+}
 
-// worded adds the script of the caller to a text that was made.
-func (r *writer) worded(t provider.Text) provider.Text {
-	if r.given.Has(Script) && r.item.Kind == Video {
-		t.Scenes = r.spoken()
+// withScript adds the script of the caller to a text that was made.
+func (r *writer) withScript(t provider.Text) provider.Text {
+	if r.callerTexts.Has(Script) && r.item.Kind == Video {
+		t.Scenes = r.spokenScenes()
 	}
 	if t.Title == "" {
 		t.Title = string(r.item.Title)
@@ -259,8 +261,8 @@ func (r *writer) worded(t provider.Text) provider.Text {
 
 // texts returns the present texts of the item.
 func (r *writer) texts() *provider.Text {
-	t := r.item.Texts.written()
-	t.Scenes, t.Style, t.Characters, t.Sound = r.spoken(), r.attempt.Art.Style, r.attempt.Art.Characters,
+	t := r.item.Texts.forModel()
+	t.Scenes, t.Style, t.Characters, t.Sound = r.spokenScenes(), r.attempt.Art.Style, r.attempt.Art.Characters,
 		r.attempt.Art.Sound
 	t.Hook, t.Hooks, t.HookKinds = r.attempt.Art.Hook, r.attempt.Art.Hooks, r.attempt.Art.HookKinds
 	if len(r.item.Slides) == 0 {
@@ -283,7 +285,7 @@ func (r *writer) checkWritten(t provider.Text) error {
 	if r.item.Kind != Video || r.brief.CaptionStyle != captionsUnseen {
 		texts = append(texts, t.Script())
 	}
-	if !r.given.Has(Title) && r.item.InMedia() {
+	if !r.callerTexts.Has(Title) && r.item.InMedia() {
 		texts = append(texts, t.Title)
 	}
 	for _, s := range t.Scenes {
@@ -292,7 +294,7 @@ func (r *writer) checkWritten(t provider.Text) error {
 	for _, s := range t.Slides {
 		texts = append(texts, s.Heading, s.Body)
 	}
-	if r.record.seen() && slices.ContainsFunc(texts, func(s string) bool { return !script.Drawable(s) }) {
+	if r.record.showsText() && slices.ContainsFunc(texts, func(s string) bool { return !script.Drawable(s) }) {
 		return provider.FailureOf(provider.FailedScript)
 	}
 	return nil

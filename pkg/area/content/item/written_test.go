@@ -14,7 +14,7 @@ func TestTextsOfItemsWithoutAShapeAreRead(t *testing.T) {
 		Story: prompt.Story, MusicClip: prompt.Song} {
 		r := &Record{Item: Item{Kind: kind, State: Generated, Texts: Texts{Title: "Shoe", Caption: "A new shoe."}}}
 		r.Attempt.Parts = []part{{Part: generate.Part{Kind: provider.KindText}, Role: roleText}}
-		asked, text, ok := r.Written()
+		asked, text, ok := r.WrittenTexts()
 		if !ok || text.Caption != string(r.Item.Caption) || asked.PromptVersion != prompt.Version(task) ||
 			asked.System == "" {
 			t.Errorf("%s: %t %q %q", kind, ok, text.Caption, asked.PromptVersion)

@@ -30,7 +30,8 @@ func (a answering) Start(ctx context.Context, acct platform.Account, p platform.
 }
 
 // Metrics implements platform.Publisher.
-func (a answering) Metrics(ctx context.Context, acct platform.Account, p platform.Published) (platform.Metrics, error) {
+func (a answering) Metrics(ctx context.Context, acct platform.Account, p platform.PublishedPost) (platform.Metrics,
+	error) {
 	if a.metrics != nil {
 		return platform.Metrics{}, a.metrics
 	}

@@ -72,7 +72,7 @@ func fitsEdit(r *item.Record, pub *item.Publication, caption string, limits plat
 	own := options(pub, limits)
 	rule := limits.Rule(platform.Post{Kind: platform.Kind(r.Item.Kind), Options: platform.Options{Own: own}})
 	limit := rule.Caption
-	if files, _ := r.Posted(); len(files) == 0 && rule.Rest.Max > 0 {
+	if files, _ := r.PostedFiles(); len(files) == 0 && rule.Rest.Max > 0 {
 		limit = rule.Rest
 	}
 	if n := limit.Length(caption); n > limit.Max {
@@ -150,8 +150,8 @@ func (w *Worker) alter(ctx context.Context, r *task.Run) error {
 }
 
 // Placed returns a published post of an item of a kind, with the number of its messages or posts.
-func Placed(kind platform.Kind, pub *item.Publication, limits platform.Capabilities) (platform.Placed, error) {
-	post := platform.Placed{Published: platform.Published{ID: *pub.PlatformPostID}, Parts: 1}
+func Placed(kind platform.Kind, pub *item.Publication, limits platform.Capabilities) (platform.PlacedPost, error) {
+	post := platform.PlacedPost{PublishedPost: platform.PublishedPost{ID: *pub.PlatformPostID}, Parts: 1}
 	if pub.URL != nil {
 		post.URL = *pub.URL
 	}

@@ -136,7 +136,7 @@ func (w *world) scheduleOne(o tenant.Owner, n int, at time.Time) {
 	acct := social.Record{Account: social.Account{Resource: resource.New(fmt.Sprint("soc_many", n), now, nil),
 		Platform: "telegram", FactoryIDs: []string{}, State: social.Connected}}
 	var err error
-	if acct.Sealed, err = w.worker.Vault.Seal(w.t.Context(), o, acct.ID,
+	if acct.SealedAccount, err = w.worker.Vault.Seal(w.t.Context(), o, acct.ID,
 		platform.Account{ID: acct.ID, Token: platform.Token{Access: "token"}}); err != nil {
 		w.t.Fatal(err)
 	}

@@ -52,11 +52,11 @@ var reasons = []Reason{ReasonState, ReasonApproval, ReasonAuthority, ReasonManda
 
 // Refusal is why an item may not be published on an account at a time.
 type Refusal struct {
-	Reason  Reason
-	Account string // id of the account; empty if it is about the item itself
-	Param   string // pointer of the member at fault in a request that names the accounts and the time
-	Err     *errs.Error
-	omitted string // the code of the account in omitted_accounts, if nobody has named it
+	Reason       Reason
+	Account      string // id of the account; empty if it is about the item itself
+	Param        string // pointer of the member at fault in a request that names the accounts and the time
+	Err          *errs.Error
+	omissionCode string // the code of the account in omitted_accounts, if nobody has named it
 }
 
 // Message says what is wrong, and what to do about it.
@@ -95,8 +95,8 @@ type Gate struct {
 	// not generated yet, and its state is not checked.
 	Action item.Action
 	// By is on whose behalf it is published. Ended is why By may not publish any more, or nil.
-	By    *auth.Principal
-	Ended *authority.EndedError
+	By             *auth.Principal
+	EndedAuthority *authority.EndedError
 	// Approval is whether the factory requires an approval.
 	Approval string
 	// At is the time of the publication. Any reports that another one is taken if a mandate does not permit it.
@@ -148,8 +148,8 @@ func (g Gate) ofItem(violated []law.Violation) (all []Refusal) {
 	if !g.unmade() && g.Record.Item.Blocked(g.Approval) {
 		add(ReasonApproval, "/approval", g.Record.Item.Unapproved())
 	}
-	if g.Ended != nil {
-		add(ReasonAuthority, "", errs.New(errs.InsufficientScope, "%s Publish it again with another key.", g.Ended))
+	if g.EndedAuthority != nil {
+		add(ReasonAuthority, "", errs.New(errs.InsufficientScope, "%s Publish it again with another key.", g.EndedAuthority))
 	}
 	if !g.Any {
 		add(ReasonMandate, "/publish_at", g.By.RequireHour(g.At))
@@ -217,13 +217,13 @@ func (g Gate) fits(seen *item.Record, t Target, pub *item.Publication) (all []Re
 	for _, d := range choices {
 		r := Refusal{ReasonChoices, t.Account.ID, d.Param, errs.InvalidFields(d), ""}
 		if pub.Options == nil {
-			r.omitted = item.OmittedChoices
+			r.omissionCode = item.OmittedChoices
 		}
 		all = append(all, r)
 	}
 	for _, d := range found {
-		unknown := strings.HasPrefix(d.Param, "/media") || d.Param == "/title" && !g.Record.Given.Has(item.Title) ||
-			d.Param == "/caption" && !g.Record.Given.Has(item.Caption)
+		unknown := strings.HasPrefix(d.Param, "/media") || d.Param == "/title" && !g.Record.CallerTexts.Has(item.Title) ||
+			d.Param == "/caption" && !g.Record.CallerTexts.Has(item.Caption)
 		if !unknown || !g.unmade() || g.Record.Item.Provided() {
 			all = append(all, Refusal{ReasonPost, t.Account.ID, d.Param, errs.InvalidFields(d), ""})
 		}
@@ -284,7 +284,7 @@ func (g Gate) Targets(o tenant.Owner, ids []string, named bool, read map[string]
 		if before := g.Record.Item.PublicationTo(accountID); t.Options == nil && before != nil {
 			t.Options = before.Options
 		}
-		if ordered := g.Record.Ordered; t.Options == nil && ordered != nil {
+		if ordered := g.Record.RequestedSchedule; t.Options == nil && ordered != nil {
 			t.Options = ordered.Options[t.Account.Platform]
 		}
 		all = append(all, t)
@@ -309,7 +309,7 @@ func Leave(targets []Target, all []Refusal, more ...Reason) (kept []Target, omit
 			continue
 		}
 		o := item.OmittedAccount{SocialAccountID: t.Account.ID, Message: all[out].Message(),
-			Code: cmp.Or(all[out].omitted, item.OmittedUnlawful)}
+			Code: cmp.Or(all[out].omissionCode, item.OmittedUnlawful)}
 		if o.Code == item.OmittedChoices {
 			o.Message = t.Limits.Label + " requires choices of the person who posts: send options." + t.Account.Platform + "."
 		}
@@ -326,7 +326,7 @@ func Leave(targets []Target, all []Refusal, more ...Reason) (kept []Target, omit
 // omits reports whether the account of a refusal is left out if nobody has named it. A call that violates a rule of law
 // is refused otherwise, unless the rule is about the platform.
 func (r Refusal) omits() bool {
-	return r.omitted != "" && (r.Reason != ReasonRule || r.Rule().Rule == law.AdPlatforms)
+	return r.omissionCode != "" && (r.Reason != ReasonRule || r.Rule().Rule == law.AdPlatforms)
 }
 
 // Of returns the refusals that have one of the reasons.
@@ -343,7 +343,7 @@ func (w *Worker) gate(ctx context.Context, o tenant.Owner, r *item.Record, at ti
 	if err == nil {
 		g.By, err = h.Principal, authority.Lacks(h.Principal, auth.ContentPublish)
 	}
-	if err != nil && !errors.As(err, &g.Ended) {
+	if err != nil && !errors.As(err, &g.EndedAuthority) {
 		return g, of, err
 	}
 	if of, _, err = Obey(ctx, w.DB, o, r); err != nil || of.PK == "" {

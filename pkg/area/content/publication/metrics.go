@@ -85,7 +85,7 @@ func (w *Worker) metrics(ctx context.Context, r *task.Run) error {
 		return err
 	}
 	a.Tries = mostTries
-	if a.Adapter != nil && a.Account.Usable() && !a.Account.FiguresBarred { // or else once it is connected again
+	if a.Adapter != nil && a.Account.Usable() && !a.Account.FiguresRefused { // or else once it is connected again
 		var read platform.Metrics
 		price := social.Price{Of: social.ForReading, Urgent: w.Now().Sub(p.At) <= day}
 		if own := a.Limits().Reads; own != nil {
@@ -126,7 +126,7 @@ func (w *Worker) keepMetrics(ctx context.Context, tx *store.Tx, r *task.Run, p r
 		return nil
 	}
 	now := w.Now()
-	pub.Metrics = item.Read(read, pub.Metrics, now)
+	pub.Metrics = item.ReadMetrics(read, pub.Metrics, now)
 	if err := item.NoteMetrics(tx, r.Owner, pub, beside[0]); err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (w *Worker) keepMetrics(ctx context.Context, tx *store.Tx, r *task.Run, p r
 }
 
 // published returns the identity of a publication at its platform.
-func published(r *item.Record, pub *item.Publication, clock testclock.Clock) (p platform.Published) {
+func published(r *item.Record, pub *item.Publication, clock testclock.Clock) (p platform.PublishedPost) {
 	p.Ahead = aged(clock, r, pub)
 	if pub.PlatformPostID != nil {
 		p.ID = *pub.PlatformPostID
@@ -154,14 +154,14 @@ const (
 	laterDays = 7
 )
 
-// measured is what the task of an account remembers.
-type measured struct {
-	// Imported reports that the import of earlier posts was started, and Earlier that figures of earlier days were
+// metricsMemory is what the task of an account remembers.
+type metricsMemory struct {
+	// ImportStarted reports that the import of earlier posts was started, and Earlier that figures of earlier days were
 	// read.
-	Imported bool `json:"imported,omitempty"`
-	Earlier  bool `json:"earlier,omitempty"`
-	// Logged reports that the log has that the figures cannot be read, since the last reading.
-	Logged bool `json:"logged,omitempty"`
+	ImportStarted bool `json:"imported,omitempty"`
+	Earlier       bool `json:"earlier,omitempty"`
+	// FailureLogged reports that the log has that the figures cannot be read, since the last reading.
+	FailureLogged bool `json:"logged,omitempty"`
 }
 
 // measure starts the import of the earlier posts of an account, and then reads the figures of its days again and again,
@@ -169,8 +169,8 @@ type measured struct {
 // the account has not granted, is asked again on the next day.
 func (w *Worker) measure(ctx context.Context, r *task.Run) error {
 	var p social.Measuring
-	var known measured
-	if err := errors.Join(r.Decode(&p), r.Kept("known", &known)); err != nil {
+	var known metricsMemory
+	if err := errors.Join(r.Decode(&p), r.Recall("known", &known)); err != nil {
 		return err
 	}
 	a, err := w.visits().Visit(ctx, r, r.Subject, social.ForReading)
@@ -182,8 +182,8 @@ func (w *Worker) measure(ctx context.Context, r *task.Run) error {
 		return nil
 	}
 	limits := a.Limits()
-	if limits.Past.Page > 0 && !known.Imported {
-		known.Imported = true
+	if limits.Past.Page > 0 && !known.ImportStarted {
+		known.ImportStarted = true
 		r.Also(func(_ context.Context, tx *store.Tx) error {
 			_, err := a.Account.StartImport(tx, w.Now(), r.Owner, nil)
 			return err
@@ -200,11 +200,11 @@ func (w *Worker) measure(ctx context.Context, r *task.Run) error {
 	}
 	err = a.Spend(ctx, price)
 	if err == nil { // or else the reading is left out
-		if err = w.readDays(ctx, a, reads, &known); err != nil && !task.Waits(err) && !known.Logged {
+		if err = w.readDays(ctx, a, reads, &known); err != nil && !task.Waits(err) && !known.FailureLogged {
 			if err := r.Lease(ctx, nil); err != nil { // a second message of this step logs nothing
 				return err
 			}
-			known.Logged = true
+			known.FailureLogged = true
 			slog.Warn("figures of an account not read", "social_account_id", a.Account.ID, "platform",
 				a.Account.Platform, "error", err)
 		}
@@ -218,7 +218,8 @@ func (w *Worker) measure(ctx context.Context, r *task.Run) error {
 }
 
 // readDays reads the figures of the account once.
-func (w *Worker) readDays(ctx context.Context, a *social.Visit, reads platform.AccountReader, known *measured) error {
+func (w *Worker) readDays(ctx context.Context, a *social.Visit, reads platform.AccountReader,
+	known *metricsMemory) error {
 	today := platform.Midnight(w.Now())
 	from := today
 	switch {
@@ -235,9 +236,9 @@ func (w *Worker) readDays(ctx context.Context, a *social.Visit, reads platform.A
 	}); err != nil {
 		return err
 	}
-	known.Logged = false
+	known.FailureLogged = false
 	known.Earlier = known.Earlier || slices.ContainsFunc(days,
-		func(d platform.Day) bool { return d.Date.Before(today) && len(d.Named()) > 0 })
+		func(d platform.Day) bool { return d.Date.Before(today) && len(d.Names()) > 0 })
 	a.Run.Also(func(ctx context.Context, tx *store.Tx) error {
 		if err := social.KeepDays(ctx, w.DB, tx, a.Run.Owner, a.Account.ID, days); err != nil {
 			return fmt.Errorf("publication: keep the days of %s: %w", a.Account.ID, err)
@@ -335,7 +336,7 @@ func (w *Worker) readPast(ctx context.Context, p *social.StoredImport, a *social
 	token platform.Account) (posts []platform.PastPost, err error) {
 	if some := nextPast(p); len(some) > 0 {
 		for _, post := range some {
-			if post.Metrics, err = a.Adapter.Metrics(ctx, token, platform.Published{ID: post.ID}); err != nil {
+			if post.Metrics, err = a.Adapter.Metrics(ctx, token, platform.PublishedPost{ID: post.ID}); err != nil {
 				if !platform.Refuses(err) {
 					return nil, err
 				}
@@ -356,7 +357,7 @@ func (w *Worker) readPast(ctx context.Context, p *social.StoredImport, a *social
 		case post.At.Before(w.Now().Add(-social.PastSince)):
 			p.Listed = true
 		case post.At.After(a.Account.CreatedAt.Time):
-		case len(post.Named()) == 0 && !a.Limits().Past.Figures:
+		case len(post.Names()) == 0 && !a.Limits().Past.Figures:
 			p.Waiting = append(p.Waiting, post)
 		default:
 			posts = append(posts, post)

@@ -78,7 +78,7 @@ func TestEarlierPostsAreImported(t *testing.T) {
 		// Again, with a post that the service has published.
 		now := w.clock.Now()
 		key := item.PostKey(name, w.account.PlatformID, all[3].ID)
-		entry, err := item.Announced{Item: "cnt_1"}.Entry(now, owner, key)
+		entry, err := item.PostDocument{Item: "cnt_1"}.Entry(now, owner, key)
 		if err != nil {
 			t.Fatal(err)
 		}

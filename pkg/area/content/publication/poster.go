@@ -39,10 +39,10 @@ type posting struct {
 	Account     string    `json:"account"`
 	Attempt     int       `json:"attempt"`
 	Began       time.Time `json:"began"`
-	// Sealed is the platform.Progress: it may contain an upload address, which is as good as a password.
-	Sealed []byte `json:"sealed,omitempty"`
+	// SealedProgress is the platform.Progress: it may contain an upload address, which is as good as a password.
+	SealedProgress []byte `json:"sealed,omitempty"`
 	// Post is the post that was published at the time At. Failure is the reason if there is no post.
-	Post    platform.Published       `json:"post,omitzero"`
+	Post    platform.PublishedPost   `json:"post,omitzero"`
 	At      time.Time                `json:"at,omitzero"`
 	Failure *item.PublicationFailure `json:"failure,omitempty"`
 	// Warning names the part that the post lacks, or is nil.
@@ -52,10 +52,10 @@ type posting struct {
 	Rules  []DossierRule `json:"rules,omitempty"` // that it keeps
 	// Files are the files as they were sent.
 	Files []DossierFile `json:"files,omitempty"`
-	// Granted counts the times that it has taken its uses out of the budget of its platform.
-	Granted int `json:"granted,omitempty"`
-	// Refused counts the tokens of the account when the platform refused its token.
-	Refused int `json:"refused,omitempty"`
+	// Grants counts the times that it has taken its uses out of the budget of its platform.
+	Grants int `json:"granted,omitempty"`
+	// RefusedTokens counts the tokens of the account when the platform refused its token.
+	RefusedTokens int `json:"refused,omitempty"`
 }
 
 // ended reports whether nothing is left to do at the platform.
@@ -206,12 +206,12 @@ func (w poster) after(ctx context.Context, s *task.Step, p *posting, progress pl
 	var e *platform.Error
 	switch {
 	case progress.Done():
-		p.Post, p.At, p.Warning, p.Sealed = progress.Post, w.Now(), progress.Warning, nil
+		p.Post, p.At, p.Warning, p.SealedProgress = progress.Post, w.Now(), progress.Warning, nil
 		return task.Outcome{Payload: *p}, nil
 	case err != nil && !errors.As(err, &e):
 		return o, err
 	case e != nil && e.Kind == platform.Reconnect:
-		p.Refused = acct.Tokens
+		p.RefusedTokens = acct.Tokens
 		return w.ends(ctx, s, p, progress, e)
 	case e != nil && e.Kind.Final():
 		return w.ends(ctx, s, p, progress, e)
@@ -234,7 +234,7 @@ func (w poster) after(ctx context.Context, s *task.Step, p *posting, progress pl
 		}
 		return o, nil
 	}
-	return o, &task.RetryError{Err: err, After: e.RetryAfter, Most: task.NoLimit}
+	return o, &task.RetryError{Err: err, After: e.RetryAfter, MaxFailures: task.NoLimit}
 }
 
 // ends returns the outcome of a publication that fails. If it is in doubt whether a post
@@ -244,7 +244,7 @@ func (w poster) ends(ctx context.Context, s *task.Step, p *posting, progress pla
 	if !progress.SentAt.IsZero() && e.Code != platform.CodeOutcomeUnknown {
 		e = platform.Lost(e)
 	}
-	p.Failure, p.Sealed = refusal(e, again(e)), nil
+	p.Failure, p.SealedProgress = refusal(e, again(e)), nil
 	if next := progress.Retry(); next != (platform.Progress{}) {
 		err = w.seal(ctx, s.Owner, p, next)
 	}
@@ -258,12 +258,12 @@ func (w poster) finish(s *task.Step, p posting) func(context.Context, *store.Tx)
 		if err != nil {
 			return err
 		}
-		if p.Refused > 0 && social.Is(beside[0], s.Owner) {
+		if p.RefusedTokens > 0 && social.Is(beside[0], s.Owner) {
 			lost := platform.NeedsReconnect(platform.Code(p.Failure.Code), p.Failure.Message)
 			if p.Failure.PlatformMessage != nil {
 				lost.Words = *p.Failure.PlatformMessage
 			}
-			if err := social.Lose(tx, w.Now(), beside[0], p.Refused, lost); err != nil {
+			if err := social.Lose(tx, w.Now(), beside[0], p.RefusedTokens, lost); err != nil {
 				return err
 			}
 		}
@@ -274,7 +274,7 @@ func (w poster) finish(s *task.Step, p posting) func(context.Context, *store.Tx)
 		r.Brief.Region = cmp.Or(p.Region, r.Brief.Region)
 		plan := planner{tx, w.Now(), s.Owner, r}
 		if p.Failure != nil {
-			pub.Posting.Doubt = p.Sealed
+			pub.Posting.Doubt = p.SealedProgress
 			plan.fail(pub, p.Failure)
 		} else if err := w.published(ctx, plan, pub, p, beside[0]); err != nil {
 			return err
@@ -332,14 +332,15 @@ func (w poster) Fail(ctx context.Context, s *task.Step, cause error) (o task.Out
 			return o, err
 		}
 		switch {
-		case progress.Post != platform.Published{}:
-			p.Post, p.At, p.Warning, p.Sealed = progress.Post, w.Now(), progress.Warning, nil // the rest of it is lost
+		case progress.Post != platform.PublishedPost{}:
+			// the rest of it is lost
+			p.Post, p.At, p.Warning, p.SealedProgress = progress.Post, w.Now(), progress.Warning, nil
 		case !progress.SentAt.IsZero() || progress.Doubts > 0:
 			if _, err := w.ends(ctx, s, &p, progress, platform.Lost(cause)); err != nil {
 				return o, err
 			}
 		default:
-			p.Failure, p.Sealed = failure(item.FailedTimeout, "The platform did not take the post in time. Publish "+
+			p.Failure, p.SealedProgress = failure(item.FailedTimeout, "The platform did not take the post in time. Publish "+
 				"it again.", true), nil
 		}
 	}
@@ -348,8 +349,8 @@ func (w poster) Fail(ctx context.Context, s *task.Step, cause error) (o task.Out
 
 // progress returns the progress of a publication.
 func (w *Worker) progress(ctx context.Context, o tenant.Owner, p posting) (progress platform.Progress, err error) {
-	if len(p.Sealed) > 0 {
-		err = w.Vault.Open(ctx, o, p.Publication, p.Sealed, &progress)
+	if len(p.SealedProgress) > 0 {
+		err = w.Vault.Open(ctx, o, p.Publication, p.SealedProgress, &progress)
 	}
 	return progress, err
 }
@@ -360,7 +361,7 @@ func (w *Worker) seal(ctx context.Context, o tenant.Owner, p *posting, progress 
 	if err != nil {
 		return fmt.Errorf("publication: encode the progress of %s: %w", p.Publication, err)
 	}
-	p.Sealed, err = w.Vault.Seal(ctx, o, p.Publication, json.RawMessage(raw))
+	p.SealedProgress, err = w.Vault.Seal(ctx, o, p.Publication, json.RawMessage(raw))
 	return err
 }
 
@@ -381,7 +382,7 @@ func (w poster) announced(ctx context.Context, plan planner, pub *item.Publicati
 	if err != nil || known.Kind != "" {
 		return err // a publication that was found as an earlier post of the account
 	}
-	named := item.Announced{Item: plan.r.Item.ID, Publication: pub.ID, Account: acct.ID}
+	named := item.PostDocument{Item: plan.r.Item.ID, Publication: pub.ID, Account: acct.ID}
 	entry, err := named.Entry(plan.now, plan.Owner, key)
 	if err != nil {
 		return err
@@ -429,7 +430,7 @@ func post(r *item.Record, pub *item.Publication, limits platform.Capabilities) (
 		p.Captions = &captions
 	}
 	p.Rehearsal.Hook = cmp.Or(r.Item.Experiment.Arm(experiment.FactorHook), string(r.Item.HookKind))
-	if s := r.Rehearsed; s != nil {
+	if s := r.Rehearsal; s != nil {
 		p.Rehearsal.Delay = time.Duration(s.DelaySeconds) * time.Second
 		if p.Rehearsal.Code = s.FailureCode; s.Outcome == item.PublicationFailed && s.FailureCode == "" {
 			p.Rehearsal.Code = platform.CodeContentRefused
@@ -544,8 +545,8 @@ func Fit(r *item.Record, pub *item.Publication, limits platform.Capabilities) (f
 		return all
 	}
 	problems := append(platform.Fit(pub.Platform, p, limits), uncovered(p, from["cover"], limits)...)
-	if limits.Asks != nil {
-		choices = details(limits.Asks(p))
+	if limits.RequiredChoices != nil {
+		choices = details(limits.RequiredChoices(p))
 	}
 	if limits.Refuses != nil {
 		problems = append(problems, limits.Refuses(p)...)
@@ -563,7 +564,7 @@ func Fit(r *item.Record, pub *item.Publication, limits platform.Capabilities) (f
 // Halved returns warnings about the hashtags that the platform of a publication shows in part, or as plain text.
 func Halved(r *item.Record, pub *item.Publication, limits platform.Capabilities) (all []item.PublicationWarning) {
 	words := r.Words(pub.Platform, pub.SocialAccountID)
-	for _, p := range platform.Halved(pub.Platform, platform.Post{Hashtags: words.Hashtags}, limits) {
+	for _, p := range platform.SplitHashtags(pub.Platform, platform.Post{Hashtags: words.Hashtags}, limits) {
 		all = append(all, item.PublicationWarning{Code: platform.HashtagNotShown, Message: p.Message})
 	}
 	return all
@@ -628,8 +629,8 @@ const (
 // budget is a budget with its use.
 type budget struct {
 	platform.Budget
-	// passed is the part of the present counter's time that has passed.
-	passed time.Duration
+	// elapsed is the part of the present counter's time that has passed.
+	elapsed time.Duration
 	// used counts in the present counter, and earlier in those before it.
 	used, earlier int64
 }
@@ -646,13 +647,13 @@ func (b budget) limit(passed time.Duration) int64 {
 
 // wait returns the time until the given uses are within the budget, or 0 if they are now.
 func (b budget) wait(uses int64) time.Duration {
-	left := period - b.passed
+	left := period - b.elapsed
 	if b.Shared {
-		left = day - b.passed
+		left = day - b.elapsed
 	}
 	const step = 5 * time.Minute
 	wait := time.Duration(0)
-	for wait < left && wait < longestPause && b.used+uses > b.limit(b.passed+wait) {
+	for wait < left && wait < longestPause && b.used+uses > b.limit(b.elapsed+wait) {
 		wait += step
 	}
 	return wait
@@ -674,7 +675,7 @@ func (w *Worker) budget(ctx context.Context, b platform.Budget, name, accountID 
 	for i := range keys {
 		keys[i], passed = social.BudgetKey(name, of, length, b.Starts, w.Now(), i)
 	}
-	application := social.Metered(name)
+	application := social.MeteredApplication(name)
 	if application != "" {
 		keys = append(keys, store.IDKey(application))
 	}
@@ -689,7 +690,7 @@ func (w *Worker) budget(ctx context.Context, b platform.Budget, name, accountID 
 			b.Max = most
 		}
 	}
-	left = budget{Budget: b, passed: passed, used: items[0].Count()}
+	left = budget{Budget: b, elapsed: passed, used: items[0].Count()}
 	for _, it := range items[1:many] {
 		left.earlier += it.Count()
 	}
@@ -701,7 +702,7 @@ func (w *Worker) budget(ctx context.Context, b platform.Budget, name, accountID 
 // take. A publication beyond the budget waits until the budget permits it.
 func (w poster) grant(ctx context.Context, o tenant.Owner, p posting, progress platform.Progress, name string,
 	b *platform.Budget, what platform.Post) (out task.Outcome, ready bool, err error) {
-	if b == nil || o.Mode != tenant.Live || p.Granted > progress.Restarts {
+	if b == nil || o.Mode != tenant.Live || p.Grants > progress.Restarts {
 		return out, true, nil
 	}
 	uses := int64(b.Uses(what))
@@ -716,13 +717,13 @@ func (w poster) grant(ctx context.Context, o tenant.Owner, p posting, progress p
 	granted := p
 	out.Payload = &granted
 	out.Join = func(ctx context.Context, tx *store.Tx) error {
-		granted.Granted = p.Granted
+		granted.Grants = p.Grants
 		left, key, err := w.budget(ctx, *b, name, p.Account)
 		if err != nil || left.wait(uses) > 0 {
 			return err // the next step waits
 		}
-		granted.Granted = progress.Restarts + 1
-		tx.CountUntil(key, uses, left.limit(left.passed), w.Now().Add(3*day), store.ErrConflict)
+		granted.Grants = progress.Restarts + 1
+		tx.CountUntil(key, uses, left.limit(left.elapsed), w.Now().Add(3*day), store.ErrConflict)
 		return nil
 	}
 	return out, false, nil
@@ -745,14 +746,14 @@ func (w *Worker) readings(ctx context.Context, name string, c platform.Capabilit
 			return nil, false, err
 		}
 		own.Max = shared.Max / c.Reads.Part
-		all = append(all, social.Use{Key: key, Units: uses, Limit: shared.limit(shared.passed)})
-		within = shared.used+uses <= shared.limit(shared.passed)
+		all = append(all, social.Use{Key: key, Units: uses, Limit: shared.limit(shared.elapsed)})
+		within = shared.used+uses <= shared.limit(shared.elapsed)
 	}
 	left, key, err := w.budget(ctx, own, name+".reads", "")
 	if err != nil {
 		return nil, false, err
 	}
-	most := left.limit(left.passed)
+	most := left.limit(left.elapsed)
 	if !urgent {
 		most -= most / 4
 	}
@@ -786,5 +787,5 @@ func (w *Worker) Uses(ctx context.Context, r *social.Record, c platform.Capabili
 	}
 	left, key, err := w.budget(ctx, of, name, account)
 	uses := int64(p.Units)
-	return []social.Use{{Key: key, Units: uses, Limit: left.limit(left.passed)}}, left.wait(uses), err
+	return []social.Use{{Key: key, Units: uses, Limit: left.limit(left.elapsed)}}, left.wait(uses), err
 }

@@ -95,7 +95,7 @@ func Schedule(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record, targe
 	}
 	p.replace(targets, at)
 	keepSlots(tx, now, o, r, slotsOf(targets, at))
-	r.Ordered, r.Stays = nil, ""
+	r.RequestedSchedule, r.NotPublished = nil, ""
 	return p.timer(at)
 }
 
@@ -128,7 +128,7 @@ func (p planner) timer(at time.Time) error {
 // published. The caller writes the item.
 func Clear(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record) error {
 	keepSlots(tx, now, o, r, nil)
-	r.Item.PublishAt, r.Ordered, r.Stays = nil, nil, item.WaitsForSlot
+	r.Item.PublishAt, r.RequestedSchedule, r.NotPublished = nil, nil, item.WaitsForSlot
 	return unplan(planner{tx, now, o, r})
 }
 
@@ -145,9 +145,9 @@ func unplan(p planner) error {
 // Postpone adds to the transaction that a scheduled item waits for its approval. It is scheduled again, for its time
 // and on its accounts, when it is approved. The caller writes the item.
 func Postpone(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record) error {
-	r.Ordered = &item.Ordered{Options: map[string]*item.PublishOptions{}}
+	r.RequestedSchedule = &item.ScheduleRequest{Options: map[string]*item.PublishOptions{}}
 	for _, pub := range r.Item.Publications {
-		r.Ordered.Options[pub.Platform] = pub.Options
+		r.RequestedSchedule.Options[pub.Platform] = pub.Options
 	}
 	return unplan(planner{tx, now, o, r})
 }
@@ -155,12 +155,12 @@ func Postpone(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record) error
 // Await notes when and where an item that waits for its approval is published after it.
 func Await(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record, targets []Target, at time.Time) {
 	keepSlots(tx, now, o, r, slotsOf(targets, at))
-	r.Stays = ""
-	r.Lack(item.WaitsForApproval)
+	r.NotPublished = ""
+	r.SetWaitsFor(item.WaitsForApproval)
 	due := resource.Instant(at)
-	r.Item.PublishAt, r.Ordered = &due, &item.Ordered{Options: map[string]*item.PublishOptions{}}
+	r.Item.PublishAt, r.RequestedSchedule = &due, &item.ScheduleRequest{Options: map[string]*item.PublishOptions{}}
 	for _, t := range targets {
-		r.Ordered.Options[t.Account.Platform] = t.Options
+		r.RequestedSchedule.Options[t.Account.Platform] = t.Options
 	}
 	r.Item.Touch(now)
 }
@@ -253,7 +253,7 @@ func (p planner) start(pub *item.Publication) error {
 		},
 		Deadline: p.now.Add(postWithin),
 	}, posting{Publication: pub.ID, Account: pub.SocialAccountID, Attempt: out.Attempt, Began: p.now,
-		Sealed: out.Doubt})
+		SealedProgress: out.Doubt})
 }
 
 // book gives a publication its place at its account for a time, and counts it on its day.
@@ -345,18 +345,18 @@ func (t Times) Between(from, to time.Time) (all []time.Time) {
 	return all
 }
 
-// Taken has the items that take times of an account, by the times as texts.
-type Taken map[string]string
+// TakenTimes has the items that take times of an account, by the times as texts.
+type TakenTimes map[string]string
 
 // At returns the item that takes a time, or an empty id.
-func (t Taken) At(at time.Time) string { return t[resource.SortableTime(at)] }
+func (t TakenTimes) At(at time.Time) string { return t[resource.SortableTime(at)] }
 
 func queueOf(accountID string) string { return "queue#" + accountID }
 
 // TakenBetween returns what is planned on an account from a time on and before another: claims, which are read
 // consistently, and the publications that are scheduled.
-func TakenBetween(ctx context.Context, db *store.DB, accountID string, from, to time.Time) (Taken, error) {
-	taken := Taken{}
+func TakenBetween(ctx context.Context, db *store.DB, accountID string, from, to time.Time) (TakenTimes, error) {
+	taken := TakenTimes{}
 	for _, q := range []store.Query{
 		{Index: store.ByParent, Partition: item.AccountPartition(accountID)},
 		{Index: store.Table, Partition: queueOf(accountID)},
@@ -383,9 +383,10 @@ func TakenBetween(ctx context.Context, db *store.DB, accountID string, from, to 
 // PlannedBetween returns what the items of the factory are planned for, from a time on and before another, without
 // being scheduled yet: by the accounts that they name, or else all of the factory. An item of a content plan holds its
 // time so.
-func (t Times) PlannedBetween(ctx context.Context, db *store.DB, o tenant.Owner, from, to time.Time) (map[string]Taken,
+func (t Times) PlannedBetween(ctx context.Context, db *store.DB, o tenant.Owner, from,
+	to time.Time) (map[string]TakenTimes,
 	error) {
-	planned := map[string]Taken{}
+	planned := map[string]TakenTimes{}
 	q := store.Query{Index: store.ByDue, Partition: item.CalendarPartition(o),
 		From: resource.SortableTime(from), To: resource.SortableTime(to), Limit: 100, OldestFirst: true}
 	err := db.Each(ctx, q, func(it store.Item) error {
@@ -400,7 +401,7 @@ func (t Times) PlannedBetween(ctx context.Context, db *store.DB, o tenant.Owner,
 		}
 		for _, accountID := range accounts {
 			if planned[accountID] == nil {
-				planned[accountID] = Taken{}
+				planned[accountID] = TakenTimes{}
 			}
 			planned[accountID][resource.SortableTime(r.Item.PublishAt.Time)] = r.Item.ID
 		}
@@ -422,7 +423,7 @@ func NextSlot(ctx context.Context, db *store.DB, t Times, accounts []string, r *
 		if err != nil {
 			return at, false, err
 		}
-		all := make([]Taken, len(accounts))
+		all := make([]TakenTimes, len(accounts))
 		for i, accountID := range accounts {
 			if all[i], err = TakenBetween(ctx, db, accountID, from, to); err != nil {
 				return at, false, err
@@ -633,7 +634,7 @@ func Preview(r *item.Record, pub *item.Publication, limits platform.Capabilities
 		Hashtags: words.Hashtags, Media: make([]platform.Media, len(words.Files)),
 		Options: platform.Options{Own: options(pub, limits)}}
 	rule, text := limits.Rule(post), platform.Arrange(post, limits)
-	p := item.Preview{Platform: pub.Platform, Text: resource.Text(text.Body), Rest: resource.Text(text.Rest),
+	p := item.Preview{Platform: pub.Platform, Text: resource.Text(text.Body), Rest: resource.Text(text.SecondMessage),
 		Hashtags: []string{},
 		MediaIDs: []string{}, Counts: []item.Count{}}
 	if pub.SocialAccountID != "" {
@@ -662,8 +663,8 @@ func Preview(r *item.Record, pub *item.Publication, limits platform.Capabilities
 		limit = rule.Rest
 	}
 	count("caption", text.Body, limit)
-	if text.Rest != "" {
-		count("rest", text.Rest, rule.Rest)
+	if text.SecondMessage != "" {
+		count("rest", text.SecondMessage, rule.Rest)
 	}
 	p.Counts = append(p.Counts,
 		item.Count{Of: "hashtags", Count: len(words.Hashtags), Max: limits.Hashtags.Max, Unit: "hashtags"},

@@ -146,7 +146,7 @@ func (w *world) connect(id, name string, a platform.Account) (r social.Record) {
 	r = social.Record{Account: social.Account{Resource: resource.New(id, now, nil), Platform: name,
 		FactoryIDs: []string{}}, PlatformID: a.ID}
 	var err error
-	if r.Sealed, err = w.worker.Vault.Seal(w.t.Context(), owner, id, a); err != nil {
+	if r.SealedAccount, err = w.worker.Vault.Seal(w.t.Context(), owner, id, a); err != nil {
 		w.t.Fatal(err)
 	}
 	it, err := r.Item(owner)

@@ -52,7 +52,7 @@ func (w *world) reseal(change func(*platform.Account)) {
 		w.t.Fatal(err)
 	}
 	change(&a)
-	if r.Sealed, err = w.worker.Vault.Seal(w.t.Context(), owner, r.ID, a); err != nil {
+	if r.SealedAccount, err = w.worker.Vault.Seal(w.t.Context(), owner, r.ID, a); err != nil {
 		w.t.Fatal(err)
 	}
 	w.commit(func(tx *store.Tx) error { return r.Replace(tx, w.clock.Now(), it, "") })

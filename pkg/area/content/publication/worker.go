@@ -156,7 +156,7 @@ func (w *Worker) await(p planner, it store.Item) error {
 	if err := Postpone(p.tx, p.now, p.Owner, p.r); err != nil {
 		return err
 	}
-	p.r.Lack(item.WaitsForApproval)
+	p.r.SetWaitsFor(item.WaitsForApproval)
 	return errors.Join(p.r.Notify(p.tx, p.Owner, event.ContentUnscheduled), item.Replace(p.tx, it, p.r))
 }
 
@@ -246,11 +246,11 @@ type advancing struct {
 	Due   string   `json:"due,omitempty"`
 	Woken []string `json:"woken,omitempty"`
 	Looks int      `json:"looks,omitempty"`
-	// Again is set for the second look at the calendar, which finds what its index did not show at the first.
-	Again bool `json:"again,omitempty"`
-	// Published reports that nothing else falls due, and After is the id of the last item whose metrics were read.
-	Published bool   `json:"published,omitempty"`
-	After     string `json:"after,omitempty"`
+	// SecondLook is set for the second look at the calendar, which finds what its index did not show at the first.
+	SecondLook bool `json:"again,omitempty"`
+	// AllPublished reports that nothing else falls due, and After is the id of the last item whose metrics were read.
+	AllPublished bool   `json:"published,omitempty"`
+	AfterID      string `json:"after,omitempty"`
 }
 
 // StartAdvance moves the clock of a sandbox forward, and adds the task that has happen what falls due. It returns the
@@ -272,11 +272,11 @@ func (w *Worker) advance(ctx context.Context, r *task.Run) error {
 		return task.Permanent(fmt.Errorf("publication: %s is not a sandbox", r.Owner))
 	}
 	var p advancing
-	if err := errors.Join(r.Decode(&p), r.Kept("progress", &p)); err != nil {
+	if err := errors.Join(r.Decode(&p), r.Recall("progress", &p)); err != nil {
 		return err
 	}
 	c, err := testclock.Read(ctx, w.DB, r.Owner)
-	if err == nil && !p.Published {
+	if err == nil && !p.AllPublished {
 		err = w.fallDue(ctx, r, p, c)
 	} else if err == nil {
 		err = w.rereadNext(ctx, r, p, c)
@@ -311,8 +311,8 @@ func (w *Worker) fallDue(ctx context.Context, r *task.Run, p advancing, c testcl
 		return err
 	}
 	if len(page.Items) == 0 {
-		if p.Published = p.Again; !p.Again {
-			p.Again, p.Due = true, resource.SortableTime(p.At)
+		if p.AllPublished = p.SecondLook; !p.SecondLook {
+			p.SecondLook, p.Due = true, resource.SortableTime(p.At)
 			return p.then(r, indexLag)
 		}
 		return p.then(r, 0)
@@ -359,7 +359,7 @@ func underWay(it store.Item) bool {
 func (w *Worker) rereadNext(ctx context.Context, r *task.Run, p advancing, c testclock.Clock) error {
 	page, err := w.DB.List(ctx, store.Query{
 		Index: store.ByOwner, Partition: store.OwnerPartition(r.Owner, item.ItemKind), Limit: advanceAtOnce,
-		OldestFirst: true, From: p.After, To: id.First(id.ContentItem, p.At.Add(time.Millisecond)),
+		OldestFirst: true, From: p.AfterID, To: id.First(id.ContentItem, p.At.Add(time.Millisecond)),
 	})
 	if err != nil {
 		return err
@@ -367,7 +367,7 @@ func (w *Worker) rereadNext(ctx context.Context, r *task.Run, p advancing, c tes
 	if len(page.Items) == 0 {
 		return nil
 	}
-	p.After = page.Items[len(page.Items)-1].PK + "0" // ids are of one length
+	p.AfterID = page.Items[len(page.Items)-1].PK + "0" // ids are of one length
 	r.Also(func(ctx context.Context, tx *store.Tx) error {
 		for _, it := range page.Items {
 			if err := w.reread(ctx, tx, it, c); err != nil {
@@ -407,7 +407,7 @@ func (w *Worker) reread(ctx context.Context, tx *store.Tx, listed store.Item, c 
 		if err != nil {
 			continue // the platform has none
 		}
-		pub.Metrics, changed = item.Read(read, pub.Metrics, now), true
+		pub.Metrics, changed = item.ReadMetrics(read, pub.Metrics, now), true
 		if err := item.NoteMetrics(tx, found.Owner, pub, histories[i]); err != nil {
 			return err
 		}
@@ -449,7 +449,7 @@ func (w *Worker) automatic(ctx context.Context, t *task.Run) error {
 	if err != nil {
 		return task.Again(err)
 	}
-	if news := lacks != "" && r.Lack(lacks); !news && len(targets)+len(omitted) == 0 {
+	if news := lacks != "" && r.SetWaitsFor(lacks); !news && len(targets)+len(omitted) == 0 {
 		return nil
 	}
 	return t.End(func(ctx context.Context, tx *store.Tx) error {
@@ -463,11 +463,11 @@ func (w *Worker) automatic(ctx context.Context, t *task.Run) error {
 			r.Item.OmittedAccounts = append([]item.OmittedAccount{}, omitted...)
 		}
 		if len(targets) == 0 {
-			r.Lack(lacks)
+			r.SetWaitsFor(lacks)
 			r.Item.Touch(now)
 			return item.Replace(tx, it, r)
 		}
-		r.Ordered, r.Item.SocialAccountIDs = nil, nil
+		r.RequestedSchedule, r.Item.SocialAccountIDs = nil, nil
 		for _, t := range targets {
 			r.Item.SocialAccountIDs = append(r.Item.SocialAccountIDs, t.Account.ID)
 		}
@@ -507,7 +507,7 @@ func (w *Worker) wanted(ctx context.Context, o tenant.Owner, g Gate, of store.It
 		return nil, nil, item.WaitsForApproval, nil // its approval starts another such task
 	}
 	switch paused := factoryrecord.State(of) == factoryrecord.StatePaused; {
-	case r.Ordered != nil: // the timer holds it while the factory is paused
+	case r.RequestedSchedule != nil: // the timer holds it while the factory is paused
 		if len(r.Item.SocialAccountIDs) > 0 {
 			ids = r.Item.SocialAccountIDs
 		}

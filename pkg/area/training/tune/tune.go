@@ -79,7 +79,7 @@ const (
 
 // call makes one call of the API.
 func call(ctx context.Context, name string, do func(context.Context) error) error {
-	c := wire.AWSCall{Name: "bedrock: " + name, Timeout: timeout, Refused: func(code, _ string) *provider.Error {
+	c := wire.AWSCall{Name: "bedrock: " + name, Timeout: timeout, Classify: func(code, _ string) *provider.Error {
 		switch code {
 		case "Conflict":
 			return &provider.Error{Kind: provider.Transient, Code: conflict,
@@ -136,7 +136,7 @@ func (t *Trainer) Find(ctx context.Context, name string) (s training.Status, err
 		}
 	case types.ModelCustomizationJobStatusFailed, types.ModelCustomizationJobStatusStopping,
 		types.ModelCustomizationJobStatusStopped:
-		s.Failed = fmt.Sprintf("the job is %s: %s", out.Status, aws.ToString(out.FailureMessage))
+		s.Failure = fmt.Sprintf("the job is %s: %s", out.Status, aws.ToString(out.FailureMessage))
 	default:
 		s.Progress = progress(out.StatusDetails)
 	}

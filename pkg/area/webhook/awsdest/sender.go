@@ -89,11 +89,11 @@ func reconnect() aws.Retryer {
 func (s *Sender) Send(ctx context.Context, to webhook.AWSTarget, e webhook.SignedEvent) webhook.AWSAnswer {
 	target, err := arn.Parse(to.ARN)
 	if err != nil {
-		return failed(to, whileSending, err) // webhook has checked it when it was saved
+		return failureAnswer(to, whileSending, err) // webhook has checked it when it was saved
 	}
 	credentials := s.sessions.credentials(to)
 	if _, err := credentials.Retrieve(ctx); err != nil {
-		return failed(to, whileAssuming, err)
+		return failureAnswer(to, whileAssuming, err)
 	}
 	var answer webhook.AWSAnswer
 	if to.Kind == webhook.KindEventBridge {
@@ -105,7 +105,7 @@ func (s *Sender) Send(ctx context.Context, to webhook.AWSTarget, e webhook.Signe
 		if forgotten(err) {
 			credentials.Invalidate()
 		}
-		return failed(to, whileSending, err)
+		return failureAnswer(to, whileSending, err)
 	}
 	return answer
 }
@@ -132,7 +132,7 @@ func (s *Sender) enqueue(ctx context.Context, queue arn.ARN, role aws.Credential
 	if err != nil {
 		return webhook.AWSAnswer{}, err
 	}
-	return taken(out.ResultMetadata, map[string]string{"MessageId": aws.ToString(out.MessageId)}), nil
+	return successAnswer(out.ResultMetadata, map[string]string{"MessageId": aws.ToString(out.MessageId)}), nil
 }
 
 // put puts the event on a bus.
@@ -153,14 +153,14 @@ func (s *Sender) put(ctx context.Context, bus arn.ARN, role aws.CredentialsProvi
 		return webhook.AWSAnswer{}, &entryError{status(out.ResultMetadata), aws.ToString(entry.ErrorCode),
 			aws.ToString(entry.ErrorMessage)}
 	case len(out.Entries) > 0:
-		return taken(out.ResultMetadata, map[string]string{"EventId": aws.ToString(out.Entries[0].EventId)}), nil
+		return successAnswer(out.ResultMetadata, map[string]string{"EventId": aws.ToString(out.Entries[0].EventId)}), nil
 	default:
 		return webhook.AWSAnswer{}, &entryError{status: status(out.ResultMetadata)}
 	}
 }
 
-// taken is the answer that the event was taken.
-func taken(m middleware.Metadata, names map[string]string) webhook.AWSAnswer {
+// successAnswer is the answer that the event was taken.
+func successAnswer(m middleware.Metadata, names map[string]string) webhook.AWSAnswer {
 	return webhook.AWSAnswer{Status: status(m), Body: show(names)}
 }
 
@@ -253,8 +253,9 @@ func (e *entryError) ErrorMessage() string { return e.message }
 // ErrorFault implements smithy.APIError.
 func (e *entryError) ErrorFault() smithy.ErrorFault { return smithy.FaultUnknown }
 
-// failed returns the answer of a failed attempt: the error of AWS, and the advice to the owner of the destination.
-func failed(to webhook.AWSTarget, p phase, err error) webhook.AWSAnswer {
+// failureAnswer returns the answer of a failed attempt: the error of AWS, and the advice to the owner of the
+// destination.
+func failureAnswer(to webhook.AWSTarget, p phase, err error) webhook.AWSAnswer {
 	var answer webhook.AWSAnswer
 	var response *smithyhttp.ResponseError
 	var entry *entryError
@@ -269,7 +270,7 @@ func failed(to webhook.AWSTarget, p phase, err error) webhook.AWSAnswer {
 	if !errors.As(err, &api) {
 		// The error describes our side of the connection, which callers do not see.
 		slog.Warn("AWS did not answer", "destination", to.ARN, "webhook_id", to.Session, "error", err)
-		answer.Error = unanswered(err)
+		answer.Error = whyNoAnswer(err)
 		return answer
 	}
 	answer.Body = show(map[string]string{"Code": api.ErrorCode(), "Message": api.ErrorMessage()})
@@ -277,8 +278,8 @@ func failed(to webhook.AWSTarget, p phase, err error) webhook.AWSAnswer {
 	return answer
 }
 
-// unanswered says why there is no answer to understand.
-func unanswered(err error) string {
+// whyNoAnswer says why there is no answer to understand.
+func whyNoAnswer(err error) string {
 	var network net.Error
 	if errors.Is(err, context.DeadlineExceeded) || errors.As(err, &network) && network.Timeout() {
 		return "AWS did not answer in time."

@@ -108,8 +108,8 @@ func (f *Fetcher) read(ctx context.Context, s source.Source, cached source.Cache
 	if cached.ETag != "" {
 		req.Header.Set("If-None-Match", cached.ETag)
 	}
-	if cached.Modified != "" {
-		req.Header.Set("If-Modified-Since", cached.Modified)
+	if cached.LastModified != "" {
+		req.Header.Set("If-Modified-Since", cached.LastModified)
 	}
 	resp, err := f.Client.Do(req)
 	if err != nil {
@@ -130,7 +130,7 @@ func (f *Fetcher) read(ctx context.Context, s source.Source, cached source.Cache
 		return c, status(code)
 	}
 	c = source.Cache{Source: s, ETag: short(resp.Header.Get("ETag")),
-		Modified: short(resp.Header.Get("Last-Modified")), At: f.Now()}
+		LastModified: short(resp.Header.Get("Last-Modified")), At: f.Now()}
 	c.Articles, err = extract(ctx, s.Kind, at, resp.Header.Get("Content-Type"), body)
 	return c, err
 }

@@ -381,15 +381,15 @@ func (o Order) find(cluster []rune) (Family, bool) {
 // usual is the order in which a text is looked at before anybody knows how it is drawn. Any order has the same fonts.
 var usual = OrderOf(Latin, "", "")
 
-// Lack is a character that no font has.
-type Lack struct {
+// MissingGlyph is a character that no font has.
+type MissingGlyph struct {
 	Char rune
 	// Place is the number of the character in its text, from 1.
 	Place int
 }
 
 // Error says what is wrong, after the name of a member.
-func (l Lack) Error() string {
+func (l MissingGlyph) Error() string {
 	if unicode.IsPrint(l.Char) && !unicode.IsMark(l.Char) {
 		return fmt.Sprintf("has the character %c (U+%04X) at the place %d, of which there is no font. Leave it out, or "+
 			"replace it: texts in finished media are in %s, with emoji and common symbols", l.Char, l.Char, l.Place, Names)
@@ -399,7 +399,7 @@ func (l Lack) Error() string {
 }
 
 // Missing returns the first character of a text that finished media could not show, and reports whether there is one.
-func Missing(text string) (l Lack, found bool) {
+func Missing(text string) (l MissingGlyph, found bool) {
 	if common(text) {
 		return l, false
 	}
@@ -414,7 +414,7 @@ func Missing(text string) (l Lack, found bool) {
 		}
 		found = true
 		n := max(slices.IndexFunc(cluster, func(r rune) bool { return !Unseen(r) && !usual.has(r) }), 0)
-		l = Lack{cluster[n], at + n + 1}
+		l = MissingGlyph{cluster[n], at + n + 1}
 		return false
 	})
 	return l, found

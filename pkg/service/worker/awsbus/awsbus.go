@@ -37,7 +37,7 @@ func (b Bus) Publish(ctx context.Context, batch []worker.BusEvent) ([]error, err
 	failed := make([]error, len(out.Entries))
 	for i, e := range out.Entries {
 		if e.ErrorCode != nil {
-			failed[i] = &queue.Refused{Code: *e.ErrorCode, Message: aws.ToString(e.ErrorMessage)}
+			failed[i] = &queue.RefusedEntry{Code: *e.ErrorCode, Message: aws.ToString(e.ErrorMessage)}
 		}
 	}
 	return failed, nil

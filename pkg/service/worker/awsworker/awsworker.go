@@ -35,7 +35,7 @@ import (
 // Open returns what a deployed function needs, according to its entry in the table of functions.
 func Open(f topology.Function) worker.Env {
 	n, e := needs.Read(f), worker.Env{Env: awsarea.Open(f)}
-	queues := sqsqueue.Open(e.AWS, needs.QueueURLs(f.Knows()))
+	queues := sqsqueue.Open(e.AWS, needs.QueueURLs(f.QueueAddresses()))
 	e.Queue = func(name topology.Queue) queue.Queue { return queues[name] }
 	e.Budgets = n.Budgets()
 	if f.Audit != nil {
@@ -76,7 +76,7 @@ func Open(f topology.Function) worker.Env {
 		e.RotateSeal = rotation.NewRotator(secretsmanager.NewFromConfig(e.AWS), n.SealSecret, time.Now, name).Handle
 	}
 	if f.May(topology.ProbeAPI) {
-		e.Probed = manager.Secret(e.AWS, n.CanarySecret)
+		e.ProbeTarget = manager.Secret(e.AWS, n.CanarySecret)
 	}
 	if f.May(topology.WatchModels) && provider.ParseConfigured(n.Providers).Has(bedrock.Name) {
 		e.Lives = func(ctx context.Context) (map[string]provider.Life, error) { return lives.Read(ctx, e.AWS) }

@@ -75,7 +75,7 @@ func refused(n int, entries []types.BatchResultErrorEntry) []error {
 	failed := make([]error, n)
 	for _, f := range entries {
 		if i, err := strconv.Atoi(aws.ToString(f.Id)); err == nil && i < len(failed) {
-			failed[i] = &queue.Refused{Code: aws.ToString(f.Code), Message: aws.ToString(f.Message),
+			failed[i] = &queue.RefusedEntry{Code: aws.ToString(f.Code), Message: aws.ToString(f.Message),
 				Final: f.SenderFault}
 		}
 	}

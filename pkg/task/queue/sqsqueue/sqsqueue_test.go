@@ -83,7 +83,7 @@ func TestMessagesAreHidden(t *testing.T) {
 		if *e.ReceiptHandle != receipts[i] || e.VisibilityTimeout != 4 {
 			t.Errorf("entry %d is %+v", i, e)
 		}
-		var refused *queue.Refused
+		var refused *queue.RefusedEntry
 		if (err != nil) != (i == 11) || err != nil && (!errors.As(err, &refused) || !refused.Final) {
 			t.Errorf("%s: %v", receipts[i], err)
 		}
@@ -142,7 +142,7 @@ func TestSendRepeatsOnlyWhatWasRefusedForNow(t *testing.T) {
 	if f.seen["m03"] != 3 || f.seen["m07"] != 1 || f.seen["m11"] != 4 || f.seen["m00"] != 1 {
 		t.Errorf("sent %v", f.seen)
 	}
-	var refused *queue.Refused
+	var refused *queue.RefusedEntry
 	if !errors.As(got[7], &refused) || !refused.Final {
 		t.Errorf("the refused message has the error %v", got[7])
 	}
