@@ -653,7 +653,7 @@ var groups = []group{
 		},
 		{
 			id: "createExperiment", name: "create", method: "POST", path: "/v1/experiments",
-			summary: "Create an experiment", doc: "Compares posts of a factory that differ by chance alone, such as in their hook. It is a draft: `PATCH` with the state running starts it. New content items with its `experiment_id` then get their arms: at first each as often, and later those more often that do better, but each in a tenth of the posts at least. An arm wins only if that is chance with the probability `alpha` at most, however often you look.\n\nNeeds the scope `factories:write`.",
+			summary: "Create an experiment", doc: "Compares posts of a factory that differ by chance alone, such as in their hook. It is a draft: `PATCH` with the state running starts it. New content items with its `experiment_id` then get their arms: each as often in the first half of the budget, and later those more often that do better, but each in a tenth of the posts at least. An arm wins only if that is chance with the probability `alpha` at most, however often you look.\n\nNeeds the scope `factories:write`.",
 			takesBody: true, bodyOptional: false,
 			body: []parameter{
 				{name: "factory_id", kind: "string", doc: "Factory whose posts are compared", required: true},
@@ -1316,13 +1316,13 @@ var groups = []group{
 	{name: "publications", doc: "List, read, change and take down publications", operations: []operation{
 		{
 			id: "listAllPublications", name: "list", method: "GET", path: "/v1/publications",
-			summary: "List all publications", doc: "Lists the publications of the account in a period, and what is planned in it: a calendar. A period with more than 1,000 content items is refused: name a shorter one. With the header `Accept: text/csv`, the answer is a file of comma-separated values with all results of the period.\n\nNeeds the scope `content:read`.",
+			summary: "List all publications", doc: "Lists the publications of the account in a period, and what is planned in it: a calendar. With the header `Accept: text/csv`, the answer is a file of comma-separated values with all results of the period. A file and an order by a metric have up to 1,000 results: if the period has more, name a shorter one.\n\nNeeds the scope `content:read`.",
 			query: []parameter{
 				{name: "limit", kind: "integer", doc: "Maximum number of results"},
 				{name: "cursor", kind: "string", doc: "next_cursor of the previous page. The filters and the order must be the same"},
 				{name: "profile_id", kind: "string", doc: "Returns only the resources of this profile"},
 				{name: "from", kind: "string", doc: "Only what is planned, or was published, at this time or later (RFC 3339). Absent: 30 days ago"},
-				{name: "to", kind: "string", doc: "Only what is planned, or was published, before this time (RFC 3339), up to 366 days after from. Absent: in 60 days, or 90 days after from"},
+				{name: "to", kind: "string", doc: "Only what is planned, or was published, before this time (RFC 3339). Absent: in 60 days, or 90 days after from"},
 				{name: "state", kind: "list", doc: "Only publications in these states, separated by commas", values: []string{"planned", "pending", "publishing", "published", "failed", "deleted"}},
 				{name: "platform", kind: "list", doc: "Only publications on these platforms, separated by commas", values: []string{"instagram", "tiktok", "youtube", "telegram", "vk", "rutube", "facebook", "linkedin", "threads", "bluesky", "pinterest", "x"}},
 				{name: "social_account_id", kind: "string", doc: "Only publications to this social account"},

@@ -492,12 +492,12 @@ type RevokeAPIKeyParams struct {
 // through others, and the webhooks of all of them are disabled; if the request fails, repeat it.
 //
 // Needs the scope `account:manage`.
-func (s *APIKeysService) Revoke(ctx context.Context, aPIKeyID string, params *RevokeAPIKeyParams, options ...RequestOption) (*APIKeyRevoked, error) {
+func (s *APIKeysService) Revoke(ctx context.Context, aPIKeyID string, params *RevokeAPIKeyParams, options ...RequestOption) (*RevokedKey, error) {
 	pAPIKeyID, err := segment("api_key_id", aPIKeyID)
 	if err != nil {
 		return nil, err
 	}
-	result := new(APIKeyRevoked)
+	result := new(RevokedKey)
 	if _, err := s.t.do(ctx, newCall("DELETE", "/v1/api-keys/"+pAPIKeyID, queryOf(params), nil, options), result); err != nil {
 		return nil, err
 	}
@@ -1537,9 +1537,9 @@ func (s *ExperimentsService) ListPage(ctx context.Context, params *ListExperimen
 // Create: Create an experiment.
 //
 // Compares posts of a factory that differ by chance alone, such as in their hook. It is a draft: `PATCH` with the state
-// running starts it. New content items with its `experiment_id` then get their arms: at first each as often, and later
-// those more often that do better, but each in a tenth of the posts at least. An arm wins only if that is chance with
-// the probability `alpha` at most, however often you look.
+// running starts it. New content items with its `experiment_id` then get their arms: each as often in the first half of
+// the budget, and later those more often that do better, but each in a tenth of the posts at least. An arm wins only if
+// that is chance with the probability `alpha` at most, however often you look.
 //
 // Needs the scope `factories:write`.
 func (s *ExperimentsService) Create(ctx context.Context, body ExperimentCreate, options ...RequestOption) (*Experiment, error) {
@@ -2955,8 +2955,7 @@ type ListAllPublicationsParams struct {
 	ProfileID *string `query:"profile_id"`
 	// Only what is planned, or was published, at this time or later (RFC 3339). Absent: 30 days ago.
 	From *time.Time `query:"from"`
-	// Only what is planned, or was published, before this time (RFC 3339), up to 366 days after from. Absent: in 60 days,
-	// or 90 days after from.
+	// Only what is planned, or was published, before this time (RFC 3339). Absent: in 60 days, or 90 days after from.
 	To *time.Time `query:"to"`
 	// Only publications in these states, separated by commas.
 	State []CalendarStateInput `query:"state"`
@@ -2978,9 +2977,9 @@ type ListAllPublicationsParams struct {
 
 // List reads all pages, as the caller goes on: List all publications.
 //
-// Lists the publications of the account in a period, and what is planned in it: a calendar. A period with more than
-// 1,000 content items is refused: name a shorter one. With the header `Accept: text/csv`, the answer is a file of
-// comma-separated values with all results of the period.
+// Lists the publications of the account in a period, and what is planned in it: a calendar. With the header `Accept:
+// text/csv`, the answer is a file of comma-separated values with all results of the period. A file and an order by a
+// metric have up to 1,000 results: if the period has more, name a shorter one.
 //
 // Needs the scope `content:read`.
 func (s *PublicationsService) List(ctx context.Context, params *ListAllPublicationsParams, options ...RequestOption) iter.Seq2[PublishingEntry, error] {

@@ -599,54 +599,6 @@ type APIKeyOldSecret struct {
 	Until time.Time `json:"until"`
 }
 
-// APIKeyRevoked: A key that was revoked.
-type APIKeyRevoked struct {
-	// Unique id (TypeID). Ids sort by creation time.
-	ID string `json:"id"`
-	// Time of creation, UTC.
-	CreatedAt time.Time `json:"created_at"`
-	// Time of the last change, UTC.
-	UpdatedAt time.Time `json:"updated_at"`
-	// Increased by every change. It is the ETag, for If-Match.
-	Version int64 `json:"version"`
-	// Your own key-value pairs.
-	Metadata map[string]string `json:"metadata"`
-	// Name of the key.
-	Name string `json:"name"`
-	// live: spends credits and publishes. test: uses the sandbox.
-	Kind Mode `json:"kind"`
-	// The first 13 characters of the secret.
-	Prefix string `json:"prefix"`
-	// The last 4 characters of the secret.
-	Last4 string `json:"last4"`
-	// Scopes of the key.
-	Scopes []Scope `json:"scopes"`
-	// Address ranges that may use the key. Empty: all.
-	IPAllowList []string `json:"ip_allow_list"`
-	// State of the key. A request with a revoked or expired key fails with 401.
-	State APIKeyState `json:"state"`
-	// Time at which the key expires. Null: never.
-	ExpiresAt *time.Time `json:"expires_at"`
-	// Credits that the key may spend in a calendar month (UTC). Null: no limit of its own.
-	SpendLimitCredits *int64 `json:"spend_limit_credits"`
-	// Mandate of the key, which bounds what an agent does with it: it holds for the key and for the keys that it creates.
-	// Null: none.
-	Mandate *APIKeyMandate `json:"mandate"`
-	// Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account.
-	ProfileIDs []string `json:"profile_ids"`
-	// Earlier secrets that still work after a rotation. A request with one of them cannot manage API keys.
-	OldSecrets []APIKeyOldSecret `json:"old_secrets"`
-	// Time of the last request, to the minute. Null: never used.
-	LastUsedAt *time.Time `json:"last_used_at"`
-	// Address of the first request of that minute.
-	LastUsedIP *string `json:"last_used_ip"`
-	// Id of the key that created it, or operator.
-	CreatedBy string `json:"created_by"`
-	// Number of keys that it created, directly or through others: all of them are revoked now. Null without
-	// include_created.
-	RevokedKeys *int64 `json:"revoked_keys"`
-}
-
 // APIKeyRevokedEvent: An API key was revoked.
 type APIKeyRevokedEvent struct {
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
@@ -3933,8 +3885,7 @@ type ContentUpdatedEvent struct {
 	Data ContentItemEventData `json:"data"`
 }
 
-// ContentVariant: What differs from the item on a platform or a social account. A member that is nil is as that of the
-// item.
+// ContentVariant: What differs from the item on a platform or a social account. Nil members use the item's value.
 type ContentVariant struct {
 	// Title there. Null: the item's.
 	Title *string `json:"title"`
@@ -4289,7 +4240,7 @@ const (
 	CurrencyCodeZwg CurrencyCode = "ZWG"
 )
 
-// Delivery: One event on its way to one webhook.
+// Delivery: An event for a webhook, with the attempts to send it.
 type Delivery struct {
 	// Unique id (TypeID). Ids sort by creation time.
 	ID string `json:"id"`
@@ -5888,8 +5839,8 @@ type Experiment struct {
 	Posts int64 `json:"posts"`
 	// Credits of these items.
 	UsedCredits int64 `json:"used_credits"`
-	// Posts that a comparison of two arms needs to see an effect of min_effect in four of five cases, if all posts have
-	// one of the two with the same probability.
+	// Posts of a budget with which four of five experiments of this design, with these arms, find that one of them does
+	// better by min_effect.
 	NeededPosts int64 `json:"needed_posts"`
 	// What is known of each arm.
 	Results []ExperimentResult `json:"results"`
@@ -5997,8 +5948,8 @@ type ExperimentDetails struct {
 	Posts int64 `json:"posts"`
 	// Credits of these items.
 	UsedCredits int64 `json:"used_credits"`
-	// Posts that a comparison of two arms needs to see an effect of min_effect in four of five cases, if all posts have
-	// one of the two with the same probability.
+	// Posts of a budget with which four of five experiments of this design, with these arms, find that one of them does
+	// better by min_effect.
 	NeededPosts int64 `json:"needed_posts"`
 	// What is known of each arm.
 	Results []ExperimentResult `json:"results"`
@@ -6123,6 +6074,9 @@ type ExperimentResult struct {
 	Assigned int64 `json:"assigned"`
 	// Posts of them whose figure is known.
 	N int64 `json:"n"`
+	// Posts of them that a person or a check has rejected: the item was not approved, canceled, deleted, or never
+	// published. They count as the lowest figure. An arm wins only if it does better both with them and without them.
+	Rejected int64 `json:"rejected"`
 	// Probability that a post of the arm does better than one of the first arm, less one half: 0 is no difference, 0.1 is
 	// 60 of 100. Null for the first arm, and as long as one of the two has no figure.
 	Estimate *float64 `json:"estimate"`
@@ -6140,7 +6094,7 @@ type ExperimentRow struct {
 	Number int64 `json:"number"`
 	// Id of the content item.
 	ContentItemID string `json:"content_item_id"`
-	// Kind of content. Ranks are among posts of the same kind.
+	// Kind of content. Ranks are among posts of the same kind, but for the factor format.
 	Kind ContentKind `json:"kind"`
 	// Name of the factor.
 	Factor string `json:"factor"`
@@ -6151,11 +6105,26 @@ type ExperimentRow struct {
 	// The metric of its post, divided by the impressions where the platform counts them. Null: it is not known.
 	Value *float64 `json:"value"`
 	// Whether the figure is known. pending: it is not due yet, or late. completed: it is known. failed: there is none, and
-	// it does not count.
-	State PublicationChangeState `json:"state"`
+	// it does not count. rejected: a person or a check has kept the item from being published, and it counts as the lowest
+	// figure.
+	State ExperimentRowState `json:"state"`
 	// Time at which the figure was due.
 	DueAt time.Time `json:"due_at"`
 }
+
+// ExperimentRowState: Whether the figure is known. pending: it is not due yet, or late. completed: it is known. failed:
+// there is none, and it does not count. rejected: a person or a check has kept the item from being published, and it
+// counts as the lowest figure.
+// A newer service may have more values.
+type ExperimentRowState string
+
+// The values of ExperimentRowState.
+const (
+	ExperimentRowStatePending   ExperimentRowState = "pending"
+	ExperimentRowStateCompleted ExperimentRowState = "completed"
+	ExperimentRowStateFailed    ExperimentRowState = "failed"
+	ExperimentRowStateRejected  ExperimentRowState = "rejected"
+)
 
 // ExperimentState: State. draft: it has not begun. running: items get arms. decided: there is a winner. inconclusive:
 // the budget is used up, or no arm differs by min_effect. stopped: you have ended it. The last three are final.
@@ -6181,7 +6150,26 @@ type ExperimentStopping struct {
 	// Least effect that matters: how much more often than by chance a post of an arm does better than one of the first
 	// arm. Once all intervals are within it, the experiment ends as inconclusive. Default: 0.05.
 	MinEffect *float64 `json:"min_effect,omitzero"`
+	// How the result is tested. always_valid: it may be looked at after each post, and ends as soon as there is a winner.
+	// planned_looks: there are five looks, after each fifth of the posts of the budget, and all arms are given equally
+	// often. This needs fewer posts: use it if you have fewer than about 300. Default: always_valid.
+	Design *ExperimentStoppingDesign `json:"design,omitzero"`
 }
+
+// ExperimentStoppingDesign: How the result is tested. always_valid: it may be looked at after each post, and ends as
+// soon as there is a winner. planned_looks: there are five looks, after each fifth of the posts of the budget, and all
+// arms are given equally often. This needs fewer posts: use it if you have fewer than about 300. Default: always_valid.
+// A newer service may have more values.
+type ExperimentStoppingDesign string
+
+// The values of ExperimentStoppingDesign.
+const (
+	ExperimentStoppingDesignAlwaysValid  ExperimentStoppingDesign = "always_valid"
+	ExperimentStoppingDesignPlannedLooks ExperimentStoppingDesign = "planned_looks"
+)
+
+// ExperimentStoppingDesignInput has the values of ExperimentStoppingDesign.
+type ExperimentStoppingDesignInput = ExperimentStoppingDesign
 
 // ExperimentStoppingInput: When it ends before.
 type ExperimentStoppingInput struct {
@@ -6190,6 +6178,10 @@ type ExperimentStoppingInput struct {
 	// Least effect that matters: how much more often than by chance a post of an arm does better than one of the first
 	// arm. Once all intervals are within it, the experiment ends as inconclusive. Default: 0.05.
 	MinEffect *float64 `json:"min_effect,omitzero"`
+	// How the result is tested. always_valid: it may be looked at after each post, and ends as soon as there is a winner.
+	// planned_looks: there are five looks, after each fifth of the posts of the budget, and all arms are given equally
+	// often. This needs fewer posts: use it if you have fewer than about 300. Default: always_valid.
+	Design *ExperimentStoppingDesignInput `json:"design,omitzero"`
 }
 
 // ExperimentUpdate: Body of `updateExperiment`.
@@ -11412,6 +11404,54 @@ const (
 
 // ReviewPermissionInput has the values of ReviewPermission.
 type ReviewPermissionInput = ReviewPermission
+
+// RevokedKey: A key that was revoked.
+type RevokedKey struct {
+	// Unique id (TypeID). Ids sort by creation time.
+	ID string `json:"id"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Increased by every change. It is the ETag, for If-Match.
+	Version int64 `json:"version"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Name of the key.
+	Name string `json:"name"`
+	// live: spends credits and publishes. test: uses the sandbox.
+	Kind Mode `json:"kind"`
+	// The first 13 characters of the secret.
+	Prefix string `json:"prefix"`
+	// The last 4 characters of the secret.
+	Last4 string `json:"last4"`
+	// Scopes of the key.
+	Scopes []Scope `json:"scopes"`
+	// Address ranges that may use the key. Empty: all.
+	IPAllowList []string `json:"ip_allow_list"`
+	// State of the key. A request with a revoked or expired key fails with 401.
+	State APIKeyState `json:"state"`
+	// Time at which the key expires. Null: never.
+	ExpiresAt *time.Time `json:"expires_at"`
+	// Credits that the key may spend in a calendar month (UTC). Null: no limit of its own.
+	SpendLimitCredits *int64 `json:"spend_limit_credits"`
+	// Mandate of the key, which bounds what an agent does with it: it holds for the key and for the keys that it creates.
+	// Null: none.
+	Mandate *APIKeyMandate `json:"mandate"`
+	// Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account.
+	ProfileIDs []string `json:"profile_ids"`
+	// Earlier secrets that still work after a rotation. A request with one of them cannot manage API keys.
+	OldSecrets []APIKeyOldSecret `json:"old_secrets"`
+	// Time of the last request, to the minute. Null: never used.
+	LastUsedAt *time.Time `json:"last_used_at"`
+	// Address of the first request of that minute.
+	LastUsedIP *string `json:"last_used_ip"`
+	// Id of the key that created it, or operator.
+	CreatedBy string `json:"created_by"`
+	// Number of keys that it created, directly or through others: all of them are revoked now. Null without
+	// include_created.
+	RevokedKeys *int64 `json:"revoked_keys"`
+}
 
 // Role: owner: everything. admin: everything except changing owners. developer: everything except people and sign-on,
 // and of the API keys only their own. auditor: reads everything and changes nothing.

@@ -356,7 +356,7 @@ export class ApiKeysResource {
    *
    * Needs the scope `account:manage`.
    */
-  revoke(apiKeyId: string, params?: RevokeApiKeyParams, options?: RequestOptions): Call<T.ApiKeyRevoked> {
+  revoke(apiKeyId: string, params?: RevokeApiKeyParams, options?: RequestOptions): Call<T.RevokedKey> {
     return this.#core.call('DELETE', '/v1/api-keys/{api_key_id}', [apiKeyId], { query: params }, options);
   }
 
@@ -1242,9 +1242,9 @@ export class ExperimentsResource {
    * Create an experiment.
    *
    * Compares posts of a factory that differ by chance alone, such as in their hook. It is a draft: `PATCH` with the
-   * state running starts it. New content items with its `experiment_id` then get their arms: at first each as often,
-   * and later those more often that do better, but each in a tenth of the posts at least. An arm wins only if that is
-   * chance with the probability `alpha` at most, however often you look.
+   * state running starts it. New content items with its `experiment_id` then get their arms: each as often in the first
+   * half of the budget, and later those more often that do better, but each in a tenth of the posts at least. An arm
+   * wins only if that is chance with the probability `alpha` at most, however often you look.
    *
    * Needs the scope `factories:write`.
    */
@@ -2369,10 +2369,7 @@ export interface ListAllPublicationsParams {
   profile_id?: string | undefined;
   /** Only what is planned, or was published, at this time or later (RFC 3339). Absent: 30 days ago. */
   from?: string | Date | undefined;
-  /**
-   * Only what is planned, or was published, before this time (RFC 3339), up to 366 days after from. Absent: in 60 days,
-   * or 90 days after from.
-   */
+  /** Only what is planned, or was published, before this time (RFC 3339). Absent: in 60 days, or 90 days after from. */
   to?: string | Date | undefined;
   /** Only publications in these states, separated by commas. */
   state?: T.CalendarStateInput[] | undefined;
@@ -2403,9 +2400,9 @@ export class PublicationsResource {
   /**
    * List all publications.
    *
-   * Lists the publications of the account in a period, and what is planned in it: a calendar. A period with more than
-   * 1,000 content items is refused: name a shorter one. With the header `Accept: text/csv`, the answer is a file of
-   * comma-separated values with all results of the period.
+   * Lists the publications of the account in a period, and what is planned in it: a calendar. With the header `Accept:
+   * text/csv`, the answer is a file of comma-separated values with all results of the period. A file and an order by a
+   * metric have up to 1,000 results: if the period has more, name a shorter one.
    *
    * Needs the scope `content:read`.
    */

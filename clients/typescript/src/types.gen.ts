@@ -657,58 +657,6 @@ export interface ApiKeyOldSecret {
   until: string;
 }
 
-/** A key that was revoked. */
-export interface ApiKeyRevoked {
-  /** Unique id (TypeID). Ids sort by creation time. */
-  id: string;
-  /** Time of creation, UTC. */
-  created_at: string;
-  /** Time of the last change, UTC. */
-  updated_at: string;
-  /** Increased by every change. It is the ETag, for If-Match. */
-  version: number;
-  /** Your own key-value pairs. */
-  metadata: Record<string, string>;
-  /** Name of the key. */
-  name: string;
-  /** live: spends credits and publishes. test: uses the sandbox. */
-  kind: Mode;
-  /** The first 13 characters of the secret. */
-  prefix: string;
-  /** The last 4 characters of the secret. */
-  last4: string;
-  /** Scopes of the key. */
-  scopes: Scope[];
-  /** Address ranges that may use the key. Empty: all. */
-  ip_allow_list: string[];
-  /** State of the key. A request with a revoked or expired key fails with 401. */
-  state: ApiKeyState;
-  /** Time at which the key expires. Null: never. */
-  expires_at: string | null;
-  /** Credits that the key may spend in a calendar month (UTC). Null: no limit of its own. */
-  spend_limit_credits: number | null;
-  /**
-   * Mandate of the key, which bounds what an agent does with it: it holds for the key and for the keys that it creates.
-   * Null: none.
-   */
-  mandate: ApiKeyMandate | null;
-  /** Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account. */
-  profile_ids: string[];
-  /** Earlier secrets that still work after a rotation. A request with one of them cannot manage API keys. */
-  old_secrets: ApiKeyOldSecret[];
-  /** Time of the last request, to the minute. Null: never used. */
-  last_used_at: string | null;
-  /** Address of the first request of that minute. */
-  last_used_ip: string | null;
-  /** Id of the key that created it, or operator. */
-  created_by: string;
-  /**
-   * Number of keys that it created, directly or through others: all of them are revoked now. Null without
-   * include_created.
-   */
-  revoked_keys: number | null;
-}
-
 /** An API key was revoked. */
 export interface ApiKeyRevokedEvent {
   /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
@@ -3980,7 +3928,7 @@ export interface ContentUpdatedEvent {
   data: ContentItemEventData;
 }
 
-/** What differs from the item on a platform or a social account. A member that is nil is as that of the item. */
+/** What differs from the item on a platform or a social account. Nil members use the item's value. */
 export interface ContentVariant {
   /** Title there. Null: the item's. */
   title: string | null;
@@ -4155,7 +4103,7 @@ export interface CrmIntegrationConnect {
 /** ISO 4217 code of the currency. */
 export type CurrencyCode = 'AED' | 'AFN' | 'ALL' | 'AMD' | 'AOA' | 'ARS' | 'AUD' | 'AWG' | 'AZN' | 'BAM' | 'BBD' | 'BDT' | 'BGN' | 'BHD' | 'BIF' | 'BMD' | 'BND' | 'BOB' | 'BRL' | 'BSD' | 'BTN' | 'BWP' | 'BYN' | 'BZD' | 'CAD' | 'CDF' | 'CHF' | 'CLP' | 'CNY' | 'COP' | 'CRC' | 'CUP' | 'CVE' | 'CZK' | 'DJF' | 'DKK' | 'DOP' | 'DZD' | 'EGP' | 'ERN' | 'ETB' | 'EUR' | 'FJD' | 'FKP' | 'GBP' | 'GEL' | 'GHS' | 'GIP' | 'GMD' | 'GNF' | 'GTQ' | 'GYD' | 'HKD' | 'HNL' | 'HTG' | 'HUF' | 'IDR' | 'ILS' | 'INR' | 'IQD' | 'IRR' | 'ISK' | 'JMD' | 'JOD' | 'JPY' | 'KES' | 'KGS' | 'KHR' | 'KMF' | 'KPW' | 'KRW' | 'KWD' | 'KYD' | 'KZT' | 'LAK' | 'LBP' | 'LKR' | 'LRD' | 'LSL' | 'LYD' | 'MAD' | 'MDL' | 'MGA' | 'MKD' | 'MMK' | 'MNT' | 'MOP' | 'MRU' | 'MUR' | 'MVR' | 'MWK' | 'MXN' | 'MYR' | 'MZN' | 'NAD' | 'NGN' | 'NIO' | 'NOK' | 'NPR' | 'NZD' | 'OMR' | 'PAB' | 'PEN' | 'PGK' | 'PHP' | 'PKR' | 'PLN' | 'PYG' | 'QAR' | 'RON' | 'RSD' | 'RUB' | 'RWF' | 'SAR' | 'SBD' | 'SCR' | 'SDG' | 'SEK' | 'SGD' | 'SHP' | 'SLE' | 'SOS' | 'SRD' | 'SSP' | 'STN' | 'SVC' | 'SYP' | 'SZL' | 'THB' | 'TJS' | 'TMT' | 'TND' | 'TOP' | 'TRY' | 'TTD' | 'TWD' | 'TZS' | 'UAH' | 'UGX' | 'USD' | 'UYU' | 'UZS' | 'VED' | 'VES' | 'VND' | 'VUV' | 'WST' | 'XAF' | 'XCD' | 'XCG' | 'XOF' | 'XPF' | 'YER' | 'ZAR' | 'ZMW' | 'ZWG';
 
-/** One event on its way to one webhook. */
+/** An event for a webhook, with the attempts to send it. */
 export interface Delivery {
   /** Unique id (TypeID). Ids sort by creation time. */
   id: string;
@@ -5203,8 +5151,8 @@ export interface Experiment {
   /** Credits of these items. */
   used_credits: number;
   /**
-   * Posts that a comparison of two arms needs to see an effect of min_effect in four of five cases, if all posts have
-   * one of the two with the same probability.
+   * Posts of a budget with which four of five experiments of this design, with these arms, find that one of them does
+   * better by min_effect.
    */
   needed_posts: number;
   /** What is known of each arm. */
@@ -5318,8 +5266,8 @@ export interface ExperimentDetails {
   /** Credits of these items. */
   used_credits: number;
   /**
-   * Posts that a comparison of two arms needs to see an effect of min_effect in four of five cases, if all posts have
-   * one of the two with the same probability.
+   * Posts of a budget with which four of five experiments of this design, with these arms, find that one of them does
+   * better by min_effect.
    */
   needed_posts: number;
   /** What is known of each arm. */
@@ -5443,6 +5391,11 @@ export interface ExperimentResult {
   /** Posts of them whose figure is known. */
   n: number;
   /**
+   * Posts of them that a person or a check has rejected: the item was not approved, canceled, deleted, or never
+   * published. They count as the lowest figure. An arm wins only if it does better both with them and without them.
+   */
+  rejected: number;
+  /**
    * Probability that a post of the arm does better than one of the first arm, less one half: 0 is no difference, 0.1 is
    * 60 of 100. Null for the first arm, and as long as one of the two has no figure.
    */
@@ -5463,7 +5416,7 @@ export interface ExperimentRow {
   number: number;
   /** Id of the content item. */
   content_item_id: string;
-  /** Kind of content. Ranks are among posts of the same kind. */
+  /** Kind of content. Ranks are among posts of the same kind, but for the factor format. */
   kind: ContentKind;
   /** Name of the factor. */
   factor: string;
@@ -5475,12 +5428,20 @@ export interface ExperimentRow {
   value: number | null;
   /**
    * Whether the figure is known. pending: it is not due yet, or late. completed: it is known. failed: there is none,
-   * and it does not count.
+   * and it does not count. rejected: a person or a check has kept the item from being published, and it counts as the
+   * lowest figure.
    */
-  state: PublicationChangeState;
+  state: ExperimentRowState;
   /** Time at which the figure was due. */
   due_at: string;
 }
+
+/**
+ * Whether the figure is known. pending: it is not due yet, or late. completed: it is known. failed: there is none, and
+ * it does not count. rejected: a person or a check has kept the item from being published, and it counts as the lowest
+ * figure.
+ */
+export type ExperimentRowState = 'pending' | 'completed' | 'failed' | 'rejected' | (string & {});
 
 /**
  * State. draft: it has not begun. running: items get arms. decided: there is a winner. inconclusive: the budget is used
@@ -5500,7 +5461,27 @@ export interface ExperimentStopping {
    * arm. Once all intervals are within it, the experiment ends as inconclusive. Default: 0.05.
    */
   min_effect?: number;
+  /**
+   * How the result is tested. always_valid: it may be looked at after each post, and ends as soon as there is a winner.
+   * planned_looks: there are five looks, after each fifth of the posts of the budget, and all arms are given equally
+   * often. This needs fewer posts: use it if you have fewer than about 300. Default: always_valid.
+   */
+  design?: ExperimentStoppingDesign;
 }
+
+/**
+ * How the result is tested. always_valid: it may be looked at after each post, and ends as soon as there is a winner.
+ * planned_looks: there are five looks, after each fifth of the posts of the budget, and all arms are given equally
+ * often. This needs fewer posts: use it if you have fewer than about 300. Default: always_valid.
+ */
+export type ExperimentStoppingDesign = 'always_valid' | 'planned_looks' | (string & {});
+
+/**
+ * How the result is tested. always_valid: it may be looked at after each post, and ends as soon as there is a winner.
+ * planned_looks: there are five looks, after each fifth of the posts of the budget, and all arms are given equally
+ * often. This needs fewer posts: use it if you have fewer than about 300. Default: always_valid.
+ */
+export type ExperimentStoppingDesignInput = 'always_valid' | 'planned_looks';
 
 /** When it ends before. */
 export interface ExperimentStoppingInput {
@@ -5511,6 +5492,12 @@ export interface ExperimentStoppingInput {
    * arm. Once all intervals are within it, the experiment ends as inconclusive. Default: 0.05.
    */
   min_effect?: number | undefined;
+  /**
+   * How the result is tested. always_valid: it may be looked at after each post, and ends as soon as there is a winner.
+   * planned_looks: there are five looks, after each fifth of the posts of the budget, and all arms are given equally
+   * often. This needs fewer posts: use it if you have fewer than about 300. Default: always_valid.
+   */
+  design?: ExperimentStoppingDesignInput | undefined;
 }
 
 /** Body of `updateExperiment`. */
@@ -11094,6 +11081,58 @@ export type ReviewPermission = 'view' | 'decide' | (string & {});
 
 /** What people may do: view, or also decide. Default: view. */
 export type ReviewPermissionInput = 'view' | 'decide';
+
+/** A key that was revoked. */
+export interface RevokedKey {
+  /** Unique id (TypeID). Ids sort by creation time. */
+  id: string;
+  /** Time of creation, UTC. */
+  created_at: string;
+  /** Time of the last change, UTC. */
+  updated_at: string;
+  /** Increased by every change. It is the ETag, for If-Match. */
+  version: number;
+  /** Your own key-value pairs. */
+  metadata: Record<string, string>;
+  /** Name of the key. */
+  name: string;
+  /** live: spends credits and publishes. test: uses the sandbox. */
+  kind: Mode;
+  /** The first 13 characters of the secret. */
+  prefix: string;
+  /** The last 4 characters of the secret. */
+  last4: string;
+  /** Scopes of the key. */
+  scopes: Scope[];
+  /** Address ranges that may use the key. Empty: all. */
+  ip_allow_list: string[];
+  /** State of the key. A request with a revoked or expired key fails with 401. */
+  state: ApiKeyState;
+  /** Time at which the key expires. Null: never. */
+  expires_at: string | null;
+  /** Credits that the key may spend in a calendar month (UTC). Null: no limit of its own. */
+  spend_limit_credits: number | null;
+  /**
+   * Mandate of the key, which bounds what an agent does with it: it holds for the key and for the keys that it creates.
+   * Null: none.
+   */
+  mandate: ApiKeyMandate | null;
+  /** Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account. */
+  profile_ids: string[];
+  /** Earlier secrets that still work after a rotation. A request with one of them cannot manage API keys. */
+  old_secrets: ApiKeyOldSecret[];
+  /** Time of the last request, to the minute. Null: never used. */
+  last_used_at: string | null;
+  /** Address of the first request of that minute. */
+  last_used_ip: string | null;
+  /** Id of the key that created it, or operator. */
+  created_by: string;
+  /**
+   * Number of keys that it created, directly or through others: all of them are revoked now. Null without
+   * include_created.
+   */
+  revoked_keys: number | null;
+}
 
 /**
  * owner: everything. admin: everything except changing owners. developer: everything except people and sign-on, and of

@@ -261,7 +261,7 @@ class AsyncApiKeysResource:
 
     async def revoke(
         self, api_key_id: str, params: types.RevokeApiKeyParams | None = None, **options: Unpack[RequestOptions]
-    ) -> types.ApiKeyRevoked:
+    ) -> types.RevokedKey:
         """Revoke an API key.
 
         Takes effect on the next request and cannot be undone. The key stays in the list with the state `revoked`.
@@ -273,7 +273,7 @@ class AsyncApiKeysResource:
         data = await self._client.call(
             "DELETE", "/v1/api-keys/{api_key_id}", (api_key_id, ), params, None, options
         )
-        return cast("types.ApiKeyRevoked", data)
+        return cast("types.RevokedKey", data)
 
     async def rotate(
         self, api_key_id: str, body: types.ApiKeyRotate | None = None, **options: Unpack[RequestOptions]
@@ -989,9 +989,9 @@ class AsyncExperimentsResource:
         """Create an experiment.
 
         Compares posts of a factory that differ by chance alone, such as in their hook. It is a draft: `PATCH` with
-        the state running starts it. New content items with its `experiment_id` then get their arms: at first each as
-        often, and later those more often that do better, but each in a tenth of the posts at least. An arm wins only
-        if that is chance with the probability `alpha` at most, however often you look.
+        the state running starts it. New content items with its `experiment_id` then get their arms: each as often in
+        the first half of the budget, and later those more often that do better, but each in a tenth of the posts at
+        least. An arm wins only if that is chance with the probability `alpha` at most, however often you look.
 
         Needs the scope `factories:write`.
         """
@@ -2025,9 +2025,9 @@ class AsyncPublicationsResource:
     ) -> AsyncPages[types.PublishingEntry]:
         """List all publications.
 
-        Lists the publications of the account in a period, and what is planned in it: a calendar. A period with more
-        than 1,000 content items is refused: name a shorter one. With the header `Accept: text/csv`, the answer is a
-        file of comma-separated values with all results of the period.
+        Lists the publications of the account in a period, and what is planned in it: a calendar. With the header
+        `Accept: text/csv`, the answer is a file of comma-separated values with all results of the period. A file and
+        an order by a metric have up to 1,000 results: if the period has more, name a shorter one.
 
         Needs the scope `content:read`.
         """

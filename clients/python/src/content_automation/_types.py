@@ -667,58 +667,6 @@ class ApiKeyOldSecret(TypedDict):
 
 
 
-class ApiKeyRevoked(TypedDict):
-    """A key that was revoked."""
-
-    id: str
-    """Unique id (TypeID). Ids sort by creation time."""
-    created_at: str
-    """Time of creation, UTC."""
-    updated_at: str
-    """Time of the last change, UTC."""
-    version: int
-    """Increased by every change. It is the ETag, for If-Match."""
-    metadata: Dict[str, str]
-    """Your own key-value pairs."""
-    name: str
-    """Name of the key."""
-    kind: "Mode"
-    """live: spends credits and publishes. test: uses the sandbox."""
-    prefix: str
-    """The first 13 characters of the secret."""
-    last4: str
-    """The last 4 characters of the secret."""
-    scopes: List["Scope"]
-    """Scopes of the key."""
-    ip_allow_list: List[str]
-    """Address ranges that may use the key. Empty: all."""
-    state: "ApiKeyState"
-    """State of the key. A request with a revoked or expired key fails with 401."""
-    expires_at: Optional[str]
-    """Time at which the key expires. Null: never."""
-    spend_limit_credits: Optional[int]
-    """Credits that the key may spend in a calendar month (UTC). Null: no limit of its own."""
-    mandate: Optional["ApiKeyMandate"]
-    """Mandate of the key, which bounds what an agent does with it: it holds for the key and for the keys that it
-    creates. Null: none.
-    """
-    profile_ids: List[str]
-    """Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account."""
-    old_secrets: List["ApiKeyOldSecret"]
-    """Earlier secrets that still work after a rotation. A request with one of them cannot manage API keys."""
-    last_used_at: Optional[str]
-    """Time of the last request, to the minute. Null: never used."""
-    last_used_ip: Optional[str]
-    """Address of the first request of that minute."""
-    created_by: str
-    """Id of the key that created it, or operator."""
-    revoked_keys: Optional[int]
-    """Number of keys that it created, directly or through others: all of them are revoked now. Null without
-    include_created.
-    """
-
-
-
 class ApiKeyRevokedEvent(TypedDict):
     """An API key was revoked."""
 
@@ -3996,7 +3944,7 @@ class ContentUpdatedEvent(TypedDict):
 
 
 class ContentVariant(TypedDict):
-    """What differs from the item on a platform or a social account. A member that is nil is as that of the item."""
+    """What differs from the item on a platform or a social account. Nil members use the item's value."""
 
     title: Optional[str]
     """Title there. Null: the item's."""
@@ -4191,7 +4139,7 @@ CurrencyCode = Literal["AED", "AFN", "ALL", "AMD", "AOA", "ARS", "AUD", "AWG", "
 
 
 class Delivery(TypedDict):
-    """One event on its way to one webhook."""
+    """An event for a webhook, with the attempts to send it."""
 
     id: str
     """Unique id (TypeID). Ids sort by creation time."""
@@ -5180,8 +5128,8 @@ class Experiment(TypedDict):
     used_credits: int
     """Credits of these items."""
     needed_posts: int
-    """Posts that a comparison of two arms needs to see an effect of min_effect in four of five cases, if all posts have
-    one of the two with the same probability.
+    """Posts of a budget with which four of five experiments of this design, with these arms, find that one of them does
+    better by min_effect.
     """
     results: List["ExperimentResult"]
     """What is known of each arm."""
@@ -5302,8 +5250,8 @@ class ExperimentDetails(TypedDict):
     used_credits: int
     """Credits of these items."""
     needed_posts: int
-    """Posts that a comparison of two arms needs to see an effect of min_effect in four of five cases, if all posts have
-    one of the two with the same probability.
+    """Posts of a budget with which four of five experiments of this design, with these arms, find that one of them does
+    better by min_effect.
     """
     results: List["ExperimentResult"]
     """What is known of each arm."""
@@ -5429,6 +5377,10 @@ class ExperimentResult(TypedDict):
     """Posts with the arm."""
     n: int
     """Posts of them whose figure is known."""
+    rejected: int
+    """Posts of them that a person or a check has rejected: the item was not approved, canceled, deleted, or never
+    published. They count as the lowest figure. An arm wins only if it does better both with them and without them.
+    """
     estimate: Optional[float]
     """Probability that a post of the arm does better than one of the first arm, less one half: 0 is no difference, 0.1
     is 60 of 100. Null for the first arm, and as long as one of the two has no figure.
@@ -5452,7 +5404,7 @@ class ExperimentRow(TypedDict):
     content_item_id: str
     """Id of the content item."""
     kind: "ContentKind"
-    """Kind of content. Ranks are among posts of the same kind."""
+    """Kind of content. Ranks are among posts of the same kind, but for the factor format."""
     factor: str
     """Name of the factor."""
     arm: str
@@ -5461,13 +5413,20 @@ class ExperimentRow(TypedDict):
     """Probability with which the item was given this arm."""
     value: Optional[float]
     """The metric of its post, divided by the impressions where the platform counts them. Null: it is not known."""
-    state: "PublicationChangeState"
+    state: "ExperimentRowState"
     """Whether the figure is known. pending: it is not due yet, or late. completed: it is known. failed: there is none,
-    and it does not count.
+    and it does not count. rejected: a person or a check has kept the item from being published, and it counts as the
+    lowest figure.
     """
     due_at: str
     """Time at which the figure was due."""
 
+
+ExperimentRowState = Union[Literal["pending", "completed", "failed", "rejected"], str]
+"""Whether the figure is known. pending: it is not due yet, or late. completed: it is known. failed: there is none, and
+it does not count. rejected: a person or a check has kept the item from being published, and it counts as the lowest
+figure.
+"""
 
 ExperimentState = Union[Literal["draft", "running", "decided", "inconclusive", "stopped"], str]
 """State. draft: it has not begun. running: items get arms. decided: there is a winner. inconclusive: the budget is used
@@ -5487,7 +5446,24 @@ class ExperimentStopping(TypedDict):
     """Least effect that matters: how much more often than by chance a post of an arm does better than one of the first
     arm. Once all intervals are within it, the experiment ends as inconclusive. Default: 0.05.
     """
+    design: NotRequired["ExperimentStoppingDesign"]
+    """How the result is tested. always_valid: it may be looked at after each post, and ends as soon as there is a
+    winner. planned_looks: there are five looks, after each fifth of the posts of the budget, and all arms are given
+    equally often. This needs fewer posts: use it if you have fewer than about 300. Default: always_valid.
+    """
 
+
+ExperimentStoppingDesign = Union[Literal["always_valid", "planned_looks"], str]
+"""How the result is tested. always_valid: it may be looked at after each post, and ends as soon as there is a winner.
+planned_looks: there are five looks, after each fifth of the posts of the budget, and all arms are given equally
+often. This needs fewer posts: use it if you have fewer than about 300. Default: always_valid.
+"""
+
+ExperimentStoppingDesignInput = Literal["always_valid", "planned_looks"]
+"""How the result is tested. always_valid: it may be looked at after each post, and ends as soon as there is a winner.
+planned_looks: there are five looks, after each fifth of the posts of the budget, and all arms are given equally
+often. This needs fewer posts: use it if you have fewer than about 300. Default: always_valid.
+"""
 
 
 class ExperimentStoppingInput(TypedDict):
@@ -5498,6 +5474,11 @@ class ExperimentStoppingInput(TypedDict):
     min_effect: NotRequired[float]
     """Least effect that matters: how much more often than by chance a post of an arm does better than one of the first
     arm. Once all intervals are within it, the experiment ends as inconclusive. Default: 0.05.
+    """
+    design: NotRequired["ExperimentStoppingDesignInput"]
+    """How the result is tested. always_valid: it may be looked at after each post, and ends as soon as there is a
+    winner. planned_looks: there are five looks, after each fifth of the posts of the budget, and all arms are given
+    equally often. This needs fewer posts: use it if you have fewer than about 300. Default: always_valid.
     """
 
 
@@ -11013,6 +10994,58 @@ ReviewPermission = Union[Literal["view", "decide"], str]
 
 ReviewPermissionInput = Literal["view", "decide"]
 """What people may do: view, or also decide. Default: view."""
+
+
+class RevokedKey(TypedDict):
+    """A key that was revoked."""
+
+    id: str
+    """Unique id (TypeID). Ids sort by creation time."""
+    created_at: str
+    """Time of creation, UTC."""
+    updated_at: str
+    """Time of the last change, UTC."""
+    version: int
+    """Increased by every change. It is the ETag, for If-Match."""
+    metadata: Dict[str, str]
+    """Your own key-value pairs."""
+    name: str
+    """Name of the key."""
+    kind: "Mode"
+    """live: spends credits and publishes. test: uses the sandbox."""
+    prefix: str
+    """The first 13 characters of the secret."""
+    last4: str
+    """The last 4 characters of the secret."""
+    scopes: List["Scope"]
+    """Scopes of the key."""
+    ip_allow_list: List[str]
+    """Address ranges that may use the key. Empty: all."""
+    state: "ApiKeyState"
+    """State of the key. A request with a revoked or expired key fails with 401."""
+    expires_at: Optional[str]
+    """Time at which the key expires. Null: never."""
+    spend_limit_credits: Optional[int]
+    """Credits that the key may spend in a calendar month (UTC). Null: no limit of its own."""
+    mandate: Optional["ApiKeyMandate"]
+    """Mandate of the key, which bounds what an agent does with it: it holds for the key and for the keys that it
+    creates. Null: none.
+    """
+    profile_ids: List[str]
+    """Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account."""
+    old_secrets: List["ApiKeyOldSecret"]
+    """Earlier secrets that still work after a rotation. A request with one of them cannot manage API keys."""
+    last_used_at: Optional[str]
+    """Time of the last request, to the minute. Null: never used."""
+    last_used_ip: Optional[str]
+    """Address of the first request of that minute."""
+    created_by: str
+    """Id of the key that created it, or operator."""
+    revoked_keys: Optional[int]
+    """Number of keys that it created, directly or through others: all of them are revoked now. Null without
+    include_created.
+    """
+
 
 Role = Union[Literal["owner", "admin", "developer", "auditor"], str]
 """owner: everything. admin: everything except changing owners. developer: everything except people and sign-on, and of

@@ -309,7 +309,7 @@ export const experimentsDescription: INodeProperties[] = [
         name: 'stopping',
         type: 'json',
         default: '{}',
-        description: 'When it ends before. Members: alpha, min_effect.',
+        description: 'When it ends before. Members: alpha, min_effect, design.',
         routing: { send: { type: 'body', property: 'stopping', preSend: [json('stopping')] } },
       },
     ],

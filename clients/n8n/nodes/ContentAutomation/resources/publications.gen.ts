@@ -247,7 +247,7 @@ export const publicationsDescription: INodeProperties[] = [
         name: 'to',
         type: 'dateTime',
         default: '',
-        description: 'Only what is planned, or was published, before this time (RFC 3339), up to 366 days after from. Absent: in 60 days, or 90 days after from.',
+        description: 'Only what is planned, or was published, before this time (RFC 3339). Absent: in 60 days, or 90 days after from.',
         routing: {
           send: {
             type: 'query',
