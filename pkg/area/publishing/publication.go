@@ -359,8 +359,10 @@ func (e Entry) metric(name string) *int64 {
 }
 
 // find reads the row of a publication, and its item, without the publications, as the index lists it. The id of a
-// publication has the time at which its item was created.
-func (s *Service) find(ctx context.Context, publicationID string) (it store.Item, row item.Row, err error) {
+// publication has the time at which its item was created. Where found is not nil, it gets the items that were created
+// then, as the table has them, their publications, and the readings of the publication.
+func (s *Service) find(ctx context.Context, publicationID string, found *[]store.Item) (it store.Item, row item.Row,
+	err error) {
 	missing := errs.Missing("publication", publicationID)
 	at, ok := id.Time(publicationID)
 	if !ok || !id.Valid(id.Publication, publicationID) {
@@ -374,7 +376,7 @@ func (s *Service) find(ctx context.Context, publicationID string) (it store.Item
 		if err != nil {
 			return it, row, err
 		}
-		if it, row, err = s.among(ctx, page.Items, publicationID); err != nil || row.ID != "" {
+		if it, row, err = s.among(ctx, page.Items, publicationID, found); err != nil || row.ID != "" {
 			return it, row, err
 		}
 		if q.After = page.Next; q.After == nil {
@@ -384,8 +386,8 @@ func (s *Service) find(ctx context.Context, publicationID string) (it store.Item
 }
 
 // among is find among the items of a list. The row is the zero value if none of them has the publication.
-func (s *Service) among(ctx context.Context, listed []store.Item, publicationID string) (it store.Item, row item.Row,
-	err error) {
+func (s *Service) among(ctx context.Context, listed []store.Item, publicationID string,
+	all *[]store.Item) (it store.Item, row item.Row, err error) {
 	var keys []store.Key
 	of := map[string]store.Item{}
 	listed = slices.DeleteFunc(listed, func(it store.Item) bool { return !auth.FromContext(ctx).Sees(it.Owner) })
@@ -396,7 +398,16 @@ func (s *Service) among(ctx context.Context, listed []store.Item, publicationID 
 		}
 		keys, of[r.Item.ID] = append(keys, r.Item.PublicationKeys()...), listed[i]
 	}
+	if all != nil {
+		keys = append(keys, item.ReadingsKey(publicationID))
+		for i := range listed {
+			keys = append(keys, listed[i].Key)
+		}
+	}
 	rows, err := s.db.GetAll(ctx, keys...)
+	if all != nil {
+		*all = rows
+	}
 	is := func(found *store.Item) bool {
 		if err == nil && found.Kind == item.PublicationKind {
 			row, err = item.DecodeRow(found)
@@ -425,7 +436,7 @@ func (s *Service) among(ctx context.Context, listed []store.Item, publicationID 
 }
 
 func (s *Service) get(ctx context.Context, in *PublicationPath) (out item.PublishedPost, err error) {
-	_, row, err := s.find(ctx, in.ID)
+	_, row, err := s.find(ctx, in.ID, nil)
 	if err != nil {
 		return out, err
 	}
@@ -448,11 +459,7 @@ func (s *Service) show(ctx context.Context, pub *item.Publication,
 // change starts a change of a published post.
 func (s *Service) change(ctx context.Context, tx *store.Tx, publicationID string, match httpapi.IfMatch, kind string,
 	caption *string) (out item.PublishedPost, err error) {
-	listed, _, err := s.find(ctx, publicationID)
-	if err != nil {
-		return out, err
-	}
-	it, r, _, err := item.Lookup(ctx, s.db, listed.Owner, listed.PK)
+	it, r, history, err := s.whole(ctx, publicationID)
 	if err != nil {
 		return out, err
 	}
@@ -480,7 +487,36 @@ func (s *Service) change(ctx context.Context, tx *store.Tx, publicationID string
 	if err := item.Replace(tx, it, r); err != nil {
 		return out, err
 	}
-	return s.show(ctx, pub, r.Item.FactoryID)
+	return pub.Shown(r.Item.FactoryID, limits, history)
+}
+
+// whole reads the item of a publication with all its publications, and the readings of the publication, in one round
+// trip after that of the index.
+func (s *Service) whole(ctx context.Context, publicationID string) (it store.Item, r *item.Record,
+	history store.Item, err error) {
+	var found []store.Item
+	listed, _, err := s.find(ctx, publicationID, &found)
+	if err != nil {
+		return it, nil, history, err
+	}
+	var under []store.Item
+	for _, one := range found {
+		switch {
+		case one.Key == listed.Key && one.Version == listed.Version:
+			under = slices.Insert(under, 0, one)
+		case one.Kind == item.PublicationKind && one.PK == listed.PK:
+			under = append(under, one)
+		case one.Key == item.ReadingsKey(publicationID):
+			history = one
+		}
+	}
+	if len(under) > 0 && under[0].Kind == item.ItemKind {
+		r, err = item.Of(under)
+		it = under[0]
+	} else { // the index lags
+		it, r, _, err = item.Lookup(ctx, s.db, listed.Owner, listed.PK)
+	}
+	return it, r, history, err
 }
 
 // accountsOf returns the accounts that each item is, or would be, published to: those that it names, or else those of

@@ -332,7 +332,7 @@ func (s *Service) registerDossiers(r *httpapi.Router) {
 }
 
 func (s *Service) dossier(ctx context.Context, in *PublicationPath) (out SignedDossier, err error) {
-	it, row, err := s.find(ctx, in.ID)
+	it, row, err := s.find(ctx, in.ID, nil)
 	if err != nil {
 		return out, err
 	}
