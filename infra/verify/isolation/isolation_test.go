@@ -77,7 +77,7 @@ var outcomes = map[string]outcome{
 	"listProfiles": "its own profile",
 }
 
-// expected returns the outcome of an operation. Without an entry it follows from what the operation declares. It is empty
+// expected returns the outcome of an operation. Without an entry it follows from the declaration. It is empty
 // if nothing follows.
 func expected(operation string, route httpapi.Route) outcome {
 	o, ok := outcomes[operation]

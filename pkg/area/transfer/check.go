@@ -428,7 +428,8 @@ var sketches = map[string]sketch{
 	},
 	"experiment": {
 		in: "factory_id question factors.name factors.arms metric.name metric.platform metric.after_hours " +
-			"budget.posts budget.credits budget.days stopping.alpha stopping.min_effect",
+			"budget.posts budget.credits budget.days stopping.alpha stopping.min_effect " +
+			"stopping.design",
 		computed: "profile_id state ended_at",
 		reset:    "auto_apply started_at posts used_credits needed_posts results winners proposal_id",
 	},

@@ -38,8 +38,10 @@ func planned(seed uint64, n int, score func(chance *rand.Rand, i int, treated bo
 
 func TestPlannedLooksClaimNothingByChance(t *testing.T) {
 	worlds := map[string]func(chance *rand.Rand, i int, treated bool) float64{
-		"uniform":           func(chance *rand.Rand, _ int, _ bool) float64 { return chance.Float64() },
-		"drifts":            func(chance *rand.Rand, i int, _ bool) float64 { return (chance.Float64() + float64(i)/100) / 3 },
+		"uniform": func(chance *rand.Rand, _ int, _ bool) float64 { return chance.Float64() },
+		"drifts": func(chance *rand.Rand, i int, _ bool) float64 {
+			return (chance.Float64() + float64(i)/100) / 3
+		},
 		"zero mostly":       func(chance *rand.Rand, _ int, _ bool) float64 { return math.Floor(chance.Float64() * 1.05) },
 		"swings every week": func(chance *rand.Rand, i int, _ bool) float64 { return (chance.Float64() + float64(i%7)) / 7 },
 	}

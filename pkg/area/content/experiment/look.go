@@ -166,7 +166,8 @@ func Delete(ctx context.Context, db *store.DB, tx *store.Tx, o tenant.Owner, of 
 	}
 	out := all[0]
 	failed := out.Known || of.Item.Failure != nil && !rejected(&of.Item, r.Metric.Platform)
-	r.Deleted = append(r.Deleted, Deleted{of.Item.ID, *of.Item.Experiment, of.Item.Kind, out.Value, out.Known, !failed, now})
+	r.Deleted = append(r.Deleted, Deleted{Item: of.Item.ID, Trial: *of.Item.Experiment, Kind: of.Item.Kind,
+		Value: out.Value, Known: out.Known, Rejected: !failed, At: now})
 	return tx.Rewrite(it, r)
 }
 
