@@ -674,7 +674,8 @@ func ParseCIDRs(list []string, param string) ([]string, error) {
 			p, err = netip.PrefixFrom(a, a.BitLen()), nil
 		}
 		if err != nil {
-			return nil, errs.Invalid(param+"/"+strconv.Itoa(i), "is not an address range in CIDR notation; write it as "+
+			return nil, errs.Invalid(param+"/"+strconv.Itoa(i), "is not an address range in CIDR notation; write it "+
+				"as "+
 				"203.0.113.0/24 or 2001:db8::/32")
 		}
 		if p.Addr().Is4In6() {

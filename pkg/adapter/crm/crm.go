@@ -208,7 +208,8 @@ func Classify(a wire.Answer) *platform.Error {
 	case http.StatusNotFound, http.StatusGone:
 		return NotFound()
 	case http.StatusPaymentRequired:
-		return platform.Later(platform.CodePlatformUnavailable, "The account of the CRM is not paid.").WithWait(time.Hour)
+		return platform.Later(platform.CodePlatformUnavailable, "The account of the CRM is not "+
+			"paid.").WithWait(time.Hour)
 	case http.StatusForbidden:
 		return platform.Reject(platform.CodeMissingPermission, "The CRM does not permit this to the connected user.")
 	case http.StatusBadRequest, http.StatusUnprocessableEntity:

@@ -147,7 +147,8 @@ func (s *Events) read(ctx context.Context, in *eventsInput) (httpapi.Page[event.
 	if in.ObjectID != "" {
 		made, ok := id.Time(in.ObjectID)
 		if !ok {
-			return none, errs.Invalid("object_id", "must be the whole id of a resource, such as cnt_01h455vb4pex5vsknk084sn02q")
+			return none, errs.Invalid("object_id", "must be the whole id of a resource, such as "+
+				"cnt_01h455vb4pex5vsknk084sn02q")
 		}
 		q.From = max(q.From, id.First(id.Event, made.Add(-skew))) // earlier events are not about it
 	}

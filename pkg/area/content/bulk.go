@@ -124,7 +124,8 @@ type bulker struct{ *Service }
 
 // register adds the operation that changes the publication of many items to the router.
 func (s bulker) register(r *httpapi.Router) {
-	bulk := op("bulkPublishing", http.MethodPost, "/v1/publishing/bulk", auth.ContentPublish, "Approve, schedule or publish many items",
+	bulk := op("bulkPublishing", http.MethodPost, "/v1/publishing/bulk", auth.ContentPublish, "Approve, schedule or "+
+		"publish many items",
 		"Approves, schedules, publishes or unschedules up to 100 content items, by the rules and with the events of "+
 			"the operations for one item. It counts as one call. `mode: each` changes what can be changed, and each "+
 			"result has the item or its error, with status 200. `mode: all` checks all items first: if one is "+
@@ -153,7 +154,8 @@ func (b bulkBody) Rules() error {
 		}
 	}
 	if sent != 1 {
-		return errs.Invalid("/content_item_ids", "send content_item_ids, items or content_plan_id, and only one of them")
+		return errs.Invalid("/content_item_ids", "send content_item_ids, items or content_plan_id, and only one of "+
+			"them")
 	}
 	var found []error
 	refuse := func(sent bool, param, why string) {

@@ -84,7 +84,8 @@ func (a *references) product(b createBody, now time.Time) (*item.Product, error)
 		return nil, errs.MissingAt("/product_id", product.ItemKind, b.ProductID)
 	}
 	if r.FactoryID != b.FactoryID {
-		return nil, errs.Invalid("/product_id", "is the id of a product of another factory than %s. Use one of that factory", b.FactoryID)
+		return nil, errs.Invalid("/product_id", "is the id of a product of another factory than %s. Use one of that "+
+			"factory", b.FactoryID)
 	}
 	if r.State == product.Archived {
 		return nil, errs.Invalid("/product_id", "is an archived product. Set its state to active first")
@@ -647,7 +648,8 @@ func (a *references) draw(b *createBody, now time.Time) error {
 		return errs.MissingAt("/experiment_id", "experiment", b.ExperimentID)
 	}
 	if e.FactoryID != b.FactoryID {
-		return errs.Invalid("/experiment_id", "is the id of an experiment of another factory than %s. Use one of that factory", b.FactoryID)
+		return errs.Invalid("/experiment_id", "is the id of an experiment of another factory than %s. Use one of "+
+			"that factory", b.FactoryID)
 	}
 	if b.Source == item.SourceProvided {
 		return errs.Invalid("/experiment_id", "is for generated items: leave it out with source provided")

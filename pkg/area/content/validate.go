@@ -48,7 +48,8 @@ type PublishProposal struct {
 	RulesAt time.Time
 }
 
-var _ = format.Define("problem-code", format.Format{Values: format.Words("post kind account attached quota slot_taken " +
+var _ = format.Define("problem-code", format.Format{Values: format.Words("post kind account attached quota " +
+	"slot_taken " +
 	"published approval state mandate rule body")})
 
 // Problem is a reason for which a publication would be refused, or fail.

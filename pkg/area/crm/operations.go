@@ -181,8 +181,10 @@ func (s *Service) Register(r *httpapi.Router) {
 		Description: "Takes a JSON merge patch (RFC 7396). `mapping.products` imports the products of the CRM into " +
 			"the factory, which is of type `seller`, and needs the scope products:write. Each entry of " +
 			"`mapping.stages` makes a content item of a deal that enters the stage, once, and writes a note with the " +
-			"result to the deal; it needs the scope content:write. The content is made on behalf of the caller who has " +
-			"set the mapping: it counts toward the spend limit of that key, and is published automatically only if that key " +
+			"result to the deal; it needs the scope content:write. The content is made on behalf of the caller who " +
+			"has " +
+			"set the mapping: it counts toward the spend limit of that key, and is published automatically only if " +
+			"that key " +
 			"has the scope content:publish.",
 		Opens:        httpapi.Spending | httpapi.Publishing,
 		Errors:       []errs.Code{errs.NotFound, errs.WrongFactoryType, errs.InvalidState},

@@ -84,7 +84,8 @@ func (w *Suggester) Suggest(ctx context.Context, r *task.Run) error {
 	}
 	var c *Record
 	var of *item.Record
-	answer, err := ask.Talk[suggestion]{Models: w.Providers, Name: "reply", Questions: mostAsked, Failures: mostFailures,
+	answer, err := ask.Talk[suggestion]{Models: w.Providers, Name: "reply", Questions: mostAsked,
+		Failures: mostFailures,
 		NextQuestion: func(ctx context.Context, known suggestion) (q ask.Question, err error) {
 			if _, c, of, err = w.read(ctx, r, p); err != nil {
 				return q, task.Again(err)

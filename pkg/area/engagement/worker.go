@@ -410,7 +410,8 @@ const mostLooks = 8
 var (
 	lateReply = &Failure{Code: item.FailedTimeout, Retryable: true,
 		Message: "The platform did not take the reply in time. Send it again."}
-	lostReply = &Failure{Code: string(platform.CodeOutcomeUnknown), Message: "The platform's answer was lost. Look at " +
+	lostReply = &Failure{Code: string(platform.CodeOutcomeUnknown), Message: "The platform's answer was lost. Look " +
+		"at " +
 		"the comments of the post: the reply may exist."}
 )
 

@@ -251,7 +251,8 @@ func (w *Worker) remove(ctx context.Context, s *task.Run, r *Record, p *progress
 	owners := r.owners()
 	deleted, pause, done, err := w.Next(ctx, owners[p.Mode], &p.Pass, time.Time{}, r.kept())
 	if err != nil && s.Failures >= mostFailures {
-		slog.Warn("items are not deleted as their operation does", "task", s.ID, "kind", OwnedKinds[p.At].Name, "error", err)
+		slog.Warn("items are not deleted as their operation does", "task", s.ID, "kind", OwnedKinds[p.At].Name, "error",
+			err)
 		if done = p.At+1 == len(OwnedKinds); !done {
 			p.At, p.Cursor = p.At+1, nil
 		}

@@ -163,7 +163,8 @@ var Rules = []Rule{
 	{
 		ID: PriorPrice, Version: 1, Jurisdiction: EU, From: day(2022, time.May, 28, 2),
 		Reads: "the discount, the prior price and the price history of a product",
-		Requirement: "An announced reduction names the lowest price of the 30 days before it began, and is computed from " +
+		Requirement: "An announced reduction names the lowest price of the 30 days before it began, and is computed " +
+			"from " +
 			"that price.",
 		Source: "Directive 98/6/EC, Article 6a; CJEU C-330/23",
 		URL:    "https://eur-lex.europa.eu/eli/dir/1998/6/2022-05-28",
@@ -192,7 +193,8 @@ var Rules = []Rule{
 	{
 		ID: PublicDisclosure, Version: 1, Jurisdiction: EU, From: day(2026, time.August, 2, 2),
 		Reads: "the type of the factory, the approval, and the text",
-		Requirement: "Generated texts on matters of public interest say that they were generated, unless a person has " +
+		Requirement: "Generated texts on matters of public interest say that they were generated, unless a person " +
+			"has " +
 			"reviewed them.",
 		Source:  "Regulation (EU) 2024/1689, Article 50(4), second subparagraph",
 		URL:     "https://eur-lex.europa.eu/eli/reg/2024/1689/oj",
@@ -223,10 +225,11 @@ var Rules = []Rule{
 	},
 	{
 		ID: AdMarked, Version: 1, Jurisdiction: "RU", From: day(2022, time.September, 1, 3),
-		Reads:       "ad_marking, promotion_id, paid partnerships, and the platform",
-		Requirement: "Advertising on the internet says so, names the advertiser, and has the identifier of its register.",
-		Source:      "Federal Law 38-FZ, Article 18.1, as amended by 347-FZ of 2 July 2021",
-		URL:         "http://publication.pravo.gov.ru/Document/View/0001202107020001",
+		Reads: "ad_marking, promotion_id, paid partnerships, and the platform",
+		Requirement: "Advertising on the internet says so, names the advertiser, and has the identifier of its " +
+			"register.",
+		Source: "Federal Law 38-FZ, Article 18.1, as amended by 347-FZ of 2 July 2021",
+		URL:    "http://publication.pravo.gov.ru/Document/View/0001202107020001",
 		Mend: "Set ad_marking with advertiser, tax_id and the erid that an operator of advertising data has " +
 			"assigned, on the item, its factory or its profile.",
 		applies: func(f Facts) bool { return f.Advertising && f.Platform != "" },

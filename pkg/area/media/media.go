@@ -26,7 +26,8 @@ var (
 		Values: format.Words("not_uploaded not_fetched too_large size_mismatch checksum_mismatch type_mismatch " +
 			"unreadable internal")})
 	_ = format.Define("media-mime", format.Format{
-		Values: format.Words("image/jpeg image/png image/webp image/heic image/heif image/avif audio/mpeg audio/wav audio/aac audio/mp4 video/mp4")})
+		Values: format.Words("image/jpeg image/png image/webp image/heic image/heif image/avif audio/mpeg audio/wav " +
+			"audio/aac audio/mp4 video/mp4")})
 )
 
 // ItemKind is the kind of a media in the table.

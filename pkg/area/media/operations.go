@@ -67,7 +67,8 @@ func (s *Service) Register(r *httpapi.Router) {
 			"is removed. MP4 videos and M4A recordings lose theirs, too, and all tracks but those of pictures and "+
 			"sound. A file without any of it stays as it is, byte for byte. Of a video, the length is that of what "+
 			"plays, and `width` and `height` are those of the picture as it is shown. "+
-			"A media is deleted 30 days after its last use. Up to 100 may be pending, and all together have up to 1 TiB, those of test keys 25 GiB.").Opening(httpapi.Nothing)
+			"A media is deleted 30 days after its last use. Up to 100 may be pending, and all together have up to 1 "+
+			"TiB, those of test keys 25 GiB.").Opening(httpapi.Nothing)
 	create.Status = http.StatusCreated
 	create.Errors = []errs.Code{errs.NotFound, errs.QueueFull}
 	create.FixedMembers = map[string]string{"url": "send the address of the file as source_url"}

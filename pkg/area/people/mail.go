@@ -418,7 +418,8 @@ func (m *Message) compose(language string, n *person.News, link string) error {
 	said := struct {
 		Language, Subject, Text, Link, Button, Why, Leave, Stop string
 		Items                                                   []string
-	}{language, m.Subject, w.of(n.TextName + ".text"), link, w.of(n.TextName + ".button"), w.of("why." + string(n.Notice)),
+	}{language, m.Subject, w.of(n.TextName + ".text"), link, w.of(n.TextName + ".button"),
+		w.of("why." + string(n.Notice)),
 		m.Leave, w.of("stop"), items}
 	var out bytes.Buffer
 	if err := mailPage().Execute(&out, said); err != nil {

@@ -143,7 +143,8 @@ func (s *Service) Register(r *httpapi.Router) {
 		"Takes a JSON merge patch (RFC 7396). The role takes effect on the person's next request. The last owner "+
 			"stays an owner.").Opening(httpapi.Right)
 	update.Errors = append(update.Errors, errs.InvalidState, errs.VersionMismatch)
-	update.FixedMembers = map[string]string{"email": "invite the other address", "name": "it comes from the person's sign-in",
+	update.FixedMembers = map[string]string{"email": "invite the other address", "name": "it comes from the person's " +
+		"sign-in",
 		"state": "DELETE /v1/people/{person_id} removes the person"}
 	httpapi.Write(r, update, s.update)
 
@@ -313,7 +314,8 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 	case set.Role == auth.Owner && by != auth.Owner:
 		return out, errOwners
 	case !set.Role.Known():
-		return out, errs.Invalid("/role", "%s", text.NotOneOf(string(set.Role), []string{"owner", "admin", "developer", "auditor"}))
+		return out, errs.Invalid("/role", "%s", text.NotOneOf(string(set.Role), []string{"owner", "admin", "developer",
+			"auditor"}))
 	}
 	s.people.SetRole(tx, &r, it.Account, set.Role)
 	r.Metadata = set.Metadata.OrEmpty()

@@ -472,7 +472,8 @@ func whereOf(b createBody, f factory.Factory) (zone, country string, err error) 
 		return time.UTC.String(), country, nil
 	}
 	if _, err := factory.Zone(zone); err != nil {
-		return time.UTC.String(), country, errs.Invalid("/timezone", "is not an IANA time zone; write it as Europe/Berlin")
+		return time.UTC.String(), country, errs.Invalid("/timezone", "is not an IANA time zone; write it as "+
+			"Europe/Berlin")
 	}
 	return zone, country, nil
 }

@@ -89,7 +89,8 @@ func checkExperiment(param, experimentID string, r *experiment.Record, factoryID
 	case r == nil:
 		return errs.MissingAt(param, experiment.ItemKind, experimentID)
 	case r.FactoryID != factoryID:
-		return errs.Invalid(param, "is the id of an experiment of another factory than %s. Use one of that factory", factoryID)
+		return errs.Invalid(param, "is the id of an experiment of another factory than %s. Use one of that "+
+			"factory", factoryID)
 	}
 	return nil
 }

@@ -122,7 +122,8 @@ func assign(ctx context.Context, tx *store.Tx, region string, now time.Time, fou
 			faults = append(faults, errs.MissingAt(param, ItemKind, productID))
 			continue
 		case r.FactoryID != p.FactoryID:
-			faults = append(faults, errs.Invalid(param, "is the id of a product of another factory than %s. Use one of that factory", p.FactoryID))
+			faults = append(faults, errs.Invalid(param, "is the id of a product of another factory than %s. Use one "+
+				"of that factory", p.FactoryID))
 			continue
 		case r.State == Archived && !slices.Contains(before, productID):
 			faults = append(faults, errs.Invalid(param, "is an archived product. Set its state to active first"))

@@ -95,7 +95,8 @@ func (s *Service) connect(ctx context.Context, tx *store.Tx, in *connectInput) (
 		}
 	}
 	if b.ReturnURL != "" && !safehttp.AllowsReturn(settings.ReturnURLs, b.ReturnURL) {
-		return out, errs.Invalid("/return_url", "is not among the account's return URLs. Ask the operator of the service "+
+		return out, errs.Invalid("/return_url", "is not among the account's return URLs. Ask the operator of the "+
+			"service "+
 			"to add it, or leave it out")
 	}
 	if b.LateAfterSeconds != nil {
@@ -364,7 +365,8 @@ type connectBody struct {
 // Rules refuses a body that names no account, and members that its platform does not take.
 func (b connectBody) Rules() error {
 	if b.Platform == "" && b.SocialAccountID == "" {
-		return errs.Invalid("/platform", "send platform, which is one of %s, or the social_account_id of an account to "+
+		return errs.Invalid("/platform", "send platform, which is one of %s, or the social_account_id of an account "+
+			"to "+
 			"connect again", strings.Join(registry.Names(), ", "))
 	}
 	if row, ok := registry.Find(string(b.Platform)); ok {
@@ -418,7 +420,8 @@ func (b connectBody) members(how platform.Connect, c platform.Capabilities) []cr
 func (b connectBody) unused(how platform.Connect, c platform.Capabilities) (found []error) {
 	for _, m := range b.members(how, c) {
 		if m.value != "" && !m.taken {
-			found = append(found, errs.Invalid(m.param, "is not taken by %s: leave it out. Its accounts are connected %s",
+			found = append(found, errs.Invalid(m.param, "is not taken by %s: leave it out. Its accounts are "+
+				"connected %s",
 				c.Label, ways[c.Connect]))
 		}
 	}
@@ -564,7 +567,8 @@ func (a *subject) Keep(ctx context.Context, tx *store.Tx, it store.Item, c conse
 	}
 	r, err := a.s.accept(ctx, tx, a.owner, *a.r, it, granted, own)
 	if errors.Is(err, errAnother) {
-		return consent.ConnectedSubject{}, &consent.OtherError{Message: "The account to connect again is " + string(a.r.Handle) +
+		return consent.ConnectedSubject{}, &consent.OtherError{Message: "The account to connect again " +
+			"is " + string(a.r.Handle) +
 			". Sign in to the platform with that one."}
 	}
 	name := r.Handle

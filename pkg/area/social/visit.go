@@ -285,7 +285,8 @@ func (a *Visit) afford(ctx context.Context, p Price) ([]Use, error) {
 		return nil, task.Again(err)
 	case wait > 0:
 		return nil, task.Permanent((&platform.Error{Kind: platform.Quota, Code: platform.CodeQuotaReached,
-			Message: "The calls of this platform have used up their share of the day. Try again later."}).WithWait(wait))
+			Message: "The calls of this platform have used up their share of the day. Try again " +
+				"later."}).WithWait(wait))
 	}
 	return all, nil
 }

@@ -435,17 +435,20 @@ var sketches = map[string]sketch{
 	},
 	"content_plan": {
 		in: "factory_id days posts_per_day content_types starts_on timezone country brief product_ids pillars.name " +
-			"pillars.weight campaigns.name campaigns.about campaigns.item_count campaigns.starts_on campaigns.ends_on " +
+			"pillars.weight campaigns.name campaigns.about campaigns.item_count campaigns.starts_on " +
+			"campaigns.ends_on " +
 			"product_share quality approve write_ahead_hours calendar.number calendar.content_item_id " +
 			"calendar.content_type calendar.publish_at calendar.topic calendar.pillar calendar.angle calendar.hook " +
 			"calendar.goal calendar.occasion calendar.campaign calendar.product_id calendar.state state " +
 			"failure.code failure.message",
-		computed: "calendar.content_plan_id calendar.created_at calendar.updated_at calendar.version items completed_at",
-		reset:    "experiment_id learned cost_estimate reserved_credits cost_credits quote_id rehearsal",
+		computed: "calendar.content_plan_id calendar.created_at calendar.updated_at calendar.version items " +
+			"completed_at",
+		reset: "experiment_id learned cost_estimate reserved_credits cost_credits quote_id rehearsal",
 	},
 	"content_item": {
 		in: "factory_id kind source fit format prompt script scenes.text scenes.visual scenes.on_screen " +
-			"duration_seconds visuals music cover aspect_ratio clip_seconds voice ad_marking.advertiser ad_marking.tax_id " +
+			"duration_seconds visuals music cover aspect_ratio clip_seconds voice ad_marking.advertiser " +
+			"ad_marking.tax_id " +
 			"ad_marking.erid deep_fake title headline caption hashtags quality warnings.code warnings.message " +
 			"warnings.facts.member warnings.facts.ask hooks hook_kind variants.*.title variants.*.caption " +
 			"variants.*.hashtags variants.*.media variants.*.cover language model media.id media.role media.url " +

@@ -38,7 +38,8 @@ func (c *Client) parse(raw string) (*url.URL, error) {
 	}
 	for _, b := range []byte(raw) {
 		if b <= ' ' || b >= 0x7f || b == '\\' {
-			return nil, blockedError("The URL may hold printable ASCII characters only, and no backslash: percent-encode " +
+			return nil, blockedError("The URL may hold printable ASCII characters only, and no backslash: " +
+				"percent-encode " +
 				"others, and write an international host name in its xn-- form.")
 		}
 	}
@@ -110,7 +111,8 @@ func (c *Client) checkName(host string) error {
 	last := labels[len(labels)-1]
 	switch {
 	case len(host) > 253 || slices.ContainsFunc(labels, notLabel):
-		return blockedError("The URL's host is not a valid name. Write it without a trailing dot, and an international " +
+		return blockedError("The URL's host is not a valid name. Write it without a trailing dot, and an " +
+			"international " +
 			"name in its xn-- form.")
 	case isNumber(last):
 		return blockedError("The URL's host is not a valid IPv4 address: write four decimal numbers.")

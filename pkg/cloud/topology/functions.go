@@ -11,8 +11,9 @@ func use(others ...Use) []Use { return append(slices.Clone(reads), others...) }
 
 // Functions are all the functions of the service.
 var Functions = []Function{
-	{Name: "authorizer", Trigger: AsAuthorizer, OwnProgram: true, Memory: 512, Timeout: 5 * time.Second, ReservedConcurrency: 200,
-		State: []Use{Get, Update}, CredentialsOnly: true},
+	{Name: "authorizer", Trigger: AsAuthorizer, OwnProgram: true, Memory: 512, Timeout: 5 * time.Second,
+		ReservedConcurrency: 200,
+		State:               []Use{Get, Update}, CredentialsOnly: true},
 
 	{Name: "account", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put, Update, Delete),
 		Audit: []Use{List, Put}, Media: Read},

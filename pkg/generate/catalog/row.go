@@ -65,5 +65,6 @@ func (c *cost) charge(of rate) Charge {
 
 // Profiles returns the inference profiles by which a model is called, or none.
 func (r Row) Profiles() []string {
-	return slices.DeleteFunc(strings.Split(r.ProviderOptions["profiles"], ","), func(name string) bool { return name == "" })
+	return slices.DeleteFunc(strings.Split(r.ProviderOptions["profiles"], ","),
+		func(name string) bool { return name == "" })
 }

@@ -157,7 +157,8 @@ func (m mix) surround(job *ffmpeg.Job) string {
 		case b.frames == 0:
 			continue
 		case b.sound:
-			job.Filter += fmt.Sprintf(";[%d:a]%s,volume=%.2fdB,%s%s", len(job.Inputs), heardAt, voiceLoudness-b.loudness,
+			job.Filter += fmt.Sprintf(";[%d:a]%s,volume=%.2fdB,%s%s", len(job.Inputs), heardAt,
+				voiceLoudness-b.loudness,
 				b.ending(), label)
 			job.Inputs = append(job.Inputs, b.Input)
 			order += label

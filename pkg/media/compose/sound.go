@@ -57,7 +57,8 @@ func (r *run) listen(ctx context.Context, in input) (measuredSound, error) {
 	loudness, ok := ffmpeg.LoudnessOf(report.Log)
 	switch {
 	case !ok || report.Time < in.length*9/10:
-		return measuredSound{}, unreadable(StageSound, in.about, fmt.Errorf("%v of %v could be read", report.Time, in.length))
+		return measuredSound{}, unreadable(StageSound, in.about, fmt.Errorf("%v of %v could be "+
+			"read", report.Time, in.length))
 	case loudness.Integrated <= ffmpeg.Silent:
 		return measuredSound{}, &Error{Code: CodeSilent, Stage: StageSound, About: in.about,
 			Message: "Nothing is to be heard in the file. Replace it."}

@@ -281,7 +281,8 @@ func (c *container) tile(i *item, l *layer) (err error) {
 		return broken("a tile of the kind %q", i.kind)
 	default:
 		named := map[string]string{"jpeg": "JPEG", "avc1": "H.264", "j2k1": "JPEG 2000", "vvc1": "VVC (H.266)",
-			"unci": "uncompressed samples", "mskC": "a mask", "evc1": "EVC", "lhv1": "layered HEVC", "hej2": "JPEG 2000"}
+			"unci": "uncompressed samples", "mskC": "a mask", "evc1": "EVC", "lhv1": "layered HEVC",
+			"hej2": "JPEG 2000"}
 		what := named[i.kind]
 		if what == "" {
 			what = "another codec"

@@ -209,7 +209,8 @@ func (d *Decoded) Within(ctx context.Context, box image.Point) (*image.NRGBA, er
 
 // long returns the error of a picture that takes more than the budget.
 func long(err error) error {
-	return fmt.Errorf("%w (%w)", &TooLargeError{"The picture takes too long to read. Save it again as a plain JPEG, or " +
+	return fmt.Errorf("%w (%w)", &TooLargeError{"The picture takes too long to read. Save it again as a plain JPEG, " +
+		"or " +
 		"smaller."}, err)
 }
 

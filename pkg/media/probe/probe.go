@@ -139,7 +139,8 @@ type Refused struct {
 func (e *Refused) Error() string { return "decode: " + e.Message }
 
 func broken(what string) error {
-	return &Refused{broken: true, Message: fmt.Sprintf("The file is not a whole %s. Check that it opens elsewhere, and that all of "+
+	return &Refused{broken: true, Message: fmt.Sprintf("The file is not a whole %s. Check that it opens elsewhere, "+
+		"and that all of "+
 		"it was sent.", what)}
 }
 
@@ -237,7 +238,8 @@ func cutOff(ctx context.Context, r io.ReaderAt, size int64) error {
 	})
 	switch {
 	case errors.Is(err, ErrUnsupported) || whole < size:
-		return &Refused{Message: fmt.Sprintf("The file is an MP4 that is cut off after %d bytes. Send all of it.", size)}
+		return &Refused{Message: fmt.Sprintf("The file is an MP4 that is cut off after %d bytes. Send all of "+
+			"it.", size)}
 	case err == nil && !described:
 		return &Refused{Message: "The file is an MP4 without the description of its content, as of a recording that " +
 			"was not ended. Repair or export it, and send it again."}
@@ -338,7 +340,8 @@ var forms = map[string]form{
 }
 
 // moving refuses a picture of several frames: the other ones would be lost without a word.
-const moving = "The picture is animated, and one picture is needed. Save one frame of it as JPEG, PNG or WebP, or all " +
+const moving = "The picture is animated, and one picture is needed. Save one frame of it as JPEG, PNG or WebP, or " +
+	"all " +
 	"of it as an MP4 video."
 
 // pixels reads the size of a picture from its headers.
@@ -449,7 +452,8 @@ func (d Decoder) heif(ctx context.Context, content []byte) (f Decoded, err error
 	case errors.Is(err, heif.ErrBroken):
 		return Decoded{}, broken("HEIC or AVIF picture")
 	case errors.Is(err, budget.ErrExceeded):
-		return Decoded{}, &Refused{TooLarge: true, Message: "The picture has more parts than one of a telephone or an " +
+		return Decoded{}, &Refused{TooLarge: true, Message: "The picture has more parts than one of a telephone or " +
+			"an " +
 			"editor. Convert it to JPEG, PNG or WebP."}
 	case err != nil:
 		return Decoded{}, err

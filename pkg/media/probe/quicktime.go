@@ -218,7 +218,8 @@ func encrypted() error {
 
 // codecNames are the names of codecs that cameras and editing programs write and platforms do not take.
 var codecNames = map[string]string{"apch": "Apple ProRes", "apcn": "Apple ProRes", "apcs": "Apple ProRes",
-	"apco": "Apple ProRes", "ap4h": "Apple ProRes", "ap4x": "Apple ProRes", "jpeg": "Motion JPEG", "mjpa": "Motion JPEG",
+	"apco": "Apple ProRes", "ap4h": "Apple ProRes", "ap4x": "Apple ProRes", "jpeg": "Motion JPEG",
+	"mjpa": "Motion JPEG",
 	"mjpb": "Motion JPEG", "AVdn": "Avid DNxHD", "AVdh": "Avid DNxHR", "s263": "H.263", "h263": "H.263",
 	"SVQ1": "Sorenson Video", "SVQ3": "Sorenson Video", "rle ": "QuickTime Animation", "png ": "PNG",
 	"CFHD": "CineForm", "vvc1": "H.266", "vvi1": "H.266", "dvc ": "DV", "dvcp": "DV", "dvpp": "DV", "mp4v": "MPEG-4"}

@@ -201,7 +201,8 @@ var Kinds = []Kind{
 		Changes:   []string{"createAutomation", "updateAutomation"},
 		EndEffect: "`failed` with `authority_ended`, and the event `automation.failed`"},
 	{Name: "experiment", Document: "pkg/area/content/experiment.Record", Item: "experiment",
-		Acts: "changes its factory as its result says, with auto_apply", RequiredScopes: []auth.Scope{auth.FactoriesWrite},
+		Acts: "changes its factory as its result says, with " +
+			"auto_apply", RequiredScopes: []auth.Scope{auth.FactoriesWrite},
 		Content: []string{"factors", "auto_apply"}, Changes: []string{"createExperiment"},
 		EndEffect: "its result stays, and is applied by people alone"},
 	{Name: "import", Document: "pkg/area/transfer.importRecord", Item: "import",
@@ -220,7 +221,8 @@ var Kinds = []Kind{
 		Acts: "connects the CRM of whoever opens it", RequiredScopes: []auth.Scope{auth.AccountManage},
 		Changes: []string{"connectIntegration"}, EndEffect: "the page answers 403, and nothing is connected"},
 	{Name: "review link", Document: "pkg/area/publishing.linkRecord", Item: "review_link",
-		Acts: "shows content, and decides about it", RequiredScopes: []auth.Scope{auth.ContentRead, auth.ContentPublish},
+		Acts: "shows content, and decides about " +
+			"it", RequiredScopes: []auth.Scope{auth.ContentRead, auth.ContentPublish},
 		Content: []string{"content_item_ids", "factory_id", "may", "expires_at"},
 		Changes: []string{"createReviewLink"}, EndEffect: "`expired`; the page answers 404"},
 	{Name: "sign-on connection", Document: "pkg/record/connection.Connection",

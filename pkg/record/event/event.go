@@ -132,13 +132,15 @@ var Types = []struct {
 		"person that it acts for has none any more: connect it again"},
 	{AutomationFailed, auth.ContentRead, "An automation has failed five times in a row, or the key or person that it " +
 		"acts for has no access any more. It makes nothing until it is set to active"},
-	{ModelRetiring, auth.FactoriesRead, "A model that a factory names ends in about 60 days, or 45 if its provider is bedrock, " +
+	{ModelRetiring, auth.FactoriesRead, "A model that a factory names ends in about 60 days, or 45 if its provider " +
+		"is bedrock, " +
 		"or sooner if the provider has told it late"},
 	{ExperimentDecided, auth.FactoriesRead, "An experiment has ended by itself: its state is decided, with winners, " +
 		"or inconclusive"},
 	{MediaReady, auth.ContentRead, "A media is ready; GET has its signed URL, which the event leaves out"},
 	{MediaRejected, auth.ContentRead, "A media was rejected; reason says why"},
-	{PostImportCompleted, auth.SocialManage, "The earlier posts of a social account were read, or their import has failed"},
+	{PostImportCompleted, auth.SocialManage, "The earlier posts of a social account were read, or their import has " +
+		"failed"},
 	{ExportCompleted, auth.AccountManage, "An export has ended: its parts are ready, or it has failed"},
 	{ImportCompleted, auth.AccountManage, "An import has ended: its resources are there, or it has failed"},
 }

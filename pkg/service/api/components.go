@@ -188,7 +188,8 @@ func shareMembers(doc *huma.OpenAPI) {
 		}
 		if schemas[requestID] == nil {
 			shared := *member
-			shared.Description = "Id of the request; the same as the header X-Request-Id, except in a replayed response, " +
+			shared.Description = "Id of the request; the same as the header X-Request-Id, except in a replayed " +
+				"response, " +
 				"which has the id of the first request"
 			schemas[requestID] = &shared
 		}
@@ -292,7 +293,8 @@ type bodyShape struct {
 
 // sharedMembers are members that several shapes of a body have, but not all, by the name of their schema.
 var sharedMembers = map[string][]string{
-	"GeneratedItemBase": {"format", "headline", "show_headline", "script", "scenes", "slides", "model", "duration_seconds",
+	"GeneratedItemBase": {"format", "headline", "show_headline", "script", "scenes", "slides", "model",
+		"duration_seconds",
 		"visuals", "music", "cover", "product_id", "promotion_id", "deep_fake", "experiment_id", "sandbox"},
 }
 
@@ -345,10 +347,12 @@ func shapes() map[string][]bodyShape {
 	return map[string][]bodyShape{
 		"WebhookCreate": {
 			{name: "UrlWebhookCreate", text: "Webhook that sends to a URL", required: []string{"url"}},
-			{name: "AwsWebhookCreate", text: "Webhook that sends into an AWS account", required: []string{"destination"}},
+			{name: "AwsWebhookCreate", text: "Webhook that sends into an AWS account",
+				required: []string{"destination"}},
 		},
 		"ReviewLinkCreate": {
-			{name: "ItemsReviewLinkCreate", text: "Link that shows content items", required: []string{"content_item_ids"}},
+			{name: "ItemsReviewLinkCreate", text: "Link that shows content items",
+				required: []string{"content_item_ids"}},
 			{name: "FactoryReviewLinkCreate", text: "Link that shows the items of a factory",
 				required: []string{"factory_id"}},
 		},
@@ -359,7 +363,8 @@ func shapes() map[string][]bodyShape {
 		"ContentItemBulkCreate": {
 			{name: "IdsBulkCreate", text: "Items by their ids", required: []string{"action", "content_item_ids"}},
 			{name: "ItemsBulkCreate", text: "Items with what differs for each", required: []string{"action", "items"}},
-			{name: "PlanBulkCreate", text: "Items of a content plan that wait", required: []string{"action", "content_plan_id"},
+			{name: "PlanBulkCreate", text: "Items of a content plan that wait", required: []string{"action",
+				"content_plan_id"},
 				values: map[string][]string{"action": {"approve", "schedule", "unschedule"}}},
 		},
 		"OwnMediaCreate": {
@@ -387,9 +392,11 @@ func shapes() map[string][]bodyShape {
 		},
 		"ContentItemCreate": {
 			{name: "PromptItemCreate", text: "Item that is generated", required: []string{"prompt"},
-				with: "GeneratedItemBase", optional: []string{"source"}, values: map[string][]string{"source": {"generated"}}},
-			{name: "RetoldItemCreate", text: "Item that retells another one", required: []string{"from_content_item_id"},
-				with: "GeneratedItemBase", optional: []string{"source", "prompt", "from_parts", "reuse"},
+				with: "GeneratedItemBase", optional: []string{"source"},
+				values: map[string][]string{"source": {"generated"}}},
+			{name: "RetoldItemCreate", text: "Item that retells another one",
+				required: []string{"from_content_item_id"},
+				with:     "GeneratedItemBase", optional: []string{"source", "prompt", "from_parts", "reuse"},
 				values: map[string][]string{"source": {"generated"}}},
 			{name: "ProvidedItemCreate", text: "Item of your own media or text", required: []string{"source"},
 				optional: []string{"media", "fit", "ai_generated", "labelled", "deep_fake"},
@@ -397,7 +404,8 @@ func shapes() map[string][]bodyShape {
 		},
 		"IntegrationConnect": {
 			{name: "CrmIntegrationConnect", text: "New connection to a CRM", required: []string{"kind"}},
-			{name: "AgainIntegrationConnect", text: "Connection that is made again", required: []string{"integration_id"}},
+			{name: "AgainIntegrationConnect", text: "Connection that is made again",
+				required: []string{"integration_id"}},
 		},
 		"SocialAccountConnect":    connections(),
 		"SocialApplicationCreate": applications(),
@@ -418,7 +426,8 @@ func connections() []bodyShape {
 	}
 	on := func(names []string) map[string][]string { return map[string][]string{"platform": names} }
 	return []bodyShape{
-		{name: "OauthAccountConnect", text: "Account whose owner agrees on the platform", required: []string{"platform"},
+		{name: "OauthAccountConnect", text: "Account whose owner agrees on the platform",
+			required: []string{"platform"},
 			optional: []string{"channel", "return_url"}, values: on(by[platform.ConnectOAuth])},
 		{name: "CommunityAccountConnect", text: "Account that is connected by its owner's consent or a token",
 			required: []string{"platform"}, optional: []string{"channel", "return_url", "community_token"},

@@ -87,7 +87,8 @@ func describeWebhooks(r *httpapi.Router) {
 	responses := map[string]*huma.Response{
 		"2XX": response("Delivered", "Delivered"),
 		"410": response("Gone", "Not delivered. The webhook is disabled"),
-		"default": response("NotDelivered", "Not delivered, redirects included. The event is sent again; after 429 and "+
+		"default": response("NotDelivered", "Not delivered, redirects included. The event is sent again; after 429 "+
+			"and "+
 			"503, not before Retry-After"),
 	}
 	for _, t := range event.Types {

@@ -137,10 +137,12 @@ func plan(ctx context.Context, c call, in planIn) (toolResult, error) {
 	data, err := into[object](a, err)
 	delete(data, "calendar") // list_content shows the items with their times
 	if data["approve"] == "topics" {
-		return toolResult{text: a.note() + "The plan is accepted. Its topics wait for an approval: getContentPlan shows " +
+		return toolResult{text: a.note() + "The plan is accepted. Its topics wait for an approval: getContentPlan " +
+			"shows " +
 			"them, and approvePlanTopics approves them.", data: data}, err
 	}
-	return toolResult{text: a.note() + "The plan is accepted. Its items are made in the background: list_content with its " +
+	return toolResult{text: a.note() + "The plan is accepted. Its items are made in the background: list_content " +
+		"with its " +
 		"content_plan_id shows them.", data: data}, err
 }
 
@@ -237,7 +239,8 @@ func publish(ctx context.Context, c call, in publishIn) (toolResult, error) {
 		}
 	case "never":
 		if len(in.SocialAccountIDs) > 0 {
-			return toolResult{}, invalid("social_account_ids", "An item that is taken off the schedule has no accounts.")
+			return toolResult{}, invalid("social_account_ids", "An item that is taken off the schedule has no "+
+				"accounts.")
 		}
 		if item.PublishAt == nil {
 			return c.read(ctx, path, "The item is not scheduled. ")
@@ -343,7 +346,8 @@ func upload(ctx context.Context, c call, in uploadIn) (toolResult, error) {
 	case in.MediaID != "" && len(body) > 0:
 		return toolResult{}, invalid("media_id", "media_id looks at an earlier file: send nothing else with it.")
 	case in.MediaID == "" && in.SourceURL == "" && (in.MimeType == "" || in.Bytes == 0 || in.SHA256 == ""):
-		return toolResult{}, invalid("source_url", "Send source_url, or mime_type, bytes and sha256 of a file that you "+
+		return toolResult{}, invalid("source_url", "Send source_url, or mime_type, bytes and sha256 of a file that "+
+			"you "+
 			"send yourself.")
 	}
 	began := c.now()
@@ -488,7 +492,8 @@ func (c call) confirmation(until int64) string {
 
 // input is the answer to a call with a live key that is not confirmed.
 func (c call) input(text string, data any) toolResult {
-	return toolResult{text: "Nothing was done yet. " + text + " Show this to the user. Only if the user agrees, repeat the " +
+	return toolResult{text: "Nothing was done yet. " + text + " Show this to the user. Only if the user agrees, " +
+		"repeat the " +
 		"call with the same arguments and confirmation: \"" + c.confirmation(c.now().Add(confirmTime).Unix()) + "\"",
 		data: data, all: true}
 }

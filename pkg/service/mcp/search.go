@@ -279,7 +279,8 @@ func search(_ context.Context, c call, in searchIn) (toolResult, error) {
 	one := strings.TrimSpace(in.Query)
 	for _, o := range operations() {
 		if strings.EqualFold(o.ID, one) && c.may(o.Scope) {
-			return toolResult{text: "Call it with call_operation.", data: object{"operations": []any{o.whole()}}, all: true},
+			return toolResult{text: "Call it with call_operation.", data: object{"operations": []any{o.whole()}},
+					all: true},
 				nil
 		}
 	}
@@ -294,10 +295,12 @@ func search(_ context.Context, c call, in searchIn) (toolResult, error) {
 		list = append(list, shown)
 	}
 	if len(list) == 0 {
-		return toolResult{text: "No operation matches that the credential may call. Use other words, in English, German, " +
+		return toolResult{text: "No operation matches that the credential may call. Use other words, in English, " +
+			"German, " +
 			"Spanish, French or Russian.", data: object{"operations": list}}, nil
 	}
-	return toolResult{text: "Use the tool that one names, or call one with call_operation. For the parameters of another " +
+	return toolResult{text: "Use the tool that one names, or call one with call_operation. For the parameters of " +
+		"another " +
 		"one, search for its operation_id.", data: object{"operations": list}}, nil
 }
 
@@ -423,10 +426,12 @@ func callOperation(ctx context.Context, c call, in operationIn) (toolResult, err
 			known = append(known, o.ID)
 		}
 		if forPeople[in.OperationID] {
-			return toolResult{}, invalid("operation_id", "Agents make and change no API keys: a person does this in the "+
+			return toolResult{}, invalid("operation_id", "Agents make and change no API keys: a person does this in "+
+				"the "+
 				"account area.")
 		}
-		return toolResult{}, invalid("operation_id", "There is no operation %q%s. Use search_operations.", in.OperationID,
+		return toolResult{}, invalid("operation_id", "There is no operation %q%s. Use "+
+			"search_operations.", in.OperationID,
 			nearest.NearestHint(in.OperationID, known))
 	}
 	o := all[at]

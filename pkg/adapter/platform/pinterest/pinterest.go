@@ -380,10 +380,11 @@ func timeOf(s string) (time.Time, error) {
 // Lookup implements platform.Finder. It lists the sections of the board.
 func (p *Platform) Lookup(ctx context.Context, a platform.Account, _ platform.LookupKind,
 	_ string) (all []platform.LookupResult, err error) {
-	err = p.pages(ctx, a.Token.Access, "/boards/"+url.PathEscape(a.ID)+"/sections", func(page []platform.LookupResult) bool {
-		all = append(all, page...)
-		return true
-	})
+	err = p.pages(ctx, a.Token.Access, "/boards/"+url.PathEscape(a.ID)+"/sections",
+		func(page []platform.LookupResult) bool {
+			all = append(all, page...)
+			return true
+		})
 	return all, err
 }
 

@@ -323,7 +323,8 @@ func (p *Platform) Reply(ctx context.Context, a platform.Account, r platform.Rep
 	case err != nil:
 		return "", err
 	case !ready:
-		return "", platform.Later(platform.CodePlatformUnavailable, "Threads still prepares the reply.").WithWait(filling)
+		return "", platform.Later(platform.CodePlatformUnavailable, "Threads still prepares the "+
+			"reply.").WithWait(filling)
 	}
 	*r.Handle = ""
 	id, err := p.Graph.Create(ctx, a.Token.Access, "/"+a.ID+"/threads_publish", url.Values{"creation_id": {box}}, true)

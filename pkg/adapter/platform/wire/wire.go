@@ -384,7 +384,8 @@ func (m *many) Close() error {
 // explainingMembers are the members in which platforms explain a refusal to a person, the best first: error_user_msg of
 // Meta, error_msg and error_text of VK, detail of X and Rutube, error_description of RFC 6749, description of Telegram,
 // and message of all others. An error that is an object has them, too.
-var explainingMembers = []string{"error_user_msg", "error_msg", "error_text", "detail", "error_description", "description",
+var explainingMembers = []string{"error_user_msg", "error_msg", "error_text", "detail", "error_description",
+	"description",
 	"message"}
 
 // maxExplanations bounds the explanations of one refusal, which some platforms give for each wrong member.

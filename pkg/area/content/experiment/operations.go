@@ -96,7 +96,8 @@ func (s *Service) Register(r *httpapi.Router) {
 	kind.Create(r, s.experiments, httpapi.Op{ID: "createExperiment", Summary: "Create an experiment",
 		Description: "Compares posts of a factory that differ by chance alone, such as in their hook. It is a draft: " +
 			"`PATCH` with the state running starts it. New content items with its `experiment_id` then get their " +
-			"arms: each as often in the first half of the budget, and later those more often that do better, but each " +
+			"arms: each as often in the first half of the budget, and later those more often that do better, but " +
+			"each " +
 			"in a tenth of the posts at least. An arm wins only if that is chance with the probability `alpha` at most, however often " +
 			"you look.", Opens: httpapi.Publishing, Errors: []errs.Code{errs.NotFound}}, s.opened, shown)
 	kind.List[listInput](r, s.experiments, httpapi.Op{ID: "listExperiments", Summary: "List the experiments",

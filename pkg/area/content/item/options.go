@@ -217,7 +217,8 @@ func (r *Record) CheckTexts() error {
 		return errs.All(r.checkMarks()...)
 	}
 	if !script.CoversLanguage(r.Item.Language) {
-		return errs.Invalid("/language", "is in a writing system of which there is no font. Texts in finished media are "+
+		return errs.Invalid("/language", "is in a writing system of which there is no font. Texts in finished media "+
+			"are "+
 			"in "+script.Names)
 	}
 	var found []error

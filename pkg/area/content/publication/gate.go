@@ -149,7 +149,8 @@ func (g Gate) ofItem(violated []law.Violation) (all []Refusal) {
 		add(ReasonApproval, "/approval", g.Record.Item.Unapproved())
 	}
 	if g.EndedAuthority != nil {
-		add(ReasonAuthority, "", errs.New(errs.InsufficientScope, "%s Publish it again with another key.", g.EndedAuthority))
+		add(ReasonAuthority, "", errs.New(errs.InsufficientScope, "%s Publish it again with another "+
+			"key.", g.EndedAuthority))
 	}
 	if !g.Any {
 		add(ReasonMandate, "/publish_at", g.By.RequireHour(g.At))
@@ -222,7 +223,8 @@ func (g Gate) fits(seen *item.Record, t Target, pub *item.Publication) (all []Re
 		all = append(all, r)
 	}
 	for _, d := range found {
-		unknown := strings.HasPrefix(d.Param, "/media") || d.Param == "/title" && !g.Record.CallerTexts.Has(item.Title) ||
+		unknown := strings.HasPrefix(d.Param,
+			"/media") || d.Param == "/title" && !g.Record.CallerTexts.Has(item.Title) ||
 			d.Param == "/caption" && !g.Record.CallerTexts.Has(item.Caption)
 		if !unknown || !g.unmade() || g.Record.Item.Provided() {
 			all = append(all, Refusal{ReasonPost, t.Account.ID, d.Param, errs.InvalidFields(d), ""})
@@ -311,7 +313,8 @@ func Leave(targets []Target, all []Refusal, more ...Reason) (kept []Target, omit
 		o := item.OmittedAccount{SocialAccountID: t.Account.ID, Message: all[out].Message(),
 			Code: cmp.Or(all[out].omissionCode, item.OmittedUnlawful)}
 		if o.Code == item.OmittedChoices {
-			o.Message = t.Limits.Label + " requires choices of the person who posts: send options." + t.Account.Platform + "."
+			o.Message = t.Limits.Label + " requires choices of the person who posts: send " +
+				"options." + t.Account.Platform + "."
 		}
 		omitted = append(omitted, o)
 	}

@@ -340,7 +340,8 @@ func (w poster) Fail(ctx context.Context, s *task.Step, cause error) (o task.Out
 				return o, err
 			}
 		default:
-			p.Failure, p.SealedProgress = failure(item.FailedTimeout, "The platform did not take the post in time. Publish "+
+			p.Failure, p.SealedProgress = failure(item.FailedTimeout, "The platform did not take the post in time. "+
+				"Publish "+
 				"it again.", true), nil
 		}
 	}
@@ -530,7 +531,8 @@ func open(ctx context.Context, p *platform.Post, r *item.Record, pub *item.Publi
 func Fit(r *item.Record, pub *item.Publication, limits platform.Capabilities) (found, choices []errs.Detail) {
 	p, err := post(r, pub, limits)
 	if err != nil {
-		return []errs.Detail{{Param: "/options/" + pub.Platform, Message: "cannot be read: send the options again"}}, nil
+		return []errs.Detail{{Param: "/options/" + pub.Platform, Message: "cannot be read: send the options " +
+			"again"}}, nil
 	}
 	from := r.Words(pub.Platform, pub.SocialAccountID).From
 	details := func(problems []platform.Problem) (all []errs.Detail) {

@@ -153,7 +153,8 @@ func (s *Sender) put(ctx context.Context, bus arn.ARN, role aws.CredentialsProvi
 		return webhook.AWSAnswer{}, &entryError{status(out.ResultMetadata), aws.ToString(entry.ErrorCode),
 			aws.ToString(entry.ErrorMessage)}
 	case len(out.Entries) > 0:
-		return successAnswer(out.ResultMetadata, map[string]string{"EventId": aws.ToString(out.Entries[0].EventId)}), nil
+		return successAnswer(out.ResultMetadata, map[string]string{"EventId": aws.ToString(out.Entries[0].EventId)}),
+			nil
 	default:
 		return webhook.AWSAnswer{}, &entryError{status: status(out.ResultMetadata)}
 	}

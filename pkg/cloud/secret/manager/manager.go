@@ -15,7 +15,8 @@ func Secret(cfg aws.Config, id string) func(context.Context) (string, error) {
 	client := awsapi.New(cfg, "secretsmanager", "secretsmanager")
 	return func(ctx context.Context) (string, error) {
 		var out struct{ SecretString *string }
-		if err := client.Call(ctx, "secretsmanager.GetSecretValue", map[string]string{"SecretId": id}, &out); err != nil {
+		if err := client.Call(ctx, "secretsmanager.GetSecretValue", map[string]string{"SecretId": id},
+			&out); err != nil {
 			return "", err
 		}
 		if out.SecretString == nil {
