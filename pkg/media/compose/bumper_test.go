@@ -122,7 +122,7 @@ func TestAnIntroIsNotCropped(t *testing.T) {
 	split := filepath.Join(b.dir, "split.mp4")
 	b.ffmpeg("-f", "lavfi", "-i", "color=c=white:s=480x270:r=25:d=1.5", "-vf",
 		"drawbox=x=0:y=100:w=30:h=70:color=red:t=fill,drawbox=x=450:y=100:w=30:h=70:color=blue:t=fill", "-c:v", "libx264",
-		"-preset", "ultrafast", "-pix_fmt", "yuv420p", "-movflags", "+faststart", split)
+		"-pix_fmt", "yuv420p", "-movflags", "+faststart", split)
 	clip := Scene{Clip: b.colored("own", "green", "270x480", 2*time.Second, "440"), Length: 2 * time.Second}
 	res := b.compose(Video{Format: Portrait, Quality: Full, scale: small, Scenes: []Scene{clip},
 		Intro: Bumper{Clip: split}, Outro: Bumper{Clip: clip.Clip}})
@@ -157,7 +157,7 @@ func TestAClipIsCutOrShownWhole(t *testing.T) {
 	split := filepath.Join(b.dir, "wide.mp4")
 	b.ffmpeg("-f", "lavfi", "-i", "color=c=white:s=480x270:r=25:d=2.5", "-f", "lavfi", "-i", "sine=f=440:d=2.5", "-vf",
 		"drawbox=x=0:y=100:w=30:h=70:color=red:t=fill,drawbox=x=450:y=100:w=30:h=70:color=blue:t=fill", "-c:v", "libx264",
-		"-preset", "ultrafast", "-pix_fmt", "yuv420p", "-movflags", "+faststart", split)
+		"-pix_fmt", "yuv420p", "-movflags", "+faststart", split)
 	for _, quality := range []Quality{Full, Draft} {
 		for _, whole := range []bool{true, false} {
 			f := b.find(b.compose(Video{Format: Portrait, Quality: quality, scale: small,
