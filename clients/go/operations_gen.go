@@ -492,12 +492,12 @@ type RevokeAPIKeyParams struct {
 // through others, and the webhooks of all of them are disabled; if the request fails, repeat it.
 //
 // Needs the scope `account:manage`.
-func (s *APIKeysService) Revoke(ctx context.Context, aPIKeyID string, params *RevokeAPIKeyParams, options ...RequestOption) (*RevokedKey, error) {
+func (s *APIKeysService) Revoke(ctx context.Context, aPIKeyID string, params *RevokeAPIKeyParams, options ...RequestOption) (*APIKeyRevoked, error) {
 	pAPIKeyID, err := segment("api_key_id", aPIKeyID)
 	if err != nil {
 		return nil, err
 	}
-	result := new(RevokedKey)
+	result := new(APIKeyRevoked)
 	if _, err := s.t.do(ctx, newCall("DELETE", "/v1/api-keys/"+pAPIKeyID, queryOf(params), nil, options), result); err != nil {
 		return nil, err
 	}

@@ -599,6 +599,54 @@ type APIKeyOldSecret struct {
 	Until time.Time `json:"until"`
 }
 
+// APIKeyRevoked: A key that was revoked.
+type APIKeyRevoked struct {
+	// Unique id (TypeID). Ids sort by creation time.
+	ID string `json:"id"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Increased by every change. It is the ETag, for If-Match.
+	Version int64 `json:"version"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Name of the key.
+	Name string `json:"name"`
+	// live: spends credits and publishes. test: uses the sandbox.
+	Kind Mode `json:"kind"`
+	// The first 13 characters of the secret.
+	Prefix string `json:"prefix"`
+	// The last 4 characters of the secret.
+	Last4 string `json:"last4"`
+	// Scopes of the key.
+	Scopes []Scope `json:"scopes"`
+	// Address ranges that may use the key. Empty: all.
+	IPAllowList []string `json:"ip_allow_list"`
+	// State of the key. A request with a revoked or expired key fails with 401.
+	State APIKeyState `json:"state"`
+	// Time at which the key expires. Null: never.
+	ExpiresAt *time.Time `json:"expires_at"`
+	// Credits that the key may spend in a calendar month (UTC). Null: no limit of its own.
+	SpendLimitCredits *int64 `json:"spend_limit_credits"`
+	// Mandate of the key, which bounds what an agent does with it: it holds for the key and for the keys that it creates.
+	// Null: none.
+	Mandate *APIKeyMandate `json:"mandate"`
+	// Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account.
+	ProfileIDs []string `json:"profile_ids"`
+	// Earlier secrets that still work after a rotation. A request with one of them cannot manage API keys.
+	OldSecrets []APIKeyOldSecret `json:"old_secrets"`
+	// Time of the last request, to the minute. Null: never used.
+	LastUsedAt *time.Time `json:"last_used_at"`
+	// Address of the first request of that minute.
+	LastUsedIP *string `json:"last_used_ip"`
+	// Id of the key that created it, or operator.
+	CreatedBy string `json:"created_by"`
+	// Number of keys that it created, directly or through others: all of them are revoked now. Null without
+	// include_created.
+	RevokedKeys *int64 `json:"revoked_keys"`
+}
+
 // APIKeyRevokedEvent: An API key was revoked.
 type APIKeyRevokedEvent struct {
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
@@ -11404,54 +11452,6 @@ const (
 
 // ReviewPermissionInput has the values of ReviewPermission.
 type ReviewPermissionInput = ReviewPermission
-
-// RevokedKey: A key that was revoked.
-type RevokedKey struct {
-	// Unique id (TypeID). Ids sort by creation time.
-	ID string `json:"id"`
-	// Time of creation, UTC.
-	CreatedAt time.Time `json:"created_at"`
-	// Time of the last change, UTC.
-	UpdatedAt time.Time `json:"updated_at"`
-	// Increased by every change. It is the ETag, for If-Match.
-	Version int64 `json:"version"`
-	// Your own key-value pairs.
-	Metadata map[string]string `json:"metadata"`
-	// Name of the key.
-	Name string `json:"name"`
-	// live: spends credits and publishes. test: uses the sandbox.
-	Kind Mode `json:"kind"`
-	// The first 13 characters of the secret.
-	Prefix string `json:"prefix"`
-	// The last 4 characters of the secret.
-	Last4 string `json:"last4"`
-	// Scopes of the key.
-	Scopes []Scope `json:"scopes"`
-	// Address ranges that may use the key. Empty: all.
-	IPAllowList []string `json:"ip_allow_list"`
-	// State of the key. A request with a revoked or expired key fails with 401.
-	State APIKeyState `json:"state"`
-	// Time at which the key expires. Null: never.
-	ExpiresAt *time.Time `json:"expires_at"`
-	// Credits that the key may spend in a calendar month (UTC). Null: no limit of its own.
-	SpendLimitCredits *int64 `json:"spend_limit_credits"`
-	// Mandate of the key, which bounds what an agent does with it: it holds for the key and for the keys that it creates.
-	// Null: none.
-	Mandate *APIKeyMandate `json:"mandate"`
-	// Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account.
-	ProfileIDs []string `json:"profile_ids"`
-	// Earlier secrets that still work after a rotation. A request with one of them cannot manage API keys.
-	OldSecrets []APIKeyOldSecret `json:"old_secrets"`
-	// Time of the last request, to the minute. Null: never used.
-	LastUsedAt *time.Time `json:"last_used_at"`
-	// Address of the first request of that minute.
-	LastUsedIP *string `json:"last_used_ip"`
-	// Id of the key that created it, or operator.
-	CreatedBy string `json:"created_by"`
-	// Number of keys that it created, directly or through others: all of them are revoked now. Null without
-	// include_created.
-	RevokedKeys *int64 `json:"revoked_keys"`
-}
 
 // Role: owner: everything. admin: everything except changing owners. developer: everything except people and sign-on,
 // and of the API keys only their own. auditor: reads everything and changes nothing.

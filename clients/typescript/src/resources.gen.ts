@@ -356,7 +356,7 @@ export class ApiKeysResource {
    *
    * Needs the scope `account:manage`.
    */
-  revoke(apiKeyId: string, params?: RevokeApiKeyParams, options?: RequestOptions): Call<T.RevokedKey> {
+  revoke(apiKeyId: string, params?: RevokeApiKeyParams, options?: RequestOptions): Call<T.ApiKeyRevoked> {
     return this.#core.call('DELETE', '/v1/api-keys/{api_key_id}', [apiKeyId], { query: params }, options);
   }
 

@@ -657,6 +657,58 @@ export interface ApiKeyOldSecret {
   until: string;
 }
 
+/** A key that was revoked. */
+export interface ApiKeyRevoked {
+  /** Unique id (TypeID). Ids sort by creation time. */
+  id: string;
+  /** Time of creation, UTC. */
+  created_at: string;
+  /** Time of the last change, UTC. */
+  updated_at: string;
+  /** Increased by every change. It is the ETag, for If-Match. */
+  version: number;
+  /** Your own key-value pairs. */
+  metadata: Record<string, string>;
+  /** Name of the key. */
+  name: string;
+  /** live: spends credits and publishes. test: uses the sandbox. */
+  kind: Mode;
+  /** The first 13 characters of the secret. */
+  prefix: string;
+  /** The last 4 characters of the secret. */
+  last4: string;
+  /** Scopes of the key. */
+  scopes: Scope[];
+  /** Address ranges that may use the key. Empty: all. */
+  ip_allow_list: string[];
+  /** State of the key. A request with a revoked or expired key fails with 401. */
+  state: ApiKeyState;
+  /** Time at which the key expires. Null: never. */
+  expires_at: string | null;
+  /** Credits that the key may spend in a calendar month (UTC). Null: no limit of its own. */
+  spend_limit_credits: number | null;
+  /**
+   * Mandate of the key, which bounds what an agent does with it: it holds for the key and for the keys that it creates.
+   * Null: none.
+   */
+  mandate: ApiKeyMandate | null;
+  /** Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account. */
+  profile_ids: string[];
+  /** Earlier secrets that still work after a rotation. A request with one of them cannot manage API keys. */
+  old_secrets: ApiKeyOldSecret[];
+  /** Time of the last request, to the minute. Null: never used. */
+  last_used_at: string | null;
+  /** Address of the first request of that minute. */
+  last_used_ip: string | null;
+  /** Id of the key that created it, or operator. */
+  created_by: string;
+  /**
+   * Number of keys that it created, directly or through others: all of them are revoked now. Null without
+   * include_created.
+   */
+  revoked_keys: number | null;
+}
+
 /** An API key was revoked. */
 export interface ApiKeyRevokedEvent {
   /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
@@ -11081,58 +11133,6 @@ export type ReviewPermission = 'view' | 'decide' | (string & {});
 
 /** What people may do: view, or also decide. Default: view. */
 export type ReviewPermissionInput = 'view' | 'decide';
-
-/** A key that was revoked. */
-export interface RevokedKey {
-  /** Unique id (TypeID). Ids sort by creation time. */
-  id: string;
-  /** Time of creation, UTC. */
-  created_at: string;
-  /** Time of the last change, UTC. */
-  updated_at: string;
-  /** Increased by every change. It is the ETag, for If-Match. */
-  version: number;
-  /** Your own key-value pairs. */
-  metadata: Record<string, string>;
-  /** Name of the key. */
-  name: string;
-  /** live: spends credits and publishes. test: uses the sandbox. */
-  kind: Mode;
-  /** The first 13 characters of the secret. */
-  prefix: string;
-  /** The last 4 characters of the secret. */
-  last4: string;
-  /** Scopes of the key. */
-  scopes: Scope[];
-  /** Address ranges that may use the key. Empty: all. */
-  ip_allow_list: string[];
-  /** State of the key. A request with a revoked or expired key fails with 401. */
-  state: ApiKeyState;
-  /** Time at which the key expires. Null: never. */
-  expires_at: string | null;
-  /** Credits that the key may spend in a calendar month (UTC). Null: no limit of its own. */
-  spend_limit_credits: number | null;
-  /**
-   * Mandate of the key, which bounds what an agent does with it: it holds for the key and for the keys that it creates.
-   * Null: none.
-   */
-  mandate: ApiKeyMandate | null;
-  /** Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account. */
-  profile_ids: string[];
-  /** Earlier secrets that still work after a rotation. A request with one of them cannot manage API keys. */
-  old_secrets: ApiKeyOldSecret[];
-  /** Time of the last request, to the minute. Null: never used. */
-  last_used_at: string | null;
-  /** Address of the first request of that minute. */
-  last_used_ip: string | null;
-  /** Id of the key that created it, or operator. */
-  created_by: string;
-  /**
-   * Number of keys that it created, directly or through others: all of them are revoked now. Null without
-   * include_created.
-   */
-  revoked_keys: number | null;
-}
 
 /**
  * owner: everything. admin: everything except changing owners. developer: everything except people and sign-on, and of

@@ -151,7 +151,7 @@ func TestTheServiceRunsOnTheReplicas(t *testing.T) {
 			}
 		}
 	}
-	if got := fmt.Sprint(starts); got != "map[Chain:TRIM_HORIZON Relay:LATEST]" {
+	if got := fmt.Sprint(starts); got != "map[Level:TRIM_HORIZON Relay:LATEST]" {
 		t.Errorf("the streams are read from %s", got)
 	}
 	_, content := named(t, failover[standbyName+"areas"], "AWS::Lambda::Function", "ContentFunction")

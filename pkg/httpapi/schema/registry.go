@@ -260,7 +260,7 @@ var names = map[string]string{
 	"area/account.Me":                    "Account",
 	"area/account.MeBalance":             "Balance",
 	"area/advice.Finding":                "Finding",
-	"area/apikey.Ended":                  "ApiKeyRevoked",
+	"area/apikey.RevokedKey":             "ApiKeyRevoked",
 	"area/apikey.NewKey":                 "ApiKeyWithSecret",
 	"area/architect.updateBody":          "DraftUpdate",
 	"area/architect.Draft":               "Draft",

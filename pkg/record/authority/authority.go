@@ -229,7 +229,7 @@ var Kinds = []Kind{
 		Acts: "lets people in with the roles of their groups; its set-up link lets the customer's IT set the provider",
 		EndEffect: "a group gives no stronger role than who mapped it had; the set-up link is not valid any more; no " +
 			"owner comes by a provider that no owner has confirmed"},
-	{Name: "topic of a content plan", Document: "pkg/area/plan.chosen",
+	{Name: "topic of a content plan", Document: "pkg/area/plan.topicItem",
 		Acts:           "becomes a content item before its time, which may be published",
 		RequiredScopes: []auth.Scope{auth.ContentPublish},
 		Changes:        []string{"createPlanTopic", "updatePlanTopic", "approvePlanTopics"},

@@ -261,7 +261,7 @@ class ApiKeysResource:
 
     def revoke(
         self, api_key_id: str, params: types.RevokeApiKeyParams | None = None, **options: Unpack[RequestOptions]
-    ) -> types.RevokedKey:
+    ) -> types.ApiKeyRevoked:
         """Revoke an API key.
 
         Takes effect on the next request and cannot be undone. The key stays in the list with the state `revoked`.
@@ -273,7 +273,7 @@ class ApiKeysResource:
         data = self._client.call(
             "DELETE", "/v1/api-keys/{api_key_id}", (api_key_id, ), params, None, options
         )
-        return cast("types.RevokedKey", data)
+        return cast("types.ApiKeyRevoked", data)
 
     def rotate(
         self, api_key_id: str, body: types.ApiKeyRotate | None = None, **options: Unpack[RequestOptions]

@@ -667,6 +667,58 @@ class ApiKeyOldSecret(TypedDict):
 
 
 
+class ApiKeyRevoked(TypedDict):
+    """A key that was revoked."""
+
+    id: str
+    """Unique id (TypeID). Ids sort by creation time."""
+    created_at: str
+    """Time of creation, UTC."""
+    updated_at: str
+    """Time of the last change, UTC."""
+    version: int
+    """Increased by every change. It is the ETag, for If-Match."""
+    metadata: Dict[str, str]
+    """Your own key-value pairs."""
+    name: str
+    """Name of the key."""
+    kind: "Mode"
+    """live: spends credits and publishes. test: uses the sandbox."""
+    prefix: str
+    """The first 13 characters of the secret."""
+    last4: str
+    """The last 4 characters of the secret."""
+    scopes: List["Scope"]
+    """Scopes of the key."""
+    ip_allow_list: List[str]
+    """Address ranges that may use the key. Empty: all."""
+    state: "ApiKeyState"
+    """State of the key. A request with a revoked or expired key fails with 401."""
+    expires_at: Optional[str]
+    """Time at which the key expires. Null: never."""
+    spend_limit_credits: Optional[int]
+    """Credits that the key may spend in a calendar month (UTC). Null: no limit of its own."""
+    mandate: Optional["ApiKeyMandate"]
+    """Mandate of the key, which bounds what an agent does with it: it holds for the key and for the keys that it
+    creates. Null: none.
+    """
+    profile_ids: List[str]
+    """Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account."""
+    old_secrets: List["ApiKeyOldSecret"]
+    """Earlier secrets that still work after a rotation. A request with one of them cannot manage API keys."""
+    last_used_at: Optional[str]
+    """Time of the last request, to the minute. Null: never used."""
+    last_used_ip: Optional[str]
+    """Address of the first request of that minute."""
+    created_by: str
+    """Id of the key that created it, or operator."""
+    revoked_keys: Optional[int]
+    """Number of keys that it created, directly or through others: all of them are revoked now. Null without
+    include_created.
+    """
+
+
+
 class ApiKeyRevokedEvent(TypedDict):
     """An API key was revoked."""
 
@@ -10994,58 +11046,6 @@ ReviewPermission = Union[Literal["view", "decide"], str]
 
 ReviewPermissionInput = Literal["view", "decide"]
 """What people may do: view, or also decide. Default: view."""
-
-
-class RevokedKey(TypedDict):
-    """A key that was revoked."""
-
-    id: str
-    """Unique id (TypeID). Ids sort by creation time."""
-    created_at: str
-    """Time of creation, UTC."""
-    updated_at: str
-    """Time of the last change, UTC."""
-    version: int
-    """Increased by every change. It is the ETag, for If-Match."""
-    metadata: Dict[str, str]
-    """Your own key-value pairs."""
-    name: str
-    """Name of the key."""
-    kind: "Mode"
-    """live: spends credits and publishes. test: uses the sandbox."""
-    prefix: str
-    """The first 13 characters of the secret."""
-    last4: str
-    """The last 4 characters of the secret."""
-    scopes: List["Scope"]
-    """Scopes of the key."""
-    ip_allow_list: List[str]
-    """Address ranges that may use the key. Empty: all."""
-    state: "ApiKeyState"
-    """State of the key. A request with a revoked or expired key fails with 401."""
-    expires_at: Optional[str]
-    """Time at which the key expires. Null: never."""
-    spend_limit_credits: Optional[int]
-    """Credits that the key may spend in a calendar month (UTC). Null: no limit of its own."""
-    mandate: Optional["ApiKeyMandate"]
-    """Mandate of the key, which bounds what an agent does with it: it holds for the key and for the keys that it
-    creates. Null: none.
-    """
-    profile_ids: List[str]
-    """Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account."""
-    old_secrets: List["ApiKeyOldSecret"]
-    """Earlier secrets that still work after a rotation. A request with one of them cannot manage API keys."""
-    last_used_at: Optional[str]
-    """Time of the last request, to the minute. Null: never used."""
-    last_used_ip: Optional[str]
-    """Address of the first request of that minute."""
-    created_by: str
-    """Id of the key that created it, or operator."""
-    revoked_keys: Optional[int]
-    """Number of keys that it created, directly or through others: all of them are revoked now. Null without
-    include_created.
-    """
-
 
 Role = Union[Literal["owner", "admin", "developer", "auditor"], str]
 """owner: everything. admin: everything except changing owners. developer: everything except people and sign-on, and of
