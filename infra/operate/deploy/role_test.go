@@ -92,6 +92,19 @@ func (s source) read(folder string, file *ast.File) {
 	}
 }
 
+// cognitoFolder names the operations of Amazon Cognito as texts, because it calls them without a client of the SDK.
+const cognitoFolder = "pkg/record/connection/cognito"
+
+// firstText returns the first text among arguments, or an empty one.
+func firstText(args []ast.Expr) string {
+	for _, arg := range args {
+		if lit, ok := arg.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+			return strings.Trim(lit.Value, `"`)
+		}
+	}
+	return ""
+}
+
 // calls returns the actions of AWS that a function of a package may call. It follows names, so that it returns too
 // many rather than too few.
 func (s source) calls(folder, function string) map[string]bool {
@@ -124,6 +137,9 @@ func (s source) calls(folder, function string) map[string]bool {
 					if without, _ := n.Args[1].(*ast.Ident); without != nil && without.Name == "nil" {
 						actions[in+": name the input of "+of.Sel.Name] = true
 					}
+				}
+				if operation := firstText(n.Args); (of.Sel.Name == "call" || of.Sel.Name == "list") && in == cognitoFolder && operation != "" {
+					actions["cognito-idp:"+operation] = true
 				}
 				made, _ := of.X.(*ast.CallExpr)
 				if made == nil {
@@ -178,7 +194,7 @@ var whole = []string{"lambda:GetAccountSettings"}
 // action that nothing calls, or a call without its action, fails it.
 func TestTheRoleOfADeploymentHasItsCalls(t *testing.T) {
 	s := readSource(t, deployPackage, "infra/operate/preflight", "pkg/adapter/provider/bedrock/lives",
-		"infra/operate/fleet", "infra/operate/release", "pkg/record/connection/cognito")
+		"infra/operate/fleet", "infra/operate/release", cognitoFolder)
 	byResource := map[string][]string{}
 	for action := range s.calls(deployPackage, "all") {
 		if slices.Contains(free, action) {

@@ -28,9 +28,9 @@ type figure struct {
 }
 
 var figures = []figure{
-	{"lines of pkg outside tests and test support", 169200, 100_000, (*sources).lines},
+	{"lines of pkg outside tests and test support", 168800, 100_000, (*sources).lines},
 	{"lines of test support in pkg", 3, 0, (*sources).support},
-	{"packages of pkg", 155, 150, (*sources).packages},
+	{"packages of pkg", 164, 150, (*sources).packages},
 	{"programs in functions", 7, 7, (*sources).programs},
 	{"methods of the largest type of pkg, with those of embedded types", 90, 60, (*sources).methods},
 	// The contract has 65 members of a content item, which are flat.
@@ -43,8 +43,8 @@ var figures = []figure{
 	{"places that make a generate.Worker", 1, 1, (*sources).workers},
 	{"lines of pkg/area/webhook", 4700, 4_600, (*sources).webhook},
 	{"lines of pkg/httpapi/humafix", 500, 500, (*sources).humafix},
-	{"lines of more than 120 columns, struct tags included", 53, 0, (*sources).wide},
-	{"comments of at most six words", 1891, 0, (*sources).brief},
+	{"lines of more than 120 columns, struct tags included", 8, 0, (*sources).wide},
+	{"comments of at most six words", 1915, 0, (*sources).brief},
 	{"words of docs", 32_000, 32_000, func(s *sources) int { return s.words("docs/*.md") }},
 	{"words of the README", 950, 950, func(s *sources) int { return s.words("README.md") }},
 }
