@@ -138,7 +138,8 @@ func (s source) calls(folder, function string) map[string]bool {
 						actions[in+": name the input of "+of.Sel.Name] = true
 					}
 				}
-				if operation := firstText(n.Args); (of.Sel.Name == "call" || of.Sel.Name == "list") && in == cognitoFolder && operation != "" {
+				calls := of.Sel.Name == "call" || of.Sel.Name == "list"
+				if operation := firstText(n.Args); calls && in == cognitoFolder && operation != "" {
 					actions["cognito-idp:"+operation] = true
 				}
 				made, _ := of.X.(*ast.CallExpr)
