@@ -1,4 +1,4 @@
-// Command learning simulates experiments with known effects, and writes into docs/learning.md how often they claim an
+// Command learning simulates experiments with known effects, and writes into testdata/tables.md how often they claim an
 // effect that is none, and how many posts they need for one that is.
 package main
 
@@ -23,7 +23,7 @@ import (
 )
 
 func main() {
-	out := flag.String("o", "docs/learning.md", "document to write the tables into")
+	out := flag.String("o", "infra/verify/learning/testdata/tables.md", "file to write the tables into")
 	factories := flag.Int("factories", 1000, "simulated factories without an effect")
 	with := flag.Int("with", 200, "simulated factories with each effect")
 	needs := flag.Bool("needs", false, "print the table of needed posts, for the package experiment, instead")
