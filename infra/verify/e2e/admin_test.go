@@ -1,3 +1,5 @@
+//go:build !deployed
+
 package e2e
 
 import (
