@@ -235,7 +235,7 @@ func Only(q *store.Query, prefix, noun, one string) error {
 
 const (
 	// mostScanned bounds the items that are read for one page of results, and atOnce those of one round trip.
-	mostScanned, atOnce = 1000, 100
+	mostScanned, atOnce = 500, 100
 	// behind is greater than the key of each result.
 	behind = "~"
 )
