@@ -11,9 +11,10 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// TestMain keeps the log of the functions out of the tests' output.
+// TestMain keeps the log of the functions out of the tests' output, and counts before all tests.
 func TestMain(m *testing.M) {
 	metered.Quiet()
+	whole.measured, whole.err = measure(context.Background())
 	m.Run()
 }
 

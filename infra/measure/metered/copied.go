@@ -2,10 +2,14 @@ package metered
 
 import (
 	"context"
+	"crypto/rand"
+	"io"
+	mathrand "math/rand/v2"
 	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/gofrs/uuid/v5"
 
 	"github.com/content-automation/api/infra/verify/harness/storetest"
 )
@@ -31,8 +35,33 @@ type sameFilling struct {
 // fillings are the fillings of this process by their settings.
 var fillings sync.Map // sameFilling to *filling
 
+// draw makes the ids and the randomness of the process those of a seed, each from its beginning. Records are
+// compressed, so that the units of one near a limit would otherwise differ with the ids in it. Ids have a stream of
+// their own, because a signature may take a byte more than another.
+func draw(seed byte) {
+	rand.Reader = &serial{from: mathrand.NewChaCha8([32]byte{seed})}
+	uuid.DefaultGenerator = uuid.NewGenWithOptions(
+		uuid.WithRandomReader(&serial{from: mathrand.NewChaCha8([32]byte{seed})}))
+}
+
+// serial is a reader that several may read at a time.
+type serial struct {
+	mu   sync.Mutex
+	from io.Reader
+}
+
+// Read reads from r.
+func (r *serial) Read(b []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.from.Read(b)
+}
+
 // begin fills the world, or copies what the first world of its settings has made.
 func (w *World) begin(ctx context.Context) error {
+	draw(0)
+	// What a world makes is of another seed than what it is filled with: keys and ids of both differ.
+	defer draw(1)
 	if _, ok := storetest.Contents(w.State); !ok {
 		return w.fill(ctx)
 	}
