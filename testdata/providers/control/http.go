@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-
 )
 
 // Samples returns media for a fake: the n-th file of a kind and aspect ratio ("" for any), with
