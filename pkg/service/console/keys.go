@@ -362,7 +362,7 @@ func showKey(r *request) error {
 	v := r.view(k.Name, keysPath)
 	v.Notice = map[string]string{"changed": "The key is changed."}[r.URL.Query().Get("done")]
 	v.Data = map[string]any{"Key": k, "Chart": chartOfKey(k, v), "Names": n, "Rows": rowsOf(k.Scopes),
-		"Maker": callersOf(r, false).By(k.CreatedBy)}
+		"Maker": callersOf(r, nil).By(k.CreatedBy)}
 	return r.show(http.StatusOK, "key", v)
 }
 

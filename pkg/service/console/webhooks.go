@@ -318,6 +318,9 @@ func (r *request) filters(names ...string) (given map[string]string, query url.V
 	given, query = map[string]string{}, cursor(r)
 	for _, name := range names {
 		value := strings.TrimSpace(r.FormValue(name))
+		if id, err := r.resolve(name, value); err == nil {
+			value = id
+		}
 		given[name] = value
 		if value == "" {
 			continue

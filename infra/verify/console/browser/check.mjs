@@ -404,12 +404,14 @@ async function journeyOfTheCommandLine(page) {
   await page.getByLabel('Scopes').selectOption({ label: 'Read only' });
   await page.getByRole('button', { name: 'Create the key' }).click();
   const { pathname, searchParams } = await back;
+  await page.waitForURL(/^http:\/\/127\.0\.0\.1:/); // another navigation would interrupt this one
   expect('the path of the callback', pathname, '/callback');
   expect('the state of the callback', searchParams.get('state'), state);
   const answer = await fetch(`${given.base}/auth/cli/token`, { method: 'POST', body: new URLSearchParams({ code: searchParams.get('code'), code_verifier: verifier }) });
   expect('the key of the command line', await status((await answer.json()).access_token), 200);
   await page.goto(`${given.base}/settings/api-keys`);
   listener.close();
+  listener.closeAllConnections();
 }
 
 // In Russian, with the menu of a phone.

@@ -115,4 +115,5 @@ export const secret = async (page) => (await page.locator('#secret').textContent
 export async function finish() {
   await browser.close();
   console.log(JSON.stringify(seen));
+  process.exit(); // a server of a journey that has failed may still listen
 }
