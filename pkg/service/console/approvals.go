@@ -342,11 +342,7 @@ func decideMany(r *request) error {
 	case "approve", "withdraw":
 		done, err = r.bulk(act, ids, seen)
 	case "request-changes":
-		note := strings.TrimSpace(r.PostFormValue("note"))
-		if one {
-			note = strings.TrimSpace(r.PostFormValue("note-" + of))
-		}
-		done, err = r.requestChanges(ids, note, seen)
+		done, err = r.requestChanges(ids, strings.TrimSpace(r.PostFormValue("note")), seen)
 	case "share":
 		return r.redirect(reviewLinksPath + "/new?" + url.Values{"item": ids}.Encode())
 	}

@@ -57,12 +57,12 @@ document.addEventListener('click', (event) => {
   if (event.ctrlKey || event.metaKey || event.shiftKey || matchMedia('(max-width: 47.99rem)').matches) event.stopPropagation();
 }, true);
 
-// The pages have their times in the zone of the browser, unless the person has chosen one: a cookie tells it. The first
-// page of a browser is loaded once more.
+// The pages have their times in the zone of the browser, unless the person has chosen one: a cookie tells it. A page that
+// did not know it is loaded once more.
 const shownZone = document.documentElement.dataset.zone, here = Intl.DateTimeFormat().resolvedOptions().timeZone;
-if (shownZone && here && shownZone !== here && !document.cookie.includes(`zone=${here}`)) {
+if (here && !document.cookie.includes(`zone=${here}`)) {
   document.cookie = `zone=${here}; path=/; max-age=31536000; samesite=lax; secure`;
-  if (document.cookie.includes(`zone=${here}`)) location.reload();
+  if (shownZone && shownZone !== here && document.cookie.includes(`zone=${here}`)) location.reload();
 }
 
 // Without a connection a form is not sent, and stays as it was typed.
@@ -84,10 +84,11 @@ async function suggest(field, address, into) {
   const answer = await fetch(`${address}&q=${encodeURIComponent(text)}`, { headers: { 'HX-Request': 'true' } }).catch(() => null);
   if (!answer?.ok || typed.get(field) !== text) return;
   into.innerHTML = await answer.text();
+  for (const part of into.querySelectorAll(':scope > header, :scope > button')) part.remove(); // those of a dialog
   const links = [...into.querySelectorAll('.hits a')];
   into.setAttribute('role', 'listbox');
   for (const [i, link] of links.entries()) { link.id = `${field.id}-${i}`; link.setAttribute('role', 'option'); link.tabIndex = -1; }
-  for (const list of into.querySelectorAll('ul, li, section')) list.setAttribute('role', list.matches('section') ? 'group' : 'presentation');
+  for (const part of into.querySelectorAll('ul, li, section, h2')) part.setAttribute('role', 'presentation');
   into.hidden = false;
   field.setAttribute('aria-expanded', 'true');
 }
@@ -162,7 +163,11 @@ document.addEventListener('keydown', (event) => {
     case 'k': go(posts[Math.max(at - 1, 0)]); break;
     case 'x': post?.querySelector('.pick')?.click(); break;
     case 'a': (queue.querySelector('.pick:checked') ? queue.querySelector('.acts [value="approve"]') : post?.querySelector('[data-approve]'))?.click(); break;
-    case 'n': { const note = post?.querySelector('details'); if (note) { note.open = true; note.querySelector('textarea').focus(); event.preventDefault(); } break; }
+    case 'n': {
+      const pick = post?.querySelector('.pick');
+      if (pick && !queue.querySelector('.pick:checked')) pick.click();
+      if (pick) { event.preventDefault(); queue.elements.note.focus(); }
+    }
   }
 });
 
@@ -183,8 +188,8 @@ for (const kind of ['dragover', 'dragleave', 'drop']) calendar?.addEventListener
   if (!day) return;
   event.preventDefault();
   day.toggleAttribute('data-over', kind === 'dragover');
-  const item = kind === 'drop' && event.dataTransfer.getData('text/plain');
-  if (item?.startsWith('cnt_')) moveTo(item, day.dataset.date);
+  const item = kind === 'drop' ? event.dataTransfer.getData('text/plain') : '';
+  if (item.startsWith('cnt_')) moveTo(item, day.dataset.date);
 });
 calendar?.addEventListener('keydown', (event) => {
   const by = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -7, ArrowDown: 7 }[event.key], entry = event.target.closest('[data-item]');
