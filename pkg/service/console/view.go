@@ -737,6 +737,7 @@ var functions = template.FuncMap{
 		return map[string]any{"Page": page, "Label": page.T(label), "Options": of}
 	},
 	"choose":  chooserOf,
+	"times":   func(a, b int) int { return a * b },
 	"add":     func(a, b int64) int64 { return a + b },
 	"queryOf": func(query string) template.URL { return template.URL(query) }, //nolint:gosec // url.Values wrote it
 	"list":    func(list ...string) []string { return list }, "bool": func(b *bool) bool { return *b },

@@ -34,6 +34,8 @@ document.addEventListener('click', async (event) => {
       const wanted = scopes.filter((scope) => all.has(scope)).join(' ');
       for (const level of levels) level.checked = level.value === wanted;
     }
+    const select = preset.form.querySelector('[data-preset]');
+    if (select) select.value = '';
   }
   for (const menu of document.querySelectorAll('details.menu[open]')) if (!menu.contains(event.target)) menu.open = false;
 });
@@ -41,6 +43,12 @@ document.addEventListener('click', async (event) => {
 document.addEventListener('keydown', (event) => {
   if (event.key !== 'Escape') return;
   for (const menu of document.querySelectorAll('details.menu[open]')) { menu.open = false; menu.querySelector('summary').focus(); }
+});
+
+// Scopes that are chosen one by one are no preset.
+document.addEventListener('change', (event) => {
+  const select = event.target.closest('[data-scope-row]') && event.target.form.querySelector('[data-preset]');
+  if (select) select.value = '';
 });
 
 // A filter applies as soon as it is chosen. Empty fields are not part of the address.
@@ -136,6 +144,25 @@ for (const field of document.querySelectorAll('input[data-combo]')) {
     into.hidden = true;
     if (field.form.matches('[data-applies]')) field.form.requestSubmit();
   });
+}
+
+// A part of the page that waits for something is read again every two seconds, for two minutes, until it has it.
+async function follow(part, tries) {
+  if (!part?.dataset.polled || tries === 0) return;
+  await new Promise((resolve) => { setTimeout(resolve, 2000); });
+  const answer = document.hidden ? null : await fetch(part.dataset.polled, { headers: { 'HX-Request': 'true' } }).catch(() => null);
+  const fresh = answer?.ok && new DOMParser().parseFromString(await answer.text(), 'text/html').getElementById(part.id);
+  if (fresh) { part.replaceWith(fresh); globalThis.htmx?.process(fresh); }
+  follow(fresh || part, tries - 1);
+}
+for (const part of document.querySelectorAll('[data-polled]')) follow(part, 60);
+
+// The language of samples is remembered.
+const language = localStorage.getItem('language');
+for (const samples of document.querySelectorAll('[data-samples]')) {
+  const chosen = samples.querySelector(`[data-language="${CSS.escape(language ?? '')}"]`);
+  if (chosen) chosen.open = true;
+  samples.addEventListener('toggle', (event) => { if (event.target.open) localStorage.setItem('language', event.target.dataset.language); }, true);
 }
 
 // Keys of the pages. None counts while one types.
