@@ -18,9 +18,10 @@ type dated struct {
 	day time.Time // midnight in UTC
 	// at is the time of the day at which it begins, or negative if the brief names none.
 	at time.Duration
-	// begins and ends report that it is the first or the last one of some days.
-	begins, ends bool
-	text         string
+	// begins and ends report that it is the first or the last one of some days, and follows that the day before has the
+	// same event, which is announced there.
+	begins, ends, follows bool
+	text                  string
 }
 
 // The days before and after a plan whose events still matter to it, the most events that it knows, and the size of
@@ -63,6 +64,11 @@ func (p *Plan) events(language string) (all []dated) {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b dated) int { return a.day.Compare(b.day) })
+	for i := 1; i < len(all); i++ {
+		if last := &all[i-1]; last.text == all[i].text && all[i].day.Equal(last.day.AddDate(0, 0, 1)) && !all[i].ends {
+			last.begins, all[i].follows = true, true
+		}
+	}
 	return all
 }
 
@@ -150,6 +156,9 @@ func (p *Plan) anchor(slots []Slot, all []place, zone *time.Location, language s
 		}
 	}
 	for _, e := range events {
+		if e.follows {
+			continue
+		}
 		near(e, []int{1, 2, 3}, func(days int) string {
 			switch {
 			case e.ends && days == 1:
@@ -174,7 +183,7 @@ func (p *Plan) anchor(slots []Slot, all []place, zone *time.Location, language s
 		})
 	}
 	for _, e := range events {
-		if !e.ends {
+		if !e.ends && !e.follows {
 			near(e, weekAhead, func(days int) string { return fmt.Sprintf("in %d days", days) })
 		}
 	}
@@ -210,12 +219,13 @@ const leastStem = 4
 
 // pillarFor returns the pillar that shares most words with a text, or none.
 func (p *Plan) pillarFor(text string) string {
-	best, most := "", 0
+	best, most := "", 0.0
+	known := stemsOf(text)
 	for _, pillar := range p.Pillars {
-		shared := 0
-		for stem := range stemsOf(pillar.Name) {
-			if stemsOf(text)[stem] {
-				shared++
+		shared, all := 0.0, stemsOf(pillar.Name)
+		for stem := range all {
+			if known[stem] {
+				shared += 1 + 1/float64(len(all)) // of two with as many, the one of which nothing else is left
 			}
 		}
 		if shared > most {

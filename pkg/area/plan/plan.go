@@ -469,7 +469,7 @@ func (p *Plan) thread(slots []Slot, r Recipe) ([]place, error) {
 		if one.Event != "" {
 			continue
 		}
-		if !day.Equal(last) && len(on(events, day)) == 0 { // one item of a day is enough for what is celebrated
+		if !day.Equal(last) && len(on(events, day)) == 0 && !p.fromFeeds(&r) { // one item of a day is enough for what is celebrated
 			one.Occasion, last = occasion(day, r, told), day
 		}
 		if slot.pillar >= 0 {
@@ -496,10 +496,13 @@ func occasion(day time.Time, r Recipe, told map[string]int) string {
 		at := day.AddDate(0, 0, ahead)
 		for _, name := range calendar.Days(at, r.Country, r.Trade) {
 			key := name + at.Format(time.DateOnly)
-			if ahead > 0 && told[key] > 0 {
-				continue
+			today := int(day.Unix() / int64(24*time.Hour/time.Second))
+			if ahead > 0 && (told[key] > 0 || today-told["ahead"] < daysAhead && told["ahead"] > 0) {
+				continue // days of rest that follow each other are announced together
 			}
-			told[key]++
+			if told[key]++; ahead > 0 {
+				told["ahead"] = today
+			}
 			return name + [...]string{"", " (tomorrow)", " (in 2 days)", " (in 3 days)"}[ahead]
 		}
 	}

@@ -734,7 +734,7 @@ var leading = strings.Fields("about after with from into over under your their t
 func leadsOn(word string) bool {
 	word = strings.ToLower(word)
 	r, _ := utf8.DecodeRuneInString(word)
-	small := unicode.In(r, unicode.Latin, unicode.Cyrillic) && utf8.RuneCountInString(word) <= 3
+	small := unicode.In(r, unicode.Latin, unicode.Cyrillic) && utf8.RuneCountInString(word) <= 3 || unicode.IsDigit(r)
 	return small || word == "&" || slices.Contains(leading, word)
 }
 
