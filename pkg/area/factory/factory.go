@@ -853,11 +853,9 @@ func warnRetiring(ctx context.Context, db *store.DB, it store.Item, now time.Tim
 	known := told(it)
 	ending := f.retiring(now, known)
 	for _, one := range ending {
-		e, err := event.New(now, it.Owner, event.ModelRetiring, one, nil)
-		if err != nil {
+		if err := event.Add(tx, now, it.Owner, event.ModelRetiring, one); err != nil {
 			return 0, err
 		}
-		tx.Create(e, nil)
 		known = append(known, one.ID)
 	}
 	if len(ending) > 0 {

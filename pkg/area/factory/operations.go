@@ -286,11 +286,7 @@ func (s *Service) make(ctx context.Context, tx *store.Tx, b createBody) (out Fac
 	}
 	quota.Factories.Take(tx, now, &it)
 	tx.Create(it, nil)
-	e, err := event.New(now, o, event.FactoryCreated, f, nil)
-	if err == nil {
-		tx.Create(e, nil)
-	}
-	return f, err
+	return f, event.Add(tx, now, o, event.FactoryCreated, f)
 }
 
 func (s *Service) get(ctx context.Context, in *FactoryPath) (Factory, error) {
@@ -365,11 +361,7 @@ func (s *Service) replace(tx *store.Tx, it store.Item, f *Factory) error {
 
 // Notify adds the event of the changed factory to the transaction.
 func (f *Factory) Notify(tx *store.Tx, o tenant.Owner) error {
-	e, err := event.New(f.UpdatedAt.Time, o, event.FactoryUpdated, f, nil)
-	if err == nil {
-		tx.Create(e, nil)
-	}
-	return err
+	return event.Add(tx, f.UpdatedAt.Time, o, event.FactoryUpdated, f)
 }
 
 // NotifyItem is Notify for a changed factory that is an item.
