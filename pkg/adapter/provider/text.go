@@ -333,8 +333,8 @@ func Clip(s string, n int) string {
 	}
 	short := string([]rune(s)[:n])
 	last, _ := utf8.DecodeLastRuneInString(short)
-	spaced := !unicode.In(last, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer,
-		unicode.Myanmar)
+	spaced := !unicode.In(last, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao,
+		unicode.Khmer, unicode.Myanmar)
 	next := []rune(s)[n]
 	if end := strings.LastIndexFunc(short, unicode.IsSpace); !unicode.IsSpace(next) &&
 		(end > len(short)/2 || end > 0 && spaced) {

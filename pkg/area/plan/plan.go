@@ -465,7 +465,8 @@ func (p *Plan) thread(slots []Slot, r Recipe) ([]place, error) {
 		if one.Event != "" {
 			continue
 		}
-		if !day.Equal(last) && len(on(events, day)) == 0 && !p.fromFeeds(&r) { // one item of a day is enough for what is celebrated
+		// One item of a day is enough for what is celebrated.
+		if !day.Equal(last) && len(on(events, day)) == 0 && !p.fromFeeds(&r) {
 			one.Occasion, last = occasion(day, r, told), day
 		}
 		if slot.pillar >= 0 {
@@ -645,8 +646,8 @@ type topicItem struct {
 	About   string     `json:"about,omitempty"`
 	// By is on whose behalf its item is published: who has last changed or approved it. Nobody: who has made the plan.
 	By authority.Authority `json:"by,omitzero"`
-	// Again reports that another topic is to be written, and Tries how often that was tried. Refused are the topics that
-	// it had, the last one at the end, and Reason is why a person has dropped it.
+	// Again reports that another topic is to be written, and Tries how often that was tried. Refused are the topics
+	// that it had, the last one at the end, and Reason is why a person has dropped it.
 	Again   bool             `json:"again,omitempty"`
 	Tries   int              `json:"tries,omitempty"`
 	Refused []prompt.Dropped `json:"refused,omitempty"`

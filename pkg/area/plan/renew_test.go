@@ -96,7 +96,7 @@ func TestAFailedTopicIsReplaced(t *testing.T) {
 			if w.engine.Step(); w.get().Calendar[2].Topic != "" || w.get().Calendar[2].State == plan.TopicFailed {
 				break
 			}
-			}
+		}
 		p := w.get()
 		if got := p.Calendar[2]; found && (got.Topic != "The people of the night shift" || got.State != plan.TopicProposed) ||
 			!found && (got.State != plan.TopicFailed || p.Items.Failed != 1) {

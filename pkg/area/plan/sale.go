@@ -150,11 +150,10 @@ func (s *shelf) placeSales() {
 			if i < 0 || s.keys[i] != nil {
 				continue
 			}
-			if !s.presents[i] && !s.swap(i, func(k int) bool { return s.presents[k] && s.keys[k] == nil && !s.onSale(k) }) &&
-				!s.swap(i, func(k int) bool { return s.presents[k] && s.keys[k] == nil }) {
-				continue
+			spare := func(k int) bool { return s.presents[k] && s.keys[k] == nil }
+			if s.presents[i] || s.swap(i, func(k int) bool { return spare(k) && !s.onSale(k) }) || s.swap(i, spare) {
+				s.keys[i] = one
 			}
-			s.keys[i] = one
 		}
 	}
 }

@@ -52,8 +52,8 @@ type topicBody struct {
 }
 
 type topicPatch struct {
-	// What the item is about, in up to 400 bytes. Null: another topic is written, at no cost; it is empty until then, and
-	// waits for an approval again.
+	// What the item is about, in up to 400 bytes. Null: another topic is written, at no cost; it is empty until then,
+	// and waits for an approval again.
 	Topic *string `json:"topic,omitempty" format:"line-not-blank" minLength:"1" maxLength:"400" nullable:"true"`
 	// With topic null: what was wrong with the last one, for the model.
 	Reason string `json:"reason,omitempty" format:"line" maxLength:"300" example:"we do not sell to companies"`

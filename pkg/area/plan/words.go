@@ -67,7 +67,9 @@ func asksForMotion(brief string) bool {
 		if at == nil {
 			return false
 		}
-		begin := strings.IndexFunc(brief[from+at[0]:], func(r rune) bool { return r > ' ' && !strings.ContainsRune(",.;:!?-–—(\"'", r) })
+		begin := strings.IndexFunc(brief[from+at[0]:], func(r rune) bool {
+			return r > ' ' && !strings.ContainsRune(",.;:!?-–—(\"'", r)
+		})
 		if !still().MatchString(brief[:from+at[0]+max(begin, 0)]) {
 			return true
 		}

@@ -204,7 +204,8 @@ func LinesOf(tag string) Lines { return lines()[WrittenIn(tag)] }
 
 // scripts are the tables of letters of languages that are not written in Latin ones.
 var scripts = map[string][]*unicode.RangeTable{"ru": {unicode.Cyrillic}, "uk": {unicode.Cyrillic},
-	"ar": {unicode.Arabic}, "hi": {unicode.Devanagari}, "he": {unicode.Hebrew}, "th": {unicode.Thai}, "ja": {unicode.Han, unicode.Hiragana, unicode.Katakana},
+	"ar": {unicode.Arabic}, "hi": {unicode.Devanagari}, "he": {unicode.Hebrew}, "th": {unicode.Thai},
+	"ja": {unicode.Han, unicode.Hiragana, unicode.Katakana},
 	"zh": {unicode.Han},
 	"ko": {unicode.Hangul, unicode.Han}}
 
