@@ -63,9 +63,16 @@ func claimsOf(text, language string, answer bool) []claim {
 	return scanOf(text, language, answer).claims
 }
 
+// hebrewUnits writes abbreviations of units without the mark in them.
+var hebrewUnits = strings.NewReplacer(`ק"ג`, "קג", "ק״ג", "קג", `ק"מ`, "קמ", "ק״מ", "קמ", `מ"ל`, "מל", "מ״ל", "מל", `ס"מ`,
+	"סמ", "ס״מ", "סמ", `מ"מ`, "ממ", "מ״מ", "ממ", `מ"ג`, "מג", "מ״ג", "מג", "ק''ג", "קג", "ק''מ", "קמ")
+
 func scanOf(text, language string, answer bool) *scan {
 	words := lexiconOf(language)
 	text = normal(text)
+	if words.base == "he" || strings.ContainsAny(text, "קמסג") {
+		text = hebrewUnits.Replace(text)
+	}
 	var tags []string
 	for _, t := range platform.WrittenTags(text) {
 		tags = append(tags, text[t.Start:t.End])
@@ -372,9 +379,44 @@ func (k *knownFacts) supports(c claim) bool {
 
 // assertions are the kinds of assertions that an input must make as well, with their names for callers. What an input
 // says is compared by kind: a text may say in other words what is true.
-var assertions = []struct{ kind, name string }{
-	{"health", "health claim"}, {"study", "study"}, {"super", "superlative"}, {"promise", "promise"},
-	{"scarce", "scarcity"}, {"deadline", "deadline"},
+var assertions = []struct {
+	kind, name string
+	// denies reports that the phrases deny something, as in no side effects: a word such as not after them is a part.
+	denies bool
+	// offers reports that the sentence offers something: words such as not, and a question, do not deny it.
+	offers bool
+}{
+	{kind: "health", name: "health claim"}, {kind: "cure", name: "promise of a cure"},
+	{kind: "effects", name: "promise of no side effects", denies: true}, {kind: "safe", name: "promise of safety"},
+	{kind: "profit", name: "promise of a profit"}, {kind: "norisk", name: "promise without a risk", denies: true},
+	{kind: "study", name: "study"}, {kind: "super", name: "superlative"}, {kind: "compare", name: "comparison"},
+	{kind: "promise", name: "promise", offers: true}, {kind: "scarce", name: "scarcity", offers: true},
+	{kind: "deadline", name: "deadline", offers: true},
+}
+
+// denied reports whether a sentence denies the part of it between two offsets, as in "no cream cures": a word such as
+// not is in its clause. If the part denies something itself, only the words before it count.
+func (l *lexicon) denied(sentence string, from, to int, denies bool) bool {
+	const ends = ",;:–—،؛、，；。"
+	before, after := sentence[:from], sentence[to:]
+	if i := strings.LastIndexAny(before, ends); i >= 0 {
+		before = before[i:]
+	}
+	if i := strings.IndexAny(after, ends); i >= 0 {
+		after = after[:i]
+	}
+	return l.has(before, "not") || !denies && l.has(after, "not")
+}
+
+// shortQuestion is the longest question that states nothing, in characters.
+const shortQuestion = 45
+
+// asks reports whether a sentence is a question that states nothing: it is short, or the next sentence denies it.
+func (l *lexicon) asks(sentence, next string) bool {
+	trimmed := strings.TrimSpace(sentence)
+	last := lastRune(trimmed)
+	return (last == '?' || last == '؟') &&
+		(utf8.RuneCountInString(trimmed) <= shortQuestion || l.has(l.fold(next), "not"))
 }
 
 // inputs are the texts that the answer may draw on, divided into sentences, for the comparison of assertions. They are
@@ -428,17 +470,21 @@ func (r Rules) assertions(answer []Field, known *knownFacts) (found []Finding) {
 			continue
 		}
 		text := normal(f.Text)
-		for _, sentence := range sentences(text) {
+		all := sentences(text)
+		for i, sentence := range all {
 			folded := in.own.fold(sentence)
 			for _, a := range assertions {
-				part, ok := in.own.match(folded, a.kind)
-				if !ok || in.assert(a.kind) || a.kind == "deadline" && known.endsOn(r.Now) {
+				from, to, ok := in.own.place(folded, a.kind)
+				next := strings.Join(all[i+1:min(i+2, len(all))], "")
+				if !ok || !a.offers && (in.own.asks(sentence, next) || in.own.denied(folded, from, to, a.denies)) ||
+					in.assert(a.kind) || a.kind == "deadline" && known.endsOn(r.Now) {
 					continue
 				}
-				add(f, a.name, part)
+				add(f, a.name, folded[from:to])
 			}
-			if part, ok := in.own.match(folded, "award"); ok && !in.awarded(folded) {
-				add(f, "award", part)
+			if from, to, ok := in.own.place(folded, "award"); ok && !in.own.asks(sentence, "") &&
+				!in.own.denied(folded, from, to, false) && !in.awarded(folded) {
+				add(f, "award", folded[from:to])
 			}
 			if part, ok := known.weekday(in.own, folded); ok {
 				add(f, "weekday", part)
@@ -458,7 +504,7 @@ func (l *lexicon) significant(sentence string) map[string]bool {
 	generic := func(word string) bool {
 		for _, p := range l.patterns["award"] {
 			for _, group := range p {
-				for _, one := range group {
+				for _, one := range group.phrases {
 					if one.text == word || one.tail && strings.HasPrefix(word, one.text) {
 						return true
 					}
@@ -621,7 +667,7 @@ func (l *lexicon) leak(folded string) string {
 		return part
 	}
 	for _, p := range l.patterns["preface"] {
-		for _, one := range p[0] {
+		for _, one := range p[0].phrases {
 			from, to, ok := l.find(folded, one)
 			if !ok || from > prefaceAt {
 				continue
@@ -657,11 +703,11 @@ func (in *inputs) placeholder(text string) string {
 func (l *lexicon) weekdays(sentence string, short bool) (days []dayAt) {
 	for day := range 7 {
 		for _, kind := range []string{"day", "briefday"} {
-			if kind == "briefday" && !short {
+			if kind == "briefday" && (!short || len(days) > 0 && days[len(days)-1].day == day) {
 				continue
 			}
 			for _, p := range l.patterns[fmt.Sprint(kind, day)] {
-				for _, one := range p[0] {
+				for _, one := range p[0].phrases {
 					if from, to, ok := l.find(sentence, one); ok {
 						days = append(days, dayAt{day, from, to})
 					}
@@ -688,6 +734,9 @@ func (k *knownFacts) week(l *lexicon, text string) {
 	for _, s := range sentences(text) {
 		days := l.weekdays(l.fold(s), true)
 		for i, d := range days {
+			if l.closedOn(l.fold(s), d) {
+				continue
+			}
 			k.days[d.day] = true
 			if i+1 == len(days) || days[i+1].from < d.to {
 				continue
@@ -708,15 +757,33 @@ func (k *knownFacts) week(l *lexicon, text string) {
 // weekday returns the day of the week on which a sentence asks people to come, if no input names it: neither itself nor
 // by a date.
 func (k *knownFacts) weekday(l *lexicon, sentence string) (part string, ok bool) {
-	if !l.has(sentence, "open") || l.has(sentence, "closed") {
-		return "", false
-	}
 	for _, d := range l.weekdays(sentence, false) {
+		part := partOf(sentence, d.from, ";；")
+		if !l.has(part, "open") || l.has(part, "closed") {
+			continue
+		}
 		if !k.days[d.day] && !slices.ContainsFunc(k.dates, func(o date) bool { return k.falls(o, d.day) }) {
 			return sentence[d.from:d.to], true
 		}
 	}
 	return "", false
+}
+
+// partOf returns the part of a sentence at an offset, between signs that divide it.
+func partOf(sentence string, at int, signs string) string {
+	before, after := sentence[:at], sentence[at:]
+	if i := strings.LastIndexAny(before, signs); i >= 0 {
+		before = strings.TrimLeft(before[i:], signs)
+	}
+	if i := strings.IndexAny(after, signs); i >= 0 {
+		after = after[:i]
+	}
+	return before + after
+}
+
+// closedOn reports whether a sentence of an input says that nothing is open on one of its days.
+func (l *lexicon) closedOn(sentence string, d dayAt) bool {
+	return l.has(partOf(sentence, d.from, ",;，；、،"), "closed")
 }
 
 // falls reports whether a date may fall on a day of the week.
@@ -774,7 +841,7 @@ func (s *scan) swappedPrices() (part string, ok bool) {
 // near reports whether a text ends with a phrase of a kind, and little after it.
 func (l *lexicon) near(text, kind string) bool {
 	for _, p := range l.patterns[kind] {
-		for _, one := range p[0] {
+		for _, one := range p[0].phrases {
 			if i := strings.LastIndex(text, one.text); i >= 0 && len(text)-i-len(one.text) <= nearPrice/2 &&
 				l.begins(text, i) && l.ends(text, i+len(one.text)) {
 				return true
@@ -794,7 +861,7 @@ func (k *knownFacts) hashtag(l *lexicon, tag string) (part string, ok bool) {
 	text := l.eastern(l.fold(normal(strings.TrimPrefix(tag, "#"))), true)
 	plain := strings.ReplaceAll(text, "_", "")
 	for _, p := range l.patterns["half"] {
-		for _, one := range p[0] {
+		for _, one := range p[0].phrases {
 			if strings.Contains(plain, strings.ReplaceAll(one.text, " ", "")) {
 				return tag, !k.keys[aPercentage]["% 50"]
 			}
@@ -820,7 +887,7 @@ func (k *knownFacts) hashtag(l *lexicon, tag string) (part string, ok bool) {
 func (l *lexicon) dealWords() (all []string) {
 	for _, from := range []*lexicon{l, lexiconOf("en")} {
 		for _, p := range from.patterns["deal"] {
-			for _, one := range p[0] {
+			for _, one := range p[0].phrases {
 				all = append(all, strings.ReplaceAll(one.text, " ", ""))
 			}
 		}
