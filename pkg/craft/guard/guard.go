@@ -534,7 +534,7 @@ func (r Rules) forbidden(answer []Field) (found []Finding) {
 				wanted[i] = plainWord(wanted[i])
 			}
 			for i, f := range answer {
-				if l.said(texts[i], wanted, f.Tag) || list.what != "" && hasName(f.Text, phrase) ||
+				if l.said(texts[i], wanted, f.Tag) || list.what != "" && (hasName(f.Text, phrase) || r.misspelt(f.Text, phrase)) ||
 					within(f.Text, phrase) {
 					found = append(found, Finding{Code: Forbidden, Path: f.Path, Kind: list.what, Text: phrase})
 				}
@@ -542,6 +542,23 @@ func (r Rules) forbidden(answer []Field) (found []Finding) {
 		}
 	}
 	return found
+}
+
+// leastMisspelt is the shortest name of a competitor that is found with a slip in it, in characters.
+const leastMisspelt = 7
+
+// misspelt reports whether a text has a name with one letter that is wrong, and no input has the word.
+func (r Rules) misspelt(text, name string) bool {
+	l := lexiconOf(r.Language)
+	name = l.fold(normal(name))
+	if utf8.RuneCountInString(name) < leastMisspelt || strings.Contains(name, " ") {
+		return false
+	}
+	return slices.ContainsFunc(wordsOf(normal(text)), func(word string) bool {
+		return unicode.IsUpper(first(word)) && l.near1(l.fold(word), name, false) &&
+			distance([]rune(l.fold(word)), []rune(name)) == 1 &&
+			!slices.ContainsFunc(r.Facts, func(fact string) bool { return strings.Contains(fact, word) })
+	})
 }
 
 // longTag is the length from which a word counts inside of a hashtag, in characters.

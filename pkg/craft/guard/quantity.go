@@ -26,7 +26,7 @@ var (
 	})
 	// nextText matches the word after a number.
 	nextText = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^\+?[ \n-]?((?:°|%|‰|[\p{L}\p{M}]+(?:[²³2]|/[\p{L}]+|\.\p{L}+)?)°?[CFcf]?\b?)`)
+		return regexp.MustCompile(`^\+?[ \n-]?((?:°|%|‰|(?:[\p{Latin}]+|[\p{L}\p{M}]+)(?:[²³2]|/[\p{L}]+|\.\p{L}+)?)°?[CFcf]?\b?)`)
 	})
 	// laterText matches the words after that.
 	laterText = sync.OnceValue(func() *regexp.Regexp {
@@ -106,7 +106,8 @@ func (s *scan) inContext(a amount, key string) []string {
 	sentence := s.words.fold(strings.ReplaceAll(sentenceAt(s.maskedText, a.from), "\x00", " "))
 	special := ""
 	switch {
-	case a.unit == "time" && s.words.has(sentence, "warranty"):
+	case a.unit == "time" && (s.answer && s.words.warrants(s.maskedText, a) || !s.answer &&
+		s.words.has(sentence, "warranty")):
 		special = "warranty " + key
 	case a.kind == aPercentage && s.words.has(sentence, "share") && !s.words.deal(sentence):
 		special = "share " + key
@@ -120,6 +121,33 @@ func (s *scan) inContext(a amount, key string) []string {
 		return []string{special}
 	}
 	return []string{key, special}
+}
+
+// nearWarranty is the longest text between a period and the word for the warranty, in bytes.
+const nearWarranty = 36
+
+// warrants reports whether a period of an answer is that of a warranty: the word for it is near in the same clause.
+func (l *lexicon) warrants(text string, a amount) bool {
+	const ends = ",;.!?\n，；、،。"
+	before, after := text[max(0, a.from-nearWarranty):a.from], text[a.end:min(len(text), a.end+nearWarranty)]
+	before, after = strings.ToValidUTF8(before, ""), strings.ToValidUTF8(after, "")
+	if i := strings.LastIndexAny(before, ends); i >= 0 {
+		before = before[i:]
+	}
+	if i := strings.IndexAny(after, ends); i >= 0 {
+		after = after[:i]
+	}
+	after, _, _ = strings.Cut(after, "\x00")
+	if i := strings.LastIndexAny(before, "0123456789"); i >= 0 && l.has(l.fold(before[:i]), "warranty") {
+		before = before[i:] // it is that of another period
+	}
+	if i := strings.LastIndexAny(before, "0123456789"); i >= 0 {
+		before = before[i:]
+		if l.has(l.fold(before), "warranty") && !l.has(l.fold(after), "warranty") {
+			return false
+		}
+	}
+	return l.has(l.fold(before), "warranty") || l.has(l.fold(text[a.from:a.end]+after), "warranty")
 }
 
 // deal reports whether a sentence speaks of a lower price.
@@ -250,7 +278,7 @@ func inDigits(text string, answer bool, l *lexicon) string {
 		}
 		i += n - 1
 	}
-	text = b.String() + text[from:]
+	text = l.cents(b.String() + text[from:])
 	if l.base == "tr" {
 		text = percentBefore().ReplaceAllString(text, "$1%")
 	}
@@ -304,6 +332,10 @@ func (l *lexicon) counts(text string, all [][]int, i, n int, v float64, answer b
 		!l.isTurkishSpoon(next)
 	part := isIn(percents(), next) || money || slices.Contains([]string{"por", "per", "pour"}, next) &&
 		strings.Contains(strings.ToLower(text[all[i+n][1]:min(len(text), all[i+n][1]+6)]), "c")
+	if gap == "" && !part && !unit && answer {
+		return v >= fewInWords && !isIdiom(v) && utf8.RuneCountInString(next) >= leastNoun && !common()[l.base][next] &&
+			!l.join[next]
+	}
 	if gap != "" || !part && !unit {
 		return false
 	}
@@ -692,6 +724,9 @@ func (l *lexicon) eastern(text string, answer bool) string {
 			n := hanNumber().FindStringSubmatch(m)
 			v, unit := hanValue(n[1]), strings.TrimSpace(n[2])
 			idiom := slices.Contains([]string{"年", "名", "位", "家", "店", "分钟", "小时", "時間", "人以上", "人"}, unit) && !counted
+			if idiom && utf8.RuneCountInString(n[1]) > 1 && v >= fewInWords && !isIdiom(v) {
+				idiom = unit == "年" || unit == "分钟" || unit == "小时" || unit == "時間"
+			}
 			if answer && idiom || unit == "成" && v >= 10 || unit == "折" && v >= 100 {
 				return m
 			}
