@@ -762,6 +762,9 @@ var groups = []group{
 				{name: "approval", kind: "string", doc: "Whether its content waits for an approval before it is scheduled or published. Default: none", values: []string{"none", "required"}},
 				{name: "plan_approve", kind: "string", doc: "What its content plans wait for if they name nothing: topics, or none. Default: none", values: []string{"none", "topics"}},
 				{name: "quality", kind: "string", doc: "Quality of the texts of items and plans that name none. Absent: standard", values: []string{"draft", "standard", "best"}},
+				{name: "visuals", kind: "string", doc: "What is seen in videos: clips, or pictures with a slow movement, which cost a tenth. Absent: clips for content items, and stills for plans whose brief asks for no motion", values: []string{"clips", "stills"}},
+				{name: "music", kind: "string", doc: "What is heard under the voice of videos. Absent: none", values: []string{"none", "generated"}},
+				{name: "duration_seconds", kind: "integer", doc: "Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the usual length of each"},
 				{name: "region", kind: "string", doc: "Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country; members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is checked"},
 			},
 		},
@@ -789,6 +792,9 @@ var groups = []group{
 				{name: "approval", kind: "string", doc: "Whether its content waits for an approval before it is scheduled or published. Setting it to none needs the scope content:publish as well", values: []string{"none", "required"}},
 				{name: "plan_approve", kind: "string", doc: "What its content plans wait for if they name nothing: topics, or none. Null: none", values: []string{"none", "topics"}},
 				{name: "quality", kind: "string", doc: "Quality of the texts of items and plans that name none. Null: standard", values: []string{"draft", "standard", "best"}},
+				{name: "visuals", kind: "string", doc: "What is seen in videos that name nothing else. Null: clips, and in plans stills unless their brief asks for motion", values: []string{"clips", "stills"}},
+				{name: "music", kind: "string", doc: "What is heard under the voice of videos that name nothing else. Null: none", values: []string{"none", "generated"}},
+				{name: "duration_seconds", kind: "integer", doc: "Length in seconds of what plays and names none, where it is within its bounds. Null: the usual lengths"},
 				{name: "state", kind: "string", doc: "paused: it makes nothing new, and what is queued waits. active: it goes on", values: []string{"active", "paused"}},
 				{name: "region", kind: "string", doc: "Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country; members of the European Union have its rules. Null: that of its profile, or else none, and no rule is checked"},
 			},
@@ -1364,10 +1370,10 @@ var groups = []group{
 	{name: "publishing", doc: "Checks, approvals, review links, slots and published posts", operations: []operation{
 		{
 			id: "bulkPublishing", name: "bulk", method: "POST", path: "/v1/publishing/bulk",
-			summary: "Approve, schedule or publish many items", doc: "Approves, schedules, publishes or unschedules up to 100 content items, by the rules and with the events of the operations for one item. It counts as one call. `mode: each` changes what can be changed, and each result has the item or its error, with status 200. `mode: all` checks all items first: if one is refused, none is changed, `code` is that of the first and `details` lists all. What only turns out afterwards, such as a concurrent change, is an error in its result. With `content_plan_id` it takes the items of a content plan that wait, up to 100 at a time: `has_more` tells if there are others. If the time of the call does not suffice, results have the error `timeout`: send these items again. After a call that has ended with `timeout`, read the items, as some may have been changed.\n\nNeeds the scope `content:publish`.",
+			summary: "Approve, schedule or publish many items", doc: "Changes up to 100 content items, by the rules and with the events of the operations for one item. It counts as one call. `mode: each` changes what can be changed, and each result has the item or its error, with status 200. `mode: all` checks all items first: if one is refused, none is changed, `code` is that of the first and `details` lists all. What only turns out afterwards, such as a concurrent change, is an error in its result. With `content_plan_id` it takes the items of a content plan that wait: `has_more` tells if there are others. If the time does not suffice, results have the error `timeout`: send these items again. After a call that has ended with `timeout`, read the items.\n\nNeeds the scope `content:publish`.",
 			takesBody: true, bodyOptional: false,
 			body: []parameter{
-				{name: "action", kind: "string", doc: "What is done with each item, as by the operation for one item: approve as approveContentItem, schedule as scheduleContentItem, publish as publishContentItem, and unschedule as scheduleContentItem with publish_at null", required: true, values: []string{"approve", "schedule", "publish", "unschedule"}},
+				{name: "action", kind: "string", doc: "What is done with each item, as by the operation for one item: approve as approveContentItem, schedule as scheduleContentItem, publish as publishContentItem, unschedule as scheduleContentItem with publish_at null. withdraw takes your last decision back", required: true, values: []string{"approve", "schedule", "publish", "unschedule", "withdraw"}},
 				{name: "content_item_ids", kind: "list", doc: "Ids of the content items. Send them, items or content_plan_id"},
 				{name: "mode", kind: "string", doc: "each: what cannot be done is reported in its result, and the other items are changed. all: every item is checked first, and if one cannot be changed, the call is refused and none is. Default: each", values: []string{"all", "each"}},
 				{name: "note", kind: "string", doc: "Note of the approval. For approve only"},

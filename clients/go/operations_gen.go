@@ -3068,13 +3068,12 @@ type PublishingService struct{ t *transport }
 
 // Bulk: Approve, schedule or publish many items.
 //
-// Approves, schedules, publishes or unschedules up to 100 content items, by the rules and with the events of the
-// operations for one item. It counts as one call. `mode: each` changes what can be changed, and each result has the
-// item or its error, with status 200. `mode: all` checks all items first: if one is refused, none is changed, `code` is
-// that of the first and `details` lists all. What only turns out afterwards, such as a concurrent change, is an error
-// in its result. With `content_plan_id` it takes the items of a content plan that wait, up to 100 at a time: `has_more`
-// tells if there are others. If the time of the call does not suffice, results have the error `timeout`: send these
-// items again. After a call that has ended with `timeout`, read the items, as some may have been changed.
+// Changes up to 100 content items, by the rules and with the events of the operations for one item. It counts as one
+// call. `mode: each` changes what can be changed, and each result has the item or its error, with status 200. `mode:
+// all` checks all items first: if one is refused, none is changed, `code` is that of the first and `details` lists all.
+// What only turns out afterwards, such as a concurrent change, is an error in its result. With `content_plan_id` it
+// takes the items of a content plan that wait: `has_more` tells if there are others. If the time does not suffice,
+// results have the error `timeout`: send these items again. After a call that has ended with `timeout`, read the items.
 //
 // Needs the scope `content:publish`.
 func (s *PublishingService) Bulk(ctx context.Context, body ContentItemBulkCreate, options ...RequestOption) (*BulkAnswer, error) {

@@ -1243,6 +1243,9 @@ const (
 	BestHourWeekdaySunday    BestHourWeekday = "sunday"
 )
 
+// BestHourWeekdayInput has the values of BestHourWeekday.
+type BestHourWeekdayInput = BestHourWeekday
+
 // BestTimes: The hours of the week with the effect of publishing in them.
 type BestTimes struct {
 	// Factory. Null if a social account was named.
@@ -1325,6 +1328,13 @@ type BloggerFactory struct {
 	PlanApprove PlanApproval `json:"plan_approve"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
 	Quality string `json:"quality"`
+	// What is seen in videos that name nothing else: clips or stills. Null: clips, and in plans stills unless their brief
+	// asks for motion.
+	Visuals *string `json:"visuals"`
+	// What is heard under the voice of videos that name nothing else: none or generated. Null: none.
+	Music *string `json:"music"`
+	// Length in seconds of what plays and names none, where it is within its bounds. Null: the usual lengths.
+	DurationSeconds *int64 `json:"duration_seconds"`
 	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
 	ProfileID *string `json:"profile_id"`
 	// Ids of the social accounts that it publishes to.
@@ -1380,6 +1390,14 @@ type BloggerFactoryCreate struct {
 	PlanApprove *PlanApprovalInput `json:"plan_approve,omitzero"`
 	// Quality of the texts of items and plans that name none. Absent: standard.
 	Quality *QualityInput `json:"quality,omitzero"`
+	// What is seen in videos: clips, or pictures with a slow movement, which cost a tenth. Absent: clips for content
+	// items, and stills for plans whose brief asks for no motion.
+	Visuals *VideoVisualsInput `json:"visuals,omitzero"`
+	// What is heard under the voice of videos. Absent: none.
+	Music *FactoryCreateBaseMusic `json:"music,omitzero"`
+	// Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
+	// usual length of each.
+	DurationSeconds *int64 `json:"duration_seconds,omitzero"`
 	// Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
 	// members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
 	// checked.
@@ -1758,6 +1776,13 @@ type BrandFactory struct {
 	PlanApprove PlanApproval `json:"plan_approve"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
 	Quality string `json:"quality"`
+	// What is seen in videos that name nothing else: clips or stills. Null: clips, and in plans stills unless their brief
+	// asks for motion.
+	Visuals *string `json:"visuals"`
+	// What is heard under the voice of videos that name nothing else: none or generated. Null: none.
+	Music *string `json:"music"`
+	// Length in seconds of what plays and names none, where it is within its bounds. Null: the usual lengths.
+	DurationSeconds *int64 `json:"duration_seconds"`
 	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
 	ProfileID *string `json:"profile_id"`
 	// Ids of the social accounts that it publishes to.
@@ -1815,6 +1840,14 @@ type BrandFactoryCreate struct {
 	PlanApprove *PlanApprovalInput `json:"plan_approve,omitzero"`
 	// Quality of the texts of items and plans that name none. Absent: standard.
 	Quality *QualityInput `json:"quality,omitzero"`
+	// What is seen in videos: clips, or pictures with a slow movement, which cost a tenth. Absent: clips for content
+	// items, and stills for plans whose brief asks for no motion.
+	Visuals *VideoVisualsInput `json:"visuals,omitzero"`
+	// What is heard under the voice of videos. Absent: none.
+	Music *FactoryCreateBaseMusic `json:"music,omitzero"`
+	// Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
+	// usual length of each.
+	DurationSeconds *int64 `json:"duration_seconds,omitzero"`
 	// Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
 	// members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
 	// checked.
@@ -2943,7 +2976,8 @@ type ContentItemBatchCreate struct {
 //   - Items of a content plan that wait: ContentPlanID
 type ContentItemBulkCreate struct {
 	// What is done with each item, as by the operation for one item: approve as approveContentItem, schedule as
-	// scheduleContentItem, publish as publishContentItem, and unschedule as scheduleContentItem with publish_at null.
+	// scheduleContentItem, publish as publishContentItem, unschedule as scheduleContentItem with publish_at null. withdraw
+	// takes your last decision back.
 	Action ContentItemBulkCreateAction `json:"action"`
 	// Ids of the content items. Send them, items or content_plan_id.
 	ContentItemIDs []string `json:"content_item_ids,omitzero"`
@@ -2970,8 +3004,8 @@ type ContentItemBulkCreate struct {
 }
 
 // ContentItemBulkCreateAction: What is done with each item, as by the operation for one item: approve as
-// approveContentItem, schedule as scheduleContentItem, publish as publishContentItem, and unschedule as
-// scheduleContentItem with publish_at null.
+// approveContentItem, schedule as scheduleContentItem, publish as publishContentItem, unschedule as scheduleContentItem
+// with publish_at null. withdraw takes your last decision back.
 type ContentItemBulkCreateAction string
 
 // The values of ContentItemBulkCreateAction.
@@ -2980,6 +3014,7 @@ const (
 	ContentItemBulkCreateActionSchedule   ContentItemBulkCreateAction = "schedule"
 	ContentItemBulkCreateActionPublish    ContentItemBulkCreateAction = "publish"
 	ContentItemBulkCreateActionUnschedule ContentItemBulkCreateAction = "unschedule"
+	ContentItemBulkCreateActionWithdraw   ContentItemBulkCreateAction = "withdraw"
 )
 
 // ContentItemBulkCreateMode: each: what cannot be done is reported in its result, and the other items are changed. all:
@@ -2996,6 +3031,8 @@ const (
 type ContentItemBulkItem struct {
 	// Id of the content item that is to be changed.
 	ContentItemID string `json:"content_item_id"`
+	// Version that you have seen, for approve: a later one is refused.
+	Version *int64 `json:"version,omitzero"`
 	// Time of publication, or next_slot: each item takes the next free time, in their order. For schedule only. Absent:
 	// that of the call for all items, or else the time that each has, such as that of its content plan.
 	PublishAt *string `json:"publish_at,omitzero"`
@@ -4768,6 +4805,13 @@ type EntertainmentFactory struct {
 	PlanApprove PlanApproval `json:"plan_approve"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
 	Quality string `json:"quality"`
+	// What is seen in videos that name nothing else: clips or stills. Null: clips, and in plans stills unless their brief
+	// asks for motion.
+	Visuals *string `json:"visuals"`
+	// What is heard under the voice of videos that name nothing else: none or generated. Null: none.
+	Music *string `json:"music"`
+	// Length in seconds of what plays and names none, where it is within its bounds. Null: the usual lengths.
+	DurationSeconds *int64 `json:"duration_seconds"`
 	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
 	ProfileID *string `json:"profile_id"`
 	// Ids of the social accounts that it publishes to.
@@ -4823,6 +4867,14 @@ type EntertainmentFactoryCreate struct {
 	PlanApprove *PlanApprovalInput `json:"plan_approve,omitzero"`
 	// Quality of the texts of items and plans that name none. Absent: standard.
 	Quality *QualityInput `json:"quality,omitzero"`
+	// What is seen in videos: clips, or pictures with a slow movement, which cost a tenth. Absent: clips for content
+	// items, and stills for plans whose brief asks for no motion.
+	Visuals *VideoVisualsInput `json:"visuals,omitzero"`
+	// What is heard under the voice of videos. Absent: none.
+	Music *FactoryCreateBaseMusic `json:"music,omitzero"`
+	// Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
+	// usual length of each.
+	DurationSeconds *int64 `json:"duration_seconds,omitzero"`
 	// Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
 	// members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
 	// checked.
@@ -6307,6 +6359,13 @@ type ExpertFactory struct {
 	PlanApprove PlanApproval `json:"plan_approve"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
 	Quality string `json:"quality"`
+	// What is seen in videos that name nothing else: clips or stills. Null: clips, and in plans stills unless their brief
+	// asks for motion.
+	Visuals *string `json:"visuals"`
+	// What is heard under the voice of videos that name nothing else: none or generated. Null: none.
+	Music *string `json:"music"`
+	// Length in seconds of what plays and names none, where it is within its bounds. Null: the usual lengths.
+	DurationSeconds *int64 `json:"duration_seconds"`
 	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
 	ProfileID *string `json:"profile_id"`
 	// Ids of the social accounts that it publishes to.
@@ -6364,6 +6423,14 @@ type ExpertFactoryCreate struct {
 	PlanApprove *PlanApprovalInput `json:"plan_approve,omitzero"`
 	// Quality of the texts of items and plans that name none. Absent: standard.
 	Quality *QualityInput `json:"quality,omitzero"`
+	// What is seen in videos: clips, or pictures with a slow movement, which cost a tenth. Absent: clips for content
+	// items, and stills for plans whose brief asks for no motion.
+	Visuals *VideoVisualsInput `json:"visuals,omitzero"`
+	// What is heard under the voice of videos. Absent: none.
+	Music *FactoryCreateBaseMusic `json:"music,omitzero"`
+	// Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
+	// usual length of each.
+	DurationSeconds *int64 `json:"duration_seconds,omitzero"`
 	// Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
 	// members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
 	// checked.
@@ -6875,6 +6942,13 @@ type Factory struct {
 	PlanApprove PlanApproval `json:"plan_approve"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
 	Quality string `json:"quality"`
+	// What is seen in videos that name nothing else: clips or stills. Null: clips, and in plans stills unless their brief
+	// asks for motion.
+	Visuals *string `json:"visuals"`
+	// What is heard under the voice of videos that name nothing else: none or generated. Null: none.
+	Music *string `json:"music"`
+	// Length in seconds of what plays and names none, where it is within its bounds. Null: the usual lengths.
+	DurationSeconds *int64 `json:"duration_seconds"`
 	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
 	ProfileID *string `json:"profile_id"`
 	// Ids of the social accounts that it publishes to.
@@ -7006,6 +7080,15 @@ func (NewsFactoryCreate) isFactoryCreate() {}
 
 func (SellerFactoryCreate) isFactoryCreate() {}
 
+// FactoryCreateBaseMusic: What is heard under the voice of videos. Absent: none.
+type FactoryCreateBaseMusic string
+
+// The values of FactoryCreateBaseMusic.
+const (
+	FactoryCreateBaseMusicNone      FactoryCreateBaseMusic = "none"
+	FactoryCreateBaseMusicGenerated FactoryCreateBaseMusic = "generated"
+)
+
 // FactoryCreatedEvent: A factory was created.
 type FactoryCreatedEvent struct {
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
@@ -7117,6 +7200,12 @@ type FactoryUpdate struct {
 	PlanApprove Nullable[PlanApprovalInput] `json:"plan_approve,omitzero"`
 	// Quality of the texts of items and plans that name none. Null: standard.
 	Quality Nullable[QualityInput] `json:"quality,omitzero"`
+	// What is seen in videos that name nothing else. Null: clips, and in plans stills unless their brief asks for motion.
+	Visuals Nullable[VideoVisualsInput] `json:"visuals,omitzero"`
+	// What is heard under the voice of videos that name nothing else. Null: none.
+	Music Nullable[FactoryCreateBaseMusic] `json:"music,omitzero"`
+	// Length in seconds of what plays and names none, where it is within its bounds. Null: the usual lengths.
+	DurationSeconds Nullable[int64] `json:"duration_seconds,omitzero"`
 	// Settings of the factory's type. A null value removes that setting.
 	Settings Nullable[any] `json:"settings,omitzero"`
 	// paused: it makes nothing new, and what is queued waits. active: it goes on.
@@ -7133,10 +7222,16 @@ type FactoryUpdate struct {
 
 // FactoryUpdateSchedule: Time zone and times of day at which content plans publish.
 type FactoryUpdateSchedule struct {
+	// Days on which it does not: dates (2026-12-24), days of each year (12-24), and holidays for the public holidays of
+	// its country. Absent: none, or holidays if its readers are at work.
+	SilentDays []string `json:"silent_days,omitzero"`
 	// Times of day (HH:MM).
 	Times []string `json:"times,omitzero"`
 	// IANA time zone.
 	Timezone *string `json:"timezone,omitzero"`
+	// Days of the week on which it publishes. Absent: all, or the working days of its country if its readers are at work,
+	// such as those of a law firm.
+	Weekdays []BestHourWeekday `json:"weekdays,omitzero"`
 }
 
 // FactoryUpdateState: paused: it makes nothing. active: it goes on with what is new from now on.
@@ -8634,6 +8729,13 @@ type MusicianFactory struct {
 	PlanApprove PlanApproval `json:"plan_approve"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
 	Quality string `json:"quality"`
+	// What is seen in videos that name nothing else: clips or stills. Null: clips, and in plans stills unless their brief
+	// asks for motion.
+	Visuals *string `json:"visuals"`
+	// What is heard under the voice of videos that name nothing else: none or generated. Null: none.
+	Music *string `json:"music"`
+	// Length in seconds of what plays and names none, where it is within its bounds. Null: the usual lengths.
+	DurationSeconds *int64 `json:"duration_seconds"`
 	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
 	ProfileID *string `json:"profile_id"`
 	// Ids of the social accounts that it publishes to.
@@ -8691,6 +8793,14 @@ type MusicianFactoryCreate struct {
 	PlanApprove *PlanApprovalInput `json:"plan_approve,omitzero"`
 	// Quality of the texts of items and plans that name none. Absent: standard.
 	Quality *QualityInput `json:"quality,omitzero"`
+	// What is seen in videos: clips, or pictures with a slow movement, which cost a tenth. Absent: clips for content
+	// items, and stills for plans whose brief asks for no motion.
+	Visuals *VideoVisualsInput `json:"visuals,omitzero"`
+	// What is heard under the voice of videos. Absent: none.
+	Music *FactoryCreateBaseMusic `json:"music,omitzero"`
+	// Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
+	// usual length of each.
+	DurationSeconds *int64 `json:"duration_seconds,omitzero"`
 	// Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
 	// members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
 	// checked.
@@ -9050,6 +9160,13 @@ type NewsFactory struct {
 	PlanApprove PlanApproval `json:"plan_approve"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
 	Quality string `json:"quality"`
+	// What is seen in videos that name nothing else: clips or stills. Null: clips, and in plans stills unless their brief
+	// asks for motion.
+	Visuals *string `json:"visuals"`
+	// What is heard under the voice of videos that name nothing else: none or generated. Null: none.
+	Music *string `json:"music"`
+	// Length in seconds of what plays and names none, where it is within its bounds. Null: the usual lengths.
+	DurationSeconds *int64 `json:"duration_seconds"`
 	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
 	ProfileID *string `json:"profile_id"`
 	// Ids of the social accounts that it publishes to.
@@ -9105,6 +9222,14 @@ type NewsFactoryCreate struct {
 	PlanApprove *PlanApprovalInput `json:"plan_approve,omitzero"`
 	// Quality of the texts of items and plans that name none. Absent: standard.
 	Quality *QualityInput `json:"quality,omitzero"`
+	// What is seen in videos: clips, or pictures with a slow movement, which cost a tenth. Absent: clips for content
+	// items, and stills for plans whose brief asks for no motion.
+	Visuals *VideoVisualsInput `json:"visuals,omitzero"`
+	// What is heard under the voice of videos. Absent: none.
+	Music *FactoryCreateBaseMusic `json:"music,omitzero"`
+	// Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
+	// usual length of each.
+	DurationSeconds *int64 `json:"duration_seconds,omitzero"`
 	// Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
 	// members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
 	// checked.
@@ -9819,8 +9944,8 @@ const (
 type PlanApprovalInput = PlanApproval
 
 // PlanBulkCreateAction: What is done with each item, as by the operation for one item: approve as approveContentItem,
-// schedule as scheduleContentItem, publish as publishContentItem, and unschedule as scheduleContentItem with publish_at
-// null.
+// schedule as scheduleContentItem, publish as publishContentItem, unschedule as scheduleContentItem with publish_at
+// null. withdraw takes your last decision back.
 type PlanBulkCreateAction string
 
 // The values of PlanBulkCreateAction.
@@ -11582,6 +11707,12 @@ type Schedule struct {
 	Timezone string `json:"timezone"`
 	// Times of day (HH:MM).
 	Times []string `json:"times"`
+	// Days of the week on which it publishes. Absent: all, or the working days of its country if its readers are at work,
+	// such as those of a law firm.
+	Weekdays []BestHourWeekday `json:"weekdays,omitzero"`
+	// Days on which it does not: dates (2026-12-24), days of each year (12-24), and holidays for the public holidays of
+	// its country. Absent: none, or holidays if its readers are at work.
+	SilentDays []string `json:"silent_days,omitzero"`
 }
 
 // ScheduleInput: Time zone and times of day at which content plans publish.
@@ -11590,6 +11721,12 @@ type ScheduleInput struct {
 	Timezone string `json:"timezone"`
 	// Times of day (HH:MM).
 	Times []string `json:"times"`
+	// Days of the week on which it publishes. Absent: all, or the working days of its country if its readers are at work,
+	// such as those of a law firm.
+	Weekdays []BestHourWeekdayInput `json:"weekdays,omitzero"`
+	// Days on which it does not: dates (2026-12-24), days of each year (12-24), and holidays for the public holidays of
+	// its country. Absent: none, or holidays if its readers are at work.
+	SilentDays []string `json:"silent_days,omitzero"`
 }
 
 // Scope: Scopes of the key.
@@ -11680,6 +11817,13 @@ type SellerFactory struct {
 	PlanApprove PlanApproval `json:"plan_approve"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
 	Quality string `json:"quality"`
+	// What is seen in videos that name nothing else: clips or stills. Null: clips, and in plans stills unless their brief
+	// asks for motion.
+	Visuals *string `json:"visuals"`
+	// What is heard under the voice of videos that name nothing else: none or generated. Null: none.
+	Music *string `json:"music"`
+	// Length in seconds of what plays and names none, where it is within its bounds. Null: the usual lengths.
+	DurationSeconds *int64 `json:"duration_seconds"`
 	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
 	ProfileID *string `json:"profile_id"`
 	// Ids of the social accounts that it publishes to.
@@ -11737,6 +11881,14 @@ type SellerFactoryCreate struct {
 	PlanApprove *PlanApprovalInput `json:"plan_approve,omitzero"`
 	// Quality of the texts of items and plans that name none. Absent: standard.
 	Quality *QualityInput `json:"quality,omitzero"`
+	// What is seen in videos: clips, or pictures with a slow movement, which cost a tenth. Absent: clips for content
+	// items, and stills for plans whose brief asks for no motion.
+	Visuals *VideoVisualsInput `json:"visuals,omitzero"`
+	// What is heard under the voice of videos. Absent: none.
+	Music *FactoryCreateBaseMusic `json:"music,omitzero"`
+	// Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
+	// usual length of each.
+	DurationSeconds *int64 `json:"duration_seconds,omitzero"`
 	// Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
 	// members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
 	// checked.

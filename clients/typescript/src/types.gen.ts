@@ -1330,6 +1330,12 @@ export interface BestHour {
 /** Day of the week. */
 export type BestHourWeekday = 'monday' | 'tuesday' | 'wednesday' | 'thursday' | 'friday' | 'saturday' | 'sunday' | (string & {});
 
+/**
+ * Days of the week on which it publishes. Absent: all, or the working days of its country if its readers are at work,
+ * such as those of a law firm.
+ */
+export type BestHourWeekdayInput = 'monday' | 'tuesday' | 'wednesday' | 'thursday' | 'friday' | 'saturday' | 'sunday';
+
 /** The hours of the week with the effect of publishing in them. */
 export interface BestTimes {
   /** Factory. Null if a social account was named. */
@@ -1427,6 +1433,15 @@ export interface BloggerFactory {
   plan_approve: PlanApproval;
   /** Quality of the texts of items and plans that name none: draft, standard or best. */
   quality: string;
+  /**
+   * What is seen in videos that name nothing else: clips or stills. Null: clips, and in plans stills unless their brief
+   * asks for motion.
+   */
+  visuals: string | null;
+  /** What is heard under the voice of videos that name nothing else: none or generated. Null: none. */
+  music: string | null;
+  /** Length in seconds of what plays and names none, where it is within its bounds. Null: the usual lengths. */
+  duration_seconds: number | null;
   /** Profile that it belongs to, with all that it makes. Null: the account as a whole. */
   profile_id: string | null;
   /** Ids of the social accounts that it publishes to. */
@@ -1498,6 +1513,18 @@ export interface BloggerFactoryCreate {
   plan_approve?: PlanApprovalInput | undefined;
   /** Quality of the texts of items and plans that name none. Absent: standard. */
   quality?: QualityInput | undefined;
+  /**
+   * What is seen in videos: clips, or pictures with a slow movement, which cost a tenth. Absent: clips for content
+   * items, and stills for plans whose brief asks for no motion.
+   */
+  visuals?: VideoVisualsInput | undefined;
+  /** What is heard under the voice of videos. Absent: none. */
+  music?: FactoryCreateBaseMusic | undefined;
+  /**
+   * Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
+   * usual length of each.
+   */
+  duration_seconds?: number | undefined;
   /**
    * Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
    * members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
@@ -1956,6 +1983,15 @@ export interface BrandFactory {
   plan_approve: PlanApproval;
   /** Quality of the texts of items and plans that name none: draft, standard or best. */
   quality: string;
+  /**
+   * What is seen in videos that name nothing else: clips or stills. Null: clips, and in plans stills unless their brief
+   * asks for motion.
+   */
+  visuals: string | null;
+  /** What is heard under the voice of videos that name nothing else: none or generated. Null: none. */
+  music: string | null;
+  /** Length in seconds of what plays and names none, where it is within its bounds. Null: the usual lengths. */
+  duration_seconds: number | null;
   /** Profile that it belongs to, with all that it makes. Null: the account as a whole. */
   profile_id: string | null;
   /** Ids of the social accounts that it publishes to. */
@@ -2029,6 +2065,18 @@ export interface BrandFactoryCreate {
   plan_approve?: PlanApprovalInput | undefined;
   /** Quality of the texts of items and plans that name none. Absent: standard. */
   quality?: QualityInput | undefined;
+  /**
+   * What is seen in videos: clips, or pictures with a slow movement, which cost a tenth. Absent: clips for content
+   * items, and stills for plans whose brief asks for no motion.
+   */
+  visuals?: VideoVisualsInput | undefined;
+  /** What is heard under the voice of videos. Absent: none. */
+  music?: FactoryCreateBaseMusic | undefined;
+  /**
+   * Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
+   * usual length of each.
+   */
+  duration_seconds?: number | undefined;
   /**
    * Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
    * members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
@@ -3150,9 +3198,10 @@ export type ContentItemBulkCreate =
   | PlanBulkCreate;
 /**
  * What is done with each item, as by the operation for one item: approve as approveContentItem, schedule as
- * scheduleContentItem, publish as publishContentItem, and unschedule as scheduleContentItem with publish_at null.
+ * scheduleContentItem, publish as publishContentItem, unschedule as scheduleContentItem with publish_at null. withdraw
+ * takes your last decision back.
  */
-export type ContentItemBulkCreateAction = 'approve' | 'schedule' | 'publish' | 'unschedule';
+export type ContentItemBulkCreateAction = 'approve' | 'schedule' | 'publish' | 'unschedule' | 'withdraw';
 
 /**
  * each: what cannot be done is reported in its result, and the other items are changed. all: every item is checked
@@ -3164,6 +3213,8 @@ export type ContentItemBulkCreateMode = 'all' | 'each';
 export interface ContentItemBulkItem {
   /** Id of the content item that is to be changed. */
   content_item_id: string;
+  /** Version that you have seen, for approve: a later one is refused. */
+  version?: number | undefined;
   /**
    * Time of publication, or next_slot: each item takes the next free time, in their order. For schedule only. Absent:
    * that of the call for all items, or else the time that each has, such as that of its content plan.
@@ -4580,6 +4631,15 @@ export interface EntertainmentFactory {
   plan_approve: PlanApproval;
   /** Quality of the texts of items and plans that name none: draft, standard or best. */
   quality: string;
+  /**
+   * What is seen in videos that name nothing else: clips or stills. Null: clips, and in plans stills unless their brief
+   * asks for motion.
+   */
+  visuals: string | null;
+  /** What is heard under the voice of videos that name nothing else: none or generated. Null: none. */
+  music: string | null;
+  /** Length in seconds of what plays and names none, where it is within its bounds. Null: the usual lengths. */
+  duration_seconds: number | null;
   /** Profile that it belongs to, with all that it makes. Null: the account as a whole. */
   profile_id: string | null;
   /** Ids of the social accounts that it publishes to. */
@@ -4651,6 +4711,18 @@ export interface EntertainmentFactoryCreate {
   plan_approve?: PlanApprovalInput | undefined;
   /** Quality of the texts of items and plans that name none. Absent: standard. */
   quality?: QualityInput | undefined;
+  /**
+   * What is seen in videos: clips, or pictures with a slow movement, which cost a tenth. Absent: clips for content
+   * items, and stills for plans whose brief asks for no motion.
+   */
+  visuals?: VideoVisualsInput | undefined;
+  /** What is heard under the voice of videos. Absent: none. */
+  music?: FactoryCreateBaseMusic | undefined;
+  /**
+   * Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
+   * usual length of each.
+   */
+  duration_seconds?: number | undefined;
   /**
    * Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
    * members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
@@ -5626,6 +5698,15 @@ export interface ExpertFactory {
   plan_approve: PlanApproval;
   /** Quality of the texts of items and plans that name none: draft, standard or best. */
   quality: string;
+  /**
+   * What is seen in videos that name nothing else: clips or stills. Null: clips, and in plans stills unless their brief
+   * asks for motion.
+   */
+  visuals: string | null;
+  /** What is heard under the voice of videos that name nothing else: none or generated. Null: none. */
+  music: string | null;
+  /** Length in seconds of what plays and names none, where it is within its bounds. Null: the usual lengths. */
+  duration_seconds: number | null;
   /** Profile that it belongs to, with all that it makes. Null: the account as a whole. */
   profile_id: string | null;
   /** Ids of the social accounts that it publishes to. */
@@ -5699,6 +5780,18 @@ export interface ExpertFactoryCreate {
   plan_approve?: PlanApprovalInput | undefined;
   /** Quality of the texts of items and plans that name none. Absent: standard. */
   quality?: QualityInput | undefined;
+  /**
+   * What is seen in videos: clips, or pictures with a slow movement, which cost a tenth. Absent: clips for content
+   * items, and stills for plans whose brief asks for no motion.
+   */
+  visuals?: VideoVisualsInput | undefined;
+  /** What is heard under the voice of videos. Absent: none. */
+  music?: FactoryCreateBaseMusic | undefined;
+  /**
+   * Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
+   * usual length of each.
+   */
+  duration_seconds?: number | undefined;
   /**
    * Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
    * members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
@@ -6249,6 +6342,9 @@ export interface UnknownFactory {
   approval: FactoryApproval;
   plan_approve: PlanApproval;
   quality: string;
+  visuals: string | null;
+  music: string | null;
+  duration_seconds: number | null;
   profile_id: string | null;
   social_account_ids: string[];
   state: FactoryState;
@@ -6272,6 +6368,9 @@ export type FactoryCreate =
   | MusicianFactoryCreate
   | NewsFactoryCreate
   | SellerFactoryCreate;
+
+/** What is heard under the voice of videos. Absent: none. */
+export type FactoryCreateBaseMusic = 'none' | 'generated';
 
 /** A factory was created. */
 export interface FactoryCreatedEvent {
@@ -6390,6 +6489,14 @@ export interface FactoryUpdate {
   plan_approve?: PlanApprovalInput | null | undefined;
   /** Quality of the texts of items and plans that name none. Null: standard. */
   quality?: QualityInput | null | undefined;
+  /**
+   * What is seen in videos that name nothing else. Null: clips, and in plans stills unless their brief asks for motion.
+   */
+  visuals?: VideoVisualsInput | null | undefined;
+  /** What is heard under the voice of videos that name nothing else. Null: none. */
+  music?: FactoryCreateBaseMusic | null | undefined;
+  /** Length in seconds of what plays and names none, where it is within its bounds. Null: the usual lengths. */
+  duration_seconds?: number | null | undefined;
   /** Settings of the factory's type. A null value removes that setting. */
   settings?: BloggerSettingsUpdate | SellerSettingsUpdate | ExpertSettingsUpdate | BrandSettingsUpdate | NewsSettingsUpdate | EntertainmentSettingsUpdate | MusicianSettingsUpdate | null | undefined;
   /** paused: it makes nothing new, and what is queued waits. active: it goes on. */
@@ -6410,10 +6517,20 @@ export interface FactoryUpdate {
 
 /** Time zone and times of day at which content plans publish. */
 export interface FactoryUpdateSchedule {
+  /**
+   * Days on which it does not: dates (2026-12-24), days of each year (12-24), and holidays for the public holidays of
+   * its country. Absent: none, or holidays if its readers are at work.
+   */
+  silent_days?: string[] | undefined;
   /** Times of day (HH:MM). */
   times?: string[] | undefined;
   /** IANA time zone. */
   timezone?: string | undefined;
+  /**
+   * Days of the week on which it publishes. Absent: all, or the working days of its country if its readers are at work,
+   * such as those of a law firm.
+   */
+  weekdays?: BestHourWeekday[] | undefined;
 }
 
 /** paused: it makes nothing. active: it goes on with what is new from now on. */
@@ -6861,7 +6978,8 @@ export type HookKind = 'number' | 'question' | 'contradiction' | 'scene' | 'mist
 export interface IdsBulkCreate {
   /**
    * What is done with each item, as by the operation for one item: approve as approveContentItem, schedule as
-   * scheduleContentItem, publish as publishContentItem, and unschedule as scheduleContentItem with publish_at null.
+   * scheduleContentItem, publish as publishContentItem, unschedule as scheduleContentItem with publish_at null.
+   * withdraw takes your last decision back.
    */
   action: ContentItemBulkCreateAction;
   /** Ids of the content items. Send them, items or content_plan_id. */
@@ -7342,7 +7460,8 @@ export interface IntegrationUpdate {
 export interface ItemsBulkCreate {
   /**
    * What is done with each item, as by the operation for one item: approve as approveContentItem, schedule as
-   * scheduleContentItem, publish as publishContentItem, and unschedule as scheduleContentItem with publish_at null.
+   * scheduleContentItem, publish as publishContentItem, unschedule as scheduleContentItem with publish_at null.
+   * withdraw takes your last decision back.
    */
   action: ContentItemBulkCreateAction;
   /** Content items with what differs for each. Send them, content_item_ids or content_plan_id. */
@@ -7889,6 +8008,15 @@ export interface MusicianFactory {
   plan_approve: PlanApproval;
   /** Quality of the texts of items and plans that name none: draft, standard or best. */
   quality: string;
+  /**
+   * What is seen in videos that name nothing else: clips or stills. Null: clips, and in plans stills unless their brief
+   * asks for motion.
+   */
+  visuals: string | null;
+  /** What is heard under the voice of videos that name nothing else: none or generated. Null: none. */
+  music: string | null;
+  /** Length in seconds of what plays and names none, where it is within its bounds. Null: the usual lengths. */
+  duration_seconds: number | null;
   /** Profile that it belongs to, with all that it makes. Null: the account as a whole. */
   profile_id: string | null;
   /** Ids of the social accounts that it publishes to. */
@@ -7962,6 +8090,18 @@ export interface MusicianFactoryCreate {
   plan_approve?: PlanApprovalInput | undefined;
   /** Quality of the texts of items and plans that name none. Absent: standard. */
   quality?: QualityInput | undefined;
+  /**
+   * What is seen in videos: clips, or pictures with a slow movement, which cost a tenth. Absent: clips for content
+   * items, and stills for plans whose brief asks for no motion.
+   */
+  visuals?: VideoVisualsInput | undefined;
+  /** What is heard under the voice of videos. Absent: none. */
+  music?: FactoryCreateBaseMusic | undefined;
+  /**
+   * Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
+   * usual length of each.
+   */
+  duration_seconds?: number | undefined;
   /**
    * Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
    * members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
@@ -8396,6 +8536,15 @@ export interface NewsFactory {
   plan_approve: PlanApproval;
   /** Quality of the texts of items and plans that name none: draft, standard or best. */
   quality: string;
+  /**
+   * What is seen in videos that name nothing else: clips or stills. Null: clips, and in plans stills unless their brief
+   * asks for motion.
+   */
+  visuals: string | null;
+  /** What is heard under the voice of videos that name nothing else: none or generated. Null: none. */
+  music: string | null;
+  /** Length in seconds of what plays and names none, where it is within its bounds. Null: the usual lengths. */
+  duration_seconds: number | null;
   /** Profile that it belongs to, with all that it makes. Null: the account as a whole. */
   profile_id: string | null;
   /** Ids of the social accounts that it publishes to. */
@@ -8467,6 +8616,18 @@ export interface NewsFactoryCreate {
   plan_approve?: PlanApprovalInput | undefined;
   /** Quality of the texts of items and plans that name none. Absent: standard. */
   quality?: QualityInput | undefined;
+  /**
+   * What is seen in videos: clips, or pictures with a slow movement, which cost a tenth. Absent: clips for content
+   * items, and stills for plans whose brief asks for no motion.
+   */
+  visuals?: VideoVisualsInput | undefined;
+  /** What is heard under the voice of videos. Absent: none. */
+  music?: FactoryCreateBaseMusic | undefined;
+  /**
+   * Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
+   * usual length of each.
+   */
+  duration_seconds?: number | undefined;
   /**
    * Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
    * members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
@@ -9244,7 +9405,8 @@ export type PlanApprovalInput = 'none' | 'topics';
 export interface PlanBulkCreate {
   /**
    * What is done with each item, as by the operation for one item: approve as approveContentItem, schedule as
-   * scheduleContentItem, publish as publishContentItem, and unschedule as scheduleContentItem with publish_at null.
+   * scheduleContentItem, publish as publishContentItem, unschedule as scheduleContentItem with publish_at null.
+   * withdraw takes your last decision back.
    */
   action: PlanBulkCreateAction;
   /**
@@ -9279,7 +9441,8 @@ export interface PlanBulkCreate {
 
 /**
  * What is done with each item, as by the operation for one item: approve as approveContentItem, schedule as
- * scheduleContentItem, publish as publishContentItem, and unschedule as scheduleContentItem with publish_at null.
+ * scheduleContentItem, publish as publishContentItem, unschedule as scheduleContentItem with publish_at null. withdraw
+ * takes your last decision back.
  */
 export type PlanBulkCreateAction = 'approve' | 'schedule' | 'unschedule';
 
@@ -11233,6 +11396,16 @@ export interface Schedule {
   timezone: string;
   /** Times of day (HH:MM). */
   times: string[];
+  /**
+   * Days of the week on which it publishes. Absent: all, or the working days of its country if its readers are at work,
+   * such as those of a law firm.
+   */
+  weekdays?: BestHourWeekday[];
+  /**
+   * Days on which it does not: dates (2026-12-24), days of each year (12-24), and holidays for the public holidays of
+   * its country. Absent: none, or holidays if its readers are at work.
+   */
+  silent_days?: string[];
 }
 
 /** Time zone and times of day at which content plans publish. */
@@ -11241,6 +11414,16 @@ export interface ScheduleInput {
   timezone: string;
   /** Times of day (HH:MM). */
   times: string[];
+  /**
+   * Days of the week on which it publishes. Absent: all, or the working days of its country if its readers are at work,
+   * such as those of a law firm.
+   */
+  weekdays?: BestHourWeekdayInput[] | undefined;
+  /**
+   * Days on which it does not: dates (2026-12-24), days of each year (12-24), and holidays for the public holidays of
+   * its country. Absent: none, or holidays if its readers are at work.
+   */
+  silent_days?: string[] | undefined;
 }
 
 /** Scopes of the key. */
@@ -11337,6 +11520,15 @@ export interface SellerFactory {
   plan_approve: PlanApproval;
   /** Quality of the texts of items and plans that name none: draft, standard or best. */
   quality: string;
+  /**
+   * What is seen in videos that name nothing else: clips or stills. Null: clips, and in plans stills unless their brief
+   * asks for motion.
+   */
+  visuals: string | null;
+  /** What is heard under the voice of videos that name nothing else: none or generated. Null: none. */
+  music: string | null;
+  /** Length in seconds of what plays and names none, where it is within its bounds. Null: the usual lengths. */
+  duration_seconds: number | null;
   /** Profile that it belongs to, with all that it makes. Null: the account as a whole. */
   profile_id: string | null;
   /** Ids of the social accounts that it publishes to. */
@@ -11410,6 +11602,18 @@ export interface SellerFactoryCreate {
   plan_approve?: PlanApprovalInput | undefined;
   /** Quality of the texts of items and plans that name none. Absent: standard. */
   quality?: QualityInput | undefined;
+  /**
+   * What is seen in videos: clips, or pictures with a slow movement, which cost a tenth. Absent: clips for content
+   * items, and stills for plans whose brief asks for no motion.
+   */
+  visuals?: VideoVisualsInput | undefined;
+  /** What is heard under the voice of videos. Absent: none. */
+  music?: FactoryCreateBaseMusic | undefined;
+  /**
+   * Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
+   * usual length of each.
+   */
+  duration_seconds?: number | undefined;
   /**
    * Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
    * members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is

@@ -169,12 +169,7 @@ func addSecret(tx *store.Tx, secret credential.Credential, owner store.Item) {
 
 // announce adds an event about a key to the transaction.
 func (s *Service) announce(tx *store.Tx, t event.Type, accountID tenant.Account, r *keyrecord.Record) error {
-	e, err := event.New(s.now(), tenant.Of(accountID, r.Kind), t, r.Key, nil)
-	if err != nil {
-		return err
-	}
-	tx.Create(e, nil)
-	return nil
+	return event.Add(tx, s.now(), tenant.Of(accountID, r.Kind), t, r.Key)
 }
 
 // update changes a key's settings, which are valid.

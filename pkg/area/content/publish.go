@@ -363,6 +363,9 @@ func TimesOf(f factory.Factory) (publication.Times, error) {
 	var err error
 	t.Zone, err = time.LoadLocation(f.Schedule.Timezone)
 	t.Clock = f.Schedule.Times
+	if s := f.Silence(); len(s.Weekdays)+len(s.Days) > 0 && err == nil {
+		t.Skip = func(at time.Time) bool { return !s.Open(at.In(t.Zone)) }
+	}
 	return t, err
 }
 
@@ -390,7 +393,10 @@ func (s *Service) next(ctx context.Context, f factory.Factory, r *item.Record, t
 		return time.Time{}, nil, errs.Invalid("/publish_at", "may be next_slot for up to %d accounts; there are %d. "+
 			"Name them in social_account_ids", publication.MaxQueued, len(accounts))
 	}
-	times.Skip = func(at time.Time) bool { return auth.FromContext(ctx).RequireHour(at) != nil }
+	silent := times.Skip
+	times.Skip = func(at time.Time) bool {
+		return auth.FromContext(ctx).RequireHour(at) != nil || silent != nil && silent(at)
+	}
 	at, ok, err := publication.NextSlot(ctx, s.db, times, accounts, r, auth.FromContext(ctx).Owner,
 		clock, besides)
 	if err == nil && !ok {

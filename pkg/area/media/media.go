@@ -368,11 +368,7 @@ func Settle(tx *store.Tx, now time.Time, it store.Item, r *Record, file *media.F
 	if r.State == Rejected {
 		told = event.MediaRejected
 	}
-	e, err := event.New(now, it.Owner, told, r.Media, nil)
-	if err == nil {
-		tx.Create(e, nil)
-	}
-	return err
+	return event.Add(tx, now, it.Owner, told, r.Media)
 }
 
 // Member is a member of a body that takes the URL of a file or the id of a media.

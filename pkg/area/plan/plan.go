@@ -219,11 +219,7 @@ func Found(items []store.Item, o tenant.Owner) (Plan, bool, error) {
 
 // notify adds an event to the transaction that something has happened to the plan.
 func (p *Plan) notify(tx *store.Tx, now time.Time, o tenant.Owner, what event.Type) error {
-	it, err := event.New(now, o, what, p, nil)
-	if err == nil {
-		tx.Create(it, nil)
-	}
-	return err
+	return event.Add(tx, now, o, what, p)
 }
 
 // Recipe has the settings of the factory at the time of the plan, which its items are made

@@ -251,6 +251,15 @@ func New(now time.Time, o tenant.Owner, t Type, object any, files []media.File) 
 	return it, nil
 }
 
+// Add adds the event of a change to the transaction of the change. New says what its object and files are.
+func Add(tx *store.Tx, now time.Time, o tenant.Owner, t Type, object any, files ...media.File) error {
+	it, err := New(now, o, t, object, files)
+	if err == nil {
+		tx.Create(it, nil)
+	}
+	return err
+}
+
 // Shards is the number of partitions of store.ByDue over which the events of all accounts are spread: each takes 1,000
 // writes a second. To change it, see docs/measured.md.
 const Shards = 16

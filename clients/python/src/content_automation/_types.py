@@ -1350,6 +1350,11 @@ class BestHour(TypedDict):
 BestHourWeekday = Union[Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"], str]
 """Day of the week."""
 
+BestHourWeekdayInput = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+"""Days of the week on which it publishes. Absent: all, or the working days of its country if its readers are at work,
+such as those of a law firm.
+"""
+
 BestTimes = TypedDict(
     "BestTimes",
     {
@@ -1423,6 +1428,14 @@ class BloggerFactory(TypedDict):
     """What its content plans wait for if they name nothing: topics, or none."""
     quality: str
     """Quality of the texts of items and plans that name none: draft, standard or best."""
+    visuals: Optional[str]
+    """What is seen in videos that name nothing else: clips or stills. Null: clips, and in plans stills unless their
+    brief asks for motion.
+    """
+    music: Optional[str]
+    """What is heard under the voice of videos that name nothing else: none or generated. Null: none."""
+    duration_seconds: Optional[int]
+    """Length in seconds of what plays and names none, where it is within its bounds. Null: the usual lengths."""
     profile_id: Optional[str]
     """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     social_account_ids: List[str]
@@ -1489,6 +1502,16 @@ class BloggerFactoryCreate(TypedDict):
     """What its content plans wait for if they name nothing: topics, or none. Default: none."""
     quality: NotRequired["QualityInput"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
+    visuals: NotRequired["VideoVisualsInput"]
+    """What is seen in videos: clips, or pictures with a slow movement, which cost a tenth. Absent: clips for content
+    items, and stills for plans whose brief asks for no motion.
+    """
+    music: NotRequired["FactoryCreateBaseMusic"]
+    """What is heard under the voice of videos. Absent: none."""
+    duration_seconds: NotRequired[int]
+    """Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
+    usual length of each.
+    """
     region: NotRequired[Optional[str]]
     """Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
     members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
@@ -1928,6 +1951,14 @@ class BrandFactory(TypedDict):
     """What its content plans wait for if they name nothing: topics, or none."""
     quality: str
     """Quality of the texts of items and plans that name none: draft, standard or best."""
+    visuals: Optional[str]
+    """What is seen in videos that name nothing else: clips or stills. Null: clips, and in plans stills unless their
+    brief asks for motion.
+    """
+    music: Optional[str]
+    """What is heard under the voice of videos that name nothing else: none or generated. Null: none."""
+    duration_seconds: Optional[int]
+    """Length in seconds of what plays and names none, where it is within its bounds. Null: the usual lengths."""
     profile_id: Optional[str]
     """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     social_account_ids: List[str]
@@ -1996,6 +2027,16 @@ class BrandFactoryCreate(TypedDict):
     """What its content plans wait for if they name nothing: topics, or none. Default: none."""
     quality: NotRequired["QualityInput"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
+    visuals: NotRequired["VideoVisualsInput"]
+    """What is seen in videos: clips, or pictures with a slow movement, which cost a tenth. Absent: clips for content
+    items, and stills for plans whose brief asks for no motion.
+    """
+    music: NotRequired["FactoryCreateBaseMusic"]
+    """What is heard under the voice of videos. Absent: none."""
+    duration_seconds: NotRequired[int]
+    """Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
+    usual length of each.
+    """
     region: NotRequired[Optional[str]]
     """Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
     members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
@@ -3131,9 +3172,10 @@ class ContentItemBatchCreate(TypedDict):
 ContentItemBulkCreate = Union["IdsBulkCreate", "ItemsBulkCreate", "PlanBulkCreate"]
 """Body of `bulkPublishing`."""
 
-ContentItemBulkCreateAction = Literal["approve", "schedule", "publish", "unschedule"]
+ContentItemBulkCreateAction = Literal["approve", "schedule", "publish", "unschedule", "withdraw"]
 """What is done with each item, as by the operation for one item: approve as approveContentItem, schedule as
-scheduleContentItem, publish as publishContentItem, and unschedule as scheduleContentItem with publish_at null.
+scheduleContentItem, publish as publishContentItem, unschedule as scheduleContentItem with publish_at null. withdraw
+takes your last decision back.
 """
 
 ContentItemBulkCreateMode = Literal["all", "each"]
@@ -3147,6 +3189,8 @@ class ContentItemBulkItem(TypedDict):
 
     content_item_id: str
     """Id of the content item that is to be changed."""
+    version: NotRequired[int]
+    """Version that you have seen, for approve: a later one is refused."""
     publish_at: NotRequired[str]
     """Time of publication, or next_slot: each item takes the next free time, in their order. For schedule only. Absent:
     that of the call for all items, or else the time that each has, such as that of its content plan.
@@ -4637,6 +4681,14 @@ class EntertainmentFactory(TypedDict):
     """What its content plans wait for if they name nothing: topics, or none."""
     quality: str
     """Quality of the texts of items and plans that name none: draft, standard or best."""
+    visuals: Optional[str]
+    """What is seen in videos that name nothing else: clips or stills. Null: clips, and in plans stills unless their
+    brief asks for motion.
+    """
+    music: Optional[str]
+    """What is heard under the voice of videos that name nothing else: none or generated. Null: none."""
+    duration_seconds: Optional[int]
+    """Length in seconds of what plays and names none, where it is within its bounds. Null: the usual lengths."""
     profile_id: Optional[str]
     """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     social_account_ids: List[str]
@@ -4703,6 +4755,16 @@ class EntertainmentFactoryCreate(TypedDict):
     """What its content plans wait for if they name nothing: topics, or none. Default: none."""
     quality: NotRequired["QualityInput"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
+    visuals: NotRequired["VideoVisualsInput"]
+    """What is seen in videos: clips, or pictures with a slow movement, which cost a tenth. Absent: clips for content
+    items, and stills for plans whose brief asks for no motion.
+    """
+    music: NotRequired["FactoryCreateBaseMusic"]
+    """What is heard under the voice of videos. Absent: none."""
+    duration_seconds: NotRequired[int]
+    """Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
+    usual length of each.
+    """
     region: NotRequired[Optional[str]]
     """Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
     members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
@@ -5611,6 +5673,14 @@ class ExpertFactory(TypedDict):
     """What its content plans wait for if they name nothing: topics, or none."""
     quality: str
     """Quality of the texts of items and plans that name none: draft, standard or best."""
+    visuals: Optional[str]
+    """What is seen in videos that name nothing else: clips or stills. Null: clips, and in plans stills unless their
+    brief asks for motion.
+    """
+    music: Optional[str]
+    """What is heard under the voice of videos that name nothing else: none or generated. Null: none."""
+    duration_seconds: Optional[int]
+    """Length in seconds of what plays and names none, where it is within its bounds. Null: the usual lengths."""
     profile_id: Optional[str]
     """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     social_account_ids: List[str]
@@ -5679,6 +5749,16 @@ class ExpertFactoryCreate(TypedDict):
     """What its content plans wait for if they name nothing: topics, or none. Default: none."""
     quality: NotRequired["QualityInput"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
+    visuals: NotRequired["VideoVisualsInput"]
+    """What is seen in videos: clips, or pictures with a slow movement, which cost a tenth. Absent: clips for content
+    items, and stills for plans whose brief asks for no motion.
+    """
+    music: NotRequired["FactoryCreateBaseMusic"]
+    """What is heard under the voice of videos. Absent: none."""
+    duration_seconds: NotRequired[int]
+    """Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
+    usual length of each.
+    """
     region: NotRequired[Optional[str]]
     """Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
     members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
@@ -6194,6 +6274,9 @@ FactoryApprovalInput = Literal["none", "required"]
 FactoryCreate = Union["BloggerFactoryCreate", "BrandFactoryCreate", "EntertainmentFactoryCreate", "ExpertFactoryCreate", "MusicianFactoryCreate", "NewsFactoryCreate", "SellerFactoryCreate"]
 """Body of `createFactory`."""
 
+FactoryCreateBaseMusic = Literal["none", "generated"]
+"""What is heard under the voice of videos. Absent: none."""
+
 
 class FactoryCreatedEvent(TypedDict):
     """A factory was created."""
@@ -6317,6 +6400,14 @@ class FactoryUpdate(TypedDict):
     """What its content plans wait for if they name nothing: topics, or none. Null: none."""
     quality: NotRequired[Optional["QualityInput"]]
     """Quality of the texts of items and plans that name none. Null: standard."""
+    visuals: NotRequired[Optional["VideoVisualsInput"]]
+    """What is seen in videos that name nothing else. Null: clips, and in plans stills unless their brief asks for
+    motion.
+    """
+    music: NotRequired[Optional["FactoryCreateBaseMusic"]]
+    """What is heard under the voice of videos that name nothing else. Null: none."""
+    duration_seconds: NotRequired[Optional[int]]
+    """Length in seconds of what plays and names none, where it is within its bounds. Null: the usual lengths."""
     settings: NotRequired[Optional[Union["BloggerSettingsUpdate", "SellerSettingsUpdate", "ExpertSettingsUpdate", "BrandSettingsUpdate", "NewsSettingsUpdate", "EntertainmentSettingsUpdate", "MusicianSettingsUpdate"]]]
     """Settings of the factory's type. A null value removes that setting."""
     state: NotRequired["FactoryUpdateState"]
@@ -6337,10 +6428,18 @@ class FactoryUpdate(TypedDict):
 class FactoryUpdateSchedule(TypedDict):
     """Time zone and times of day at which content plans publish."""
 
+    silent_days: NotRequired[List[str]]
+    """Days on which it does not: dates (2026-12-24), days of each year (12-24), and holidays for the public holidays of
+    its country. Absent: none, or holidays if its readers are at work.
+    """
     times: NotRequired[List[str]]
     """Times of day (HH:MM)."""
     timezone: NotRequired[str]
     """IANA time zone."""
+    weekdays: NotRequired[List["BestHourWeekday"]]
+    """Days of the week on which it publishes. Absent: all, or the working days of its country if its readers are at
+    work, such as those of a law firm.
+    """
 
 
 FactoryUpdateState = Literal["active", "paused"]
@@ -6804,7 +6903,8 @@ class IdsBulkCreate(TypedDict):
 
     action: "ContentItemBulkCreateAction"
     """What is done with each item, as by the operation for one item: approve as approveContentItem, schedule as
-    scheduleContentItem, publish as publishContentItem, and unschedule as scheduleContentItem with publish_at null.
+    scheduleContentItem, publish as publishContentItem, unschedule as scheduleContentItem with publish_at null.
+    withdraw takes your last decision back.
     """
     content_item_ids: List[str]
     """Ids of the content items. Send them, items or content_plan_id."""
@@ -7305,7 +7405,8 @@ class ItemsBulkCreate(TypedDict):
 
     action: "ContentItemBulkCreateAction"
     """What is done with each item, as by the operation for one item: approve as approveContentItem, schedule as
-    scheduleContentItem, publish as publishContentItem, and unschedule as scheduleContentItem with publish_at null.
+    scheduleContentItem, publish as publishContentItem, unschedule as scheduleContentItem with publish_at null.
+    withdraw takes your last decision back.
     """
     items: List["ContentItemBulkItem"]
     """Content items with what differs for each. Send them, content_item_ids or content_plan_id."""
@@ -7857,6 +7958,14 @@ class MusicianFactory(TypedDict):
     """What its content plans wait for if they name nothing: topics, or none."""
     quality: str
     """Quality of the texts of items and plans that name none: draft, standard or best."""
+    visuals: Optional[str]
+    """What is seen in videos that name nothing else: clips or stills. Null: clips, and in plans stills unless their
+    brief asks for motion.
+    """
+    music: Optional[str]
+    """What is heard under the voice of videos that name nothing else: none or generated. Null: none."""
+    duration_seconds: Optional[int]
+    """Length in seconds of what plays and names none, where it is within its bounds. Null: the usual lengths."""
     profile_id: Optional[str]
     """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     social_account_ids: List[str]
@@ -7925,6 +8034,16 @@ class MusicianFactoryCreate(TypedDict):
     """What its content plans wait for if they name nothing: topics, or none. Default: none."""
     quality: NotRequired["QualityInput"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
+    visuals: NotRequired["VideoVisualsInput"]
+    """What is seen in videos: clips, or pictures with a slow movement, which cost a tenth. Absent: clips for content
+    items, and stills for plans whose brief asks for no motion.
+    """
+    music: NotRequired["FactoryCreateBaseMusic"]
+    """What is heard under the voice of videos. Absent: none."""
+    duration_seconds: NotRequired[int]
+    """Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
+    usual length of each.
+    """
     region: NotRequired[Optional[str]]
     """Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
     members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
@@ -8346,6 +8465,14 @@ class NewsFactory(TypedDict):
     """What its content plans wait for if they name nothing: topics, or none."""
     quality: str
     """Quality of the texts of items and plans that name none: draft, standard or best."""
+    visuals: Optional[str]
+    """What is seen in videos that name nothing else: clips or stills. Null: clips, and in plans stills unless their
+    brief asks for motion.
+    """
+    music: Optional[str]
+    """What is heard under the voice of videos that name nothing else: none or generated. Null: none."""
+    duration_seconds: Optional[int]
+    """Length in seconds of what plays and names none, where it is within its bounds. Null: the usual lengths."""
     profile_id: Optional[str]
     """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     social_account_ids: List[str]
@@ -8412,6 +8539,16 @@ class NewsFactoryCreate(TypedDict):
     """What its content plans wait for if they name nothing: topics, or none. Default: none."""
     quality: NotRequired["QualityInput"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
+    visuals: NotRequired["VideoVisualsInput"]
+    """What is seen in videos: clips, or pictures with a slow movement, which cost a tenth. Absent: clips for content
+    items, and stills for plans whose brief asks for no motion.
+    """
+    music: NotRequired["FactoryCreateBaseMusic"]
+    """What is heard under the voice of videos. Absent: none."""
+    duration_seconds: NotRequired[int]
+    """Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
+    usual length of each.
+    """
     region: NotRequired[Optional[str]]
     """Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
     members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
@@ -9168,7 +9305,8 @@ class PlanBulkCreate(TypedDict):
 
     action: "PlanBulkCreateAction"
     """What is done with each item, as by the operation for one item: approve as approveContentItem, schedule as
-    scheduleContentItem, publish as publishContentItem, and unschedule as scheduleContentItem with publish_at null.
+    scheduleContentItem, publish as publishContentItem, unschedule as scheduleContentItem with publish_at null.
+    withdraw takes your last decision back.
     """
     content_plan_id: str
     """Content plan, for its items that wait: approve takes those whose approval is pending, schedule those that are
@@ -9196,7 +9334,8 @@ class PlanBulkCreate(TypedDict):
 
 PlanBulkCreateAction = Literal["approve", "schedule", "unschedule"]
 """What is done with each item, as by the operation for one item: approve as approveContentItem, schedule as
-scheduleContentItem, publish as publishContentItem, and unschedule as scheduleContentItem with publish_at null.
+scheduleContentItem, publish as publishContentItem, unschedule as scheduleContentItem with publish_at null. withdraw
+takes your last decision back.
 """
 
 PlanId = Union[Literal["starter", "growth", "business", "enterprise"], str]
@@ -11159,6 +11298,14 @@ class Schedule(TypedDict):
     """IANA time zone."""
     times: List[str]
     """Times of day (HH:MM)."""
+    weekdays: NotRequired[List["BestHourWeekday"]]
+    """Days of the week on which it publishes. Absent: all, or the working days of its country if its readers are at
+    work, such as those of a law firm.
+    """
+    silent_days: NotRequired[List[str]]
+    """Days on which it does not: dates (2026-12-24), days of each year (12-24), and holidays for the public holidays of
+    its country. Absent: none, or holidays if its readers are at work.
+    """
 
 
 
@@ -11169,6 +11316,14 @@ class ScheduleInput(TypedDict):
     """IANA time zone."""
     times: List[str]
     """Times of day (HH:MM)."""
+    weekdays: NotRequired[List["BestHourWeekdayInput"]]
+    """Days of the week on which it publishes. Absent: all, or the working days of its country if its readers are at
+    work, such as those of a law firm.
+    """
+    silent_days: NotRequired[List[str]]
+    """Days on which it does not: dates (2026-12-24), days of each year (12-24), and holidays for the public holidays of
+    its country. Absent: none, or holidays if its readers are at work.
+    """
 
 
 Scope = Union[Literal["account:read", "account:manage", "factories:read", "factories:write", "content:read", "content:write", "content:publish", "studio:use", "products:read", "products:write", "social:manage", "architect:use", "webhooks:manage"], str]
@@ -11262,6 +11417,14 @@ class SellerFactory(TypedDict):
     """What its content plans wait for if they name nothing: topics, or none."""
     quality: str
     """Quality of the texts of items and plans that name none: draft, standard or best."""
+    visuals: Optional[str]
+    """What is seen in videos that name nothing else: clips or stills. Null: clips, and in plans stills unless their
+    brief asks for motion.
+    """
+    music: Optional[str]
+    """What is heard under the voice of videos that name nothing else: none or generated. Null: none."""
+    duration_seconds: Optional[int]
+    """Length in seconds of what plays and names none, where it is within its bounds. Null: the usual lengths."""
     profile_id: Optional[str]
     """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     social_account_ids: List[str]
@@ -11330,6 +11493,16 @@ class SellerFactoryCreate(TypedDict):
     """What its content plans wait for if they name nothing: topics, or none. Default: none."""
     quality: NotRequired["QualityInput"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
+    visuals: NotRequired["VideoVisualsInput"]
+    """What is seen in videos: clips, or pictures with a slow movement, which cost a tenth. Absent: clips for content
+    items, and stills for plans whose brief asks for no motion.
+    """
+    music: NotRequired["FactoryCreateBaseMusic"]
+    """What is heard under the voice of videos. Absent: none."""
+    duration_seconds: NotRequired[int]
+    """Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
+    usual length of each.
+    """
     region: NotRequired[Optional[str]]
     """Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
     members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is

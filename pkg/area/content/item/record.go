@@ -284,9 +284,5 @@ func (r *Record) allFiles() []media.File { return slices.Concat(r.Files, r.Attem
 func (r *Record) Notify(tx *store.Tx, o tenant.Owner, t event.Type) error {
 	shown := r.Public()
 	shown.Media, shown.Previews = []media.View{}, []Preview{}
-	e, err := event.New(r.Item.UpdatedAt.Time, o, t, shown, r.allFiles())
-	if err == nil {
-		tx.Create(e, nil)
-	}
-	return err
+	return event.Add(tx, r.Item.UpdatedAt.Time, o, t, shown, r.allFiles()...)
 }
