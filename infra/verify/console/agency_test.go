@@ -238,7 +238,10 @@ func TestTheSearch(t *testing.T) {
 	a := s.agency(t)
 	s.must(t, "POST", "/v1/profiles", object{"name": "Nordlicht Bäckerei"}, 201)
 	b := s.signedIn(t, "owner")
-	found := func(text string) page { t.Helper(); return b.get("/settings/search?" + url.Values{"q": {text}}.Encode()) }
+	found := func(text string) page {
+		t.Helper()
+		return b.get("/settings/search?" + url.Values{"q": {text}}.Encode())
+	}
 	found("backerei").shows(t, "Nordlicht Bäckerei", `href="/settings/profiles/prf_`)
 	found("harbour coff").shows(t, `href="/settings/profiles/`+a.profile)
 	found("roast").shows(t, `href="/settings/content-items/`+a.item)
