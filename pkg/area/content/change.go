@@ -500,6 +500,9 @@ func (s *Service) regenerate(ctx context.Context, tx *store.Tx, in *regenerateIn
 	r.Item.Publications = []item.Publication{}
 	r.Attempt.Sandbox, r.Attempt.AcceptedAt, r.Item.Failure, r.Item.Progress = b.Sandbox, now, nil, 0
 	r.Item.AskAgain()
+	if r.Item.Outdated = (item.Ways{}); r.NotPublished == item.WaitsForProduct {
+		r.NotPublished = ""
+	}
 	r.PublishFor(p)
 	if err := rehearsedError(p, r); err != nil {
 		return out, err

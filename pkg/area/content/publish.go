@@ -297,6 +297,9 @@ func (s publisher) publish(ctx context.Context, tx *store.Tx, itemID string, mat
 	if err != nil {
 		return out, err
 	}
+	if err := publication.Current(ctx, s.db, tx, w.it.Owner, r, now); err != nil {
+		return out, err
+	}
 	w.take(targets, b.Sandbox)
 	r.PublishFor(p)
 	if err := publication.Publish(tx, now, w.it.Owner, r, targets); err != nil {
