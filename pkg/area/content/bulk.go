@@ -33,13 +33,15 @@ const (
 	bulkSchedule   = "schedule"
 	bulkPublish    = "publish"
 	bulkUnschedule = "unschedule"
+	bulkWithdraw   = "withdraw"
 	bulkAll        = "all"
 )
 
 type bulkBody struct {
 	// What is done with each item, as by the operation for one item: approve as approveContentItem, schedule as
-	// scheduleContentItem, publish as publishContentItem, and unschedule as scheduleContentItem with publish_at null.
-	Action string `json:"action" enum:"approve,schedule,publish,unschedule" example:"approve"`
+	// scheduleContentItem, publish as publishContentItem, unschedule as scheduleContentItem with publish_at null.
+	// withdraw takes your last decision back.
+	Action string `json:"action" enum:"approve,schedule,publish,unschedule,withdraw" example:"approve"`
 	// each: what cannot be done is reported in its result, and the other items are changed. all: every item is checked
 	// first, and if one cannot be changed, the call is refused and none is.
 	Mode string `json:"mode,omitempty" enum:"all,each" default:"each"`
@@ -67,6 +69,8 @@ type BulkChoices struct {
 type bulkItem struct {
 	// Id of the content item that is to be changed.
 	ID string `json:"content_item_id" maxLength:"64" example:"cnt_01h455vb4pex5vsknk084sn02q"`
+	// Version that you have seen, for approve: a later one is refused.
+	Version int64 `json:"version,omitempty" minimum:"1" example:"3"`
 	BulkChoices
 }
 
@@ -108,6 +112,8 @@ type BulkItem struct {
 // bulkStep is the change of one item.
 type bulkStep struct {
 	ID, Action, Note string
+	// Version is the version that the caller has seen, or 0.
+	Version int64
 	BulkChoices
 	// At is the place of the item in the body.
 	At string
@@ -126,14 +132,13 @@ type bulker struct{ *Service }
 func (s bulker) register(r *httpapi.Router) {
 	bulk := op("bulkPublishing", http.MethodPost, "/v1/publishing/bulk", auth.ContentPublish, "Approve, schedule or "+
 		"publish many items",
-		"Approves, schedules, publishes or unschedules up to 100 content items, by the rules and with the events of "+
-			"the operations for one item. It counts as one call. `mode: each` changes what can be changed, and each "+
-			"result has the item or its error, with status 200. `mode: all` checks all items first: if one is "+
-			"refused, none is changed, `code` is that of the first and `details` lists all. What only turns out "+
-			"afterwards, such as a concurrent change, is an error in its result. With `content_plan_id` it takes "+
-			"the items of a content plan that wait, up to 100 at a time: `has_more` tells if there are others. If "+
-			"the time of the call does not suffice, results have the error `timeout`: send these items again. After "+
-			"a call that has ended with `timeout`, read the items, as some may have been changed.").
+		"Changes up to 100 content items, by the rules and with the events of the operations for one item. It counts "+
+			"as one call. `mode: each` changes what can be changed, and each result has the item or its error, with "+
+			"status 200. `mode: all` checks all items first: if one is refused, none is changed, `code` is that of "+
+			"the first and `details` lists all. What only turns out afterwards, such as a concurrent change, is an "+
+			"error in its result. With `content_plan_id` it takes the items of a content plan that wait: `has_more` "+
+			"tells if there are others. If the time does not suffice, results have the error `timeout`: send these "+
+			"items again. After a call that has ended with `timeout`, read the items.").
 		Opening(httpapi.Publishing)
 	bulk.Tag = "Publishing"
 	bulk.Errors = []errs.Code{errs.NotFound, errs.InvalidState, errs.QueueFull, errs.RuleViolated}
@@ -174,6 +179,7 @@ func (b bulkBody) Rules() error {
 	refuse(b.Note != "" && b.Action != bulkApprove, "/note", "is for the action approve only")
 	refuse(b.PlanID != "" && b.Action == bulkPublish, "/content_plan_id", "is not for publish: its items have times. "+
 		"Send action schedule, or content_item_ids")
+	refuse(b.PlanID != "" && b.Action == bulkWithdraw, "/content_plan_id", "is not for withdraw. Send content_item_ids")
 	choose("", b.BulkChoices)
 	seen := map[string]int{}
 	for i, it := range b.Items {
@@ -181,6 +187,7 @@ func (b bulkBody) Rules() error {
 		before, twice := seen[it.ID]
 		refuse(twice, at+"/content_item_id", fmt.Sprintf("is that of /items/%d", before))
 		seen[it.ID] = i
+		refuse(it.Version != 0 && b.Action != bulkApprove, at+"/version", "is for the action approve only")
 		choose(at, it.BulkChoices)
 	}
 	return errs.All(found...)
@@ -199,7 +206,7 @@ func (s bulker) accept(ctx context.Context, _ *store.Tx, in *bulkInput) (o bulkO
 	}
 	for i, it := range b.Items {
 		own := step
-		own.ID, own.At = it.ID, fmt.Sprintf("/items/%d", i)
+		own.ID, own.At, own.Version = it.ID, fmt.Sprintf("/items/%d", i), it.Version
 		own.PublishAt = cmp.Or(it.PublishAt, own.PublishAt)
 		own.Sandbox = cmp.Or(it.Sandbox, own.Sandbox)
 		if it.Accounts != nil {
@@ -298,8 +305,14 @@ func (s bulker) take(ctx context.Context, tx *store.Tx, step bulkStep) (item.Ite
 	p := publisher(s)
 	switch step.Action {
 	case bulkApprove:
+		var seen httpapi.IfMatch
+		if step.Version != 0 {
+			seen.IfMatch = httpapi.ETag(step.Version)
+		}
 		return s.Decide(ctx, tx, step.ID, item.Approved, step.Note,
-			authority.Of(auth.FromContext(ctx), auth.ContentPublish))
+			authority.Of(auth.FromContext(ctx), auth.ContentPublish), seen)
+	case bulkWithdraw:
+		return s.Withdraw(ctx, tx, step.ID)
 	case bulkPublish:
 		return p.publish(ctx, tx, step.ID, httpapi.IfMatch{}, step.Outlets)
 	}

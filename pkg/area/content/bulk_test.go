@@ -90,6 +90,26 @@ func TestABulkChangesWhatItCan(t *testing.T) {
 	}
 }
 
+// An approval of a version that was seen is refused if the item has changed since. The caller takes an approval back,
+// and nobody else does.
+func TestABulkApprovesWhatWasSeenAndTakesItBack(t *testing.T) {
+	w := newWorld(t)
+	w.requireApproval()
+	first, second := w.provide("caption", "One"), w.provide("caption", "Two")
+	a := w.bulk(object{"action": "approve", "items": []object{{"content_item_id": first.ID, "version": first.Version},
+		{"content_item_id": second.ID, "version": second.Version + 1}}})
+	if got := codes(a); !slices.Equal(got, []string{"", "version_mismatch"}) {
+		t.Fatalf("%v", got)
+	}
+	back := object{"action": "withdraw", "content_item_ids": []string{first.ID, second.ID}}
+	if got := codes(w.bulk(back)); !slices.Equal(got, []string{"", "invalid_state"}) {
+		t.Errorf("%v", got)
+	}
+	if got := w.get(first.ID).Approval; got.State != item.ApprovalPending || got.By != nil {
+		t.Errorf("%+v", got)
+	}
+}
+
 // A bulk of all or none changes nothing if one of its items cannot be changed.
 func TestABulkOfAllOrNone(t *testing.T) {
 	w := newWorld(t)
@@ -129,7 +149,8 @@ func TestBulksThatAreRefused(t *testing.T) {
 			{"content_item_id": it.ID}}},
 		"/items/0/social_account_ids": {"action": "unschedule", "items": []object{{"content_item_id": it.ID,
 			"social_account_ids": []string{"x"}}}},
-		"/action": {"action": "delete", "content_item_ids": ids},
+		"/items/0/version": {"action": "withdraw", "items": []object{{"content_item_id": it.ID, "version": 1}}},
+		"/action":          {"action": "delete", "content_item_ids": ids},
 	} {
 		w.Call(http.MethodPost, bulkPath, body).Refused(t, 422, errs.ValidationFailed, param)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/media/compose/timeline"
 )
 
-// CaptionStyle is the style of captions.
+// CaptionStyle is how captions look: on a plate, or outlined.
 type CaptionStyle string
 
 // The styles. The empty one is Words.

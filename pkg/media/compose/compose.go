@@ -350,7 +350,7 @@ func (e *Error) Error() string {
 	return s
 }
 
-// Unwrap returns the cause.
+// Unwrap returns the cause, for errors.Is and errors.As.
 func (e *Error) Unwrap() error { return e.Err }
 
 func internal(stage Stage, err error) *Error {

@@ -37,7 +37,7 @@ type TooLargeError struct {
 	Message string
 }
 
-// Error returns the message.
+// Error returns the message, after the name of the package.
 func (e *TooLargeError) Error() string { return "picture: " + e.Message }
 
 // The bounds of a picture.

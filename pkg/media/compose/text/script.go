@@ -247,7 +247,7 @@ func (s *Script) add(layer int, when Span, text string) {
 		assTime(when.To), text))
 }
 
-// String returns the script.
+// String returns the script in the format of ASS files.
 func (s *Script) String() string {
 	return fmt.Sprintf(`[Script Info]
 ScriptType: v4.00+
