@@ -313,14 +313,13 @@ func (r *run) beside(in show, form cut) (out arranged, err error) {
 		out.object = in.object.Fit(limited(free, in.size))
 		return out, nil
 	}
-	least := max(in.sticker.wide, columnLeast)
-	if most := in.size.X - in.area.Min.X - least - heroGap - 20; wide > most {
-		wide = most
-		tall = wide * in.object.Rect.Dy() / max(in.object.Rect.Dx(), 1)
-	}
-	edge := in.size.X - 20
+	least, edge := max(in.sticker.wide, columnLeast), in.size.X-20
 	if in.size.X > in.size.Y {
 		edge = in.stage.Max.X
+	}
+	if most := edge - in.area.Min.X - least - heroGap; wide > most {
+		wide = most
+		tall = wide * in.object.Rect.Dy() / max(in.object.Rect.Dx(), 1)
 	}
 	x := min(edge-wide, in.area.Min.X+in.area.Dx()/2)
 	if in.size.X < in.size.Y {

@@ -143,7 +143,7 @@ func TestRatiosAndThemes(t *testing.T) {
 	}{"bold": {main, [2]image.Point{{20, 20}, {20, 1040}}}, "editorial": {paper, [2]image.Point{{10, 10}, {10, 10}}}} {
 		res := b.compose(Carousel{Language: "en", Ratio: Square,
 			Brand:  &Brand{Theme: theme, Colors: []canvas.Color{main}},
-			Slides: []Slide{{Path: gray, Heading: "Five facts"}, {Path: gray, Heading: "Nets are lost", Body: "At sea"}}})
+			Slides: []Slide{{Path: gray, Heading: "Five facts"}, {Path: gray, Heading: "Nets", Body: "At sea"}}})
 		for i, f := range res.Files {
 			c := colorAt(b.image(f), want.at[i].X, want.at[i].Y)
 			if !near([3]int{int(c.R), int(c.G), int(c.B)}, int(want.ground.R), int(want.ground.G), int(want.ground.B)) {

@@ -112,6 +112,21 @@ const (
 
 var colors = []Color{Main, Second, Tint, Soft, Deep, Paper, Ink, White, Black}
 
+// Over returns the part of a picture over which the layout draws its text: upper, middle or lower, or nothing if the
+// text lies beside the picture.
+func (l Layout) Over() string {
+	if l.Plate != "box" && l.Plate != "fade" {
+		return ""
+	}
+	switch l.Anchor {
+	case "top":
+		return "upper"
+	case "middle":
+		return "middle"
+	}
+	return "lower"
+}
+
 //go:embed themes/*.json
 var files embed.FS
 
