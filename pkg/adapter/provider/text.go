@@ -133,10 +133,10 @@ type Unreadable struct {
 	Reason error
 }
 
-// Error returns the reason.
+// Error returns why the text cannot be read.
 func (u *Unreadable) Error() string { return u.Reason.Error() }
 
-// Unwrap returns the reason.
+// Unwrap returns the reason, for errors.Is and errors.As.
 func (u *Unreadable) Unwrap() error { return u.Reason }
 
 func parseText(raw string, req Request) (t Text, err error) {

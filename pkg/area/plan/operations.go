@@ -36,7 +36,7 @@ type Service struct {
 	now       func() time.Time
 }
 
-// NewService makes the service.
+// NewService makes the service. It makes no call.
 func NewService(db *store.DB, factories *factory.Service, offer catalog.Offer, now func() time.Time) *Service {
 	return &Service{db, factories, offer, now}
 }
@@ -443,7 +443,6 @@ func (d *desk) reserve(tx *store.Tx, now time.Time, credits int64, payer ledger.
 // Task is the kind of the task that makes the items of a plan.
 const Task task.Kind = "content_plan"
 
-// message returns the message of a plan's task.
 func message(o tenant.Owner, planID string) task.Message {
 	return task.Message{ID: task.ID(Task, planID, 1), Kind: Task, Queue: topology.GenerateText,
 		Subject: planID, Owner: o}
@@ -487,7 +486,7 @@ func StartAdvance(tx *store.Tx, now time.Time, account tenant.Account) error {
 	return testclock.StartWaking(tx, now, account, Advance, topology.GenerateText)
 }
 
-// Advancer returns the function of the task.
+// Advancer returns the function that takes the next step of a plan.
 func Advancer(db *store.DB, now func() time.Time) task.Func {
 	return testclock.Waking(db, now, ItemKind, func(it store.Item) (*task.Message, error) {
 		var p Plan

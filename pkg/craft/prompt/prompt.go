@@ -758,7 +758,7 @@ type Proposing struct {
 	Data any
 }
 
-// Prompt returns the prompt for proposals.
+// Prompt returns the prompt by which a model proposes changes of a factory.
 func (p Proposing) Prompt() Prompt {
 	return Prompt{Version: Version(Proposals), System: render("proposals.tmpl", p), User: data(p.Data)}
 }
