@@ -38,9 +38,9 @@ type Estimate struct {
 // ByVisuals has the price of a plan with each kind of visuals of its videos.
 type ByVisuals struct {
 	// Credits with stills.
-	Stills int64 `json:"stills" example:"570"`
+	Stills int64 `json:"stills_credits" example:"570"`
 	// Credits with clips.
-	Clips int64 `json:"clips" example:"2411"`
+	Clips int64 `json:"clips_credits" example:"2411"`
 }
 
 // Item is the price of one item.

@@ -139,7 +139,8 @@ func TestDaysAndTimesOfABusiness(t *testing.T) {
 	law := w.makeFactory("type", "expert", "name", "Kancelaria Nowak", "language", "pl",
 		"settings", object{"field": "prawo pracy"}, "description", "Kancelaria prawna w Warszawie")
 	days, hours, p := month(law)
-	if len(p.Calendar) != 17 || days[time.Saturday]+days[time.Sunday] != 0 || hours[8] != 17 || p.Items.Total != 17 || p.SilentDays[0] != "holidays" || len(p.Weekdays) != 5 {
+	if len(p.Calendar) != 17 || days[time.Saturday]+days[time.Sunday] != 0 || hours[8] != 17 ||
+		p.Items.Total != 17 || p.SilentDays[0] != "holidays" || len(p.Weekdays) != 5 {
 		t.Errorf("a law firm publishes on %v at %v: %+v", days, hours, p)
 	}
 	for _, topic := range p.Calendar {

@@ -417,6 +417,7 @@ var enumNames = map[string]string{
 	"ContentCount.of":                 "ContentCountPart",
 	"ContentItem.format":              "VideoFormat",
 	"ContentItem.visuals":             "VideoVisuals",
+	"FactoryCreateBase.music":         "VideoMusic",
 	"BrandSettings.logo_place":        "LogoPlace",
 	"BrandSettings.caption_style":     "CaptionStyle",
 	"BrandSettings.font":              "FontFamily",
