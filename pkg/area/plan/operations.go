@@ -276,7 +276,7 @@ func (d *desk) on(at time.Time) (prompt.Plan, error) {
 	local := at.In(zone)
 	day := time.Date(local.Year(), local.Month(), local.Day(), 0, 0, 0, 0, time.UTC)
 	place := prompt.Plan{Day: dayText(day), Season: calendar.Season(day, d.recipe.Country)}
-	if names := calendar.Days(day, d.recipe.Country, d.recipe.Trade); len(names) > 0 {
+	if names := calendar.Days(day, d.recipe.where()); len(names) > 0 {
 		place.Occasion = names[0]
 	}
 	return place, nil

@@ -251,6 +251,8 @@ type Recipe struct {
 	Topics   []string `json:"topics,omitempty"`
 	// Country is the country of the factory (ISO 3166-1), empty if it is unknown.
 	Country string `json:"country,omitempty"`
+	// Region is the region of the country (ISO 3166-2) that the texts of the factory or the brief name.
+	Region string `json:"region,omitempty"`
 	// Trade is the type of the factory, whose days of the trade count as occasions, and Business the kind of its
 	// business, whose hours count.
 	Trade    string `json:"trade,omitempty"`
@@ -486,12 +488,17 @@ func dayText(day time.Time) string {
 	return fmt.Sprintf("%s, %s", day.Weekday(), day.Format(time.DateOnly))
 }
 
+// where returns whose days count as occasions.
+func (r Recipe) where() calendar.Place {
+	return calendar.Place{Country: r.Country, Region: r.Region, Trade: r.Trade}
+}
+
 // occasion returns what the item of a day may speak of: the day that is celebrated then, or one that is soon. A day is
 // told at most twice: once ahead, and on the day itself. Those that were told are counted by their names.
 func occasion(day time.Time, r Recipe, told map[string]int) string {
 	for ahead := range daysAhead + 1 {
 		at := day.AddDate(0, 0, ahead)
-		for _, name := range calendar.Days(at, r.Country, r.Trade) {
+		for _, name := range calendar.Days(at, r.where()) {
 			key := name + at.Format(time.DateOnly)
 			today := int(day.Unix() / int64(24*time.Hour/time.Second))
 			if ahead > 0 && (told[key] > 0 || today-told["ahead"] < daysAhead && told["ahead"] > 0) {

@@ -1,9 +1,11 @@
 // Package calendar knows the seasons, the public holidays, the commercial dates and the time zones of countries, and
 // the days of trades, for plans of content.
 //
-// The countries are the 47 of zones.tsv. public.tsv has the days that a whole country has by its law as of 2026, and
-// days.tsv those on which people celebrate or give presents, and what trades have. A line has countries (ISO 3166-1), a
-// rule and a name. * is all countries, of which !XX leaves one out, and @seller factories of a type. Rules are 12-25,
+// The countries are the 60 of zones.tsv. public.tsv has the days that a whole country has by its law as of 2026,
+// regions.tsv those of its regions (ISO 3166-2), which cities.tsv tells by names, and days.tsv those on which people
+// celebrate or give presents, and what trades have. A line has countries (ISO 3166-1), a rule, a name and the kinds
+// that the day concerns: types of factories and kinds of business, or, with !, those that it does not. * is all, of
+// which !XX leaves one out, and @seller factories of a type. Rules are 12-25,
 // 5.2sun (second Sunday of May), 5.-1mon (last Monday of May), easter-2, orthodox+1 and advent+7 (days after the first
 // Sunday of Advent), to which days may be added, or dates of single years for what follows another calendar: Islamic,
 // Jewish, Hindu and Chinese ones, from 2026 to 2035. Islamic days may move by one with the sight of the moon. The
@@ -19,6 +21,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"golang.org/x/text/language"
 )
@@ -34,30 +37,63 @@ var others string
 //go:embed zones.tsv
 var zones string
 
+// regional has the days of regions, and cities the names by which texts tell a region.
+//
+//go:embed regions.tsv
+var regional string
+
+//go:embed cities.tsv
+var cities string
+
 // day is a line of a table.
 type day struct {
 	places []string
 	rule   string
 	name   string
+	kinds  []string
 }
 
-// in reports whether a country, or a type of factory, has the day.
-func (d *day) in(country, trade string) bool {
+// Place is whose days are asked for. What is not known is empty.
+type Place struct {
+	// Country (ISO 3166-1), and Region (ISO 3166-2), such as DE-BY.
+	Country, Region string
+	// Trade is the type of the factory, and Business the kind of its business.
+	Trade, Business string
+}
+
+// in reports whether a place has the day, and the day concerns its trade or business.
+func (d *day) in(p Place) bool {
 	switch {
 	case strings.HasPrefix(d.places[0], "@"):
-		return d.places[0][1:] == trade
+		return d.places[0][1:] == p.Trade
+	case !d.concerns(p):
+		return false
 	case d.places[0] == "*":
-		return !slices.Contains(d.places, "!"+country)
+		return !slices.Contains(d.places, "!"+p.Country)
 	}
-	return slices.Contains(d.places, country)
+	return slices.Contains(d.places, p.Country) || p.Region != "" && slices.Contains(d.places, p.Region)
+}
+
+// concerns reports whether the day is one of a trade or business. If neither is known, each day is.
+func (d *day) concerns(p Place) bool {
+	if len(d.kinds) == 0 || p.Trade == "" && p.Business == "" {
+		return true
+	}
+	if strings.HasPrefix(d.kinds[0], "!") {
+		return !slices.Contains(d.kinds, "!"+p.Business)
+	}
+	return slices.Contains(d.kinds, p.Trade) || slices.Contains(d.kinds, p.Business)
 }
 
 // days are the lines of both tables: those of single countries first, so that they come before days of all.
 var days = sync.OnceValue(func() (all []day) {
 	var everywhere []day
-	for line := range strings.Lines(public + others) {
+	for line := range strings.Lines(public + regional + others) {
 		cells := strings.Split(strings.TrimSpace(line), "\t")
-		d := day{strings.Fields(cells[0]), cells[1], cells[2]}
+		d := day{places: strings.Fields(cells[0]), rule: cells[1], name: cells[2]}
+		if len(cells) > 3 {
+			d.kinds = strings.Fields(cells[3])
+		}
 		if strings.ContainsAny(cells[0], "*@") {
 			everywhere = append(everywhere, d)
 		} else {
@@ -77,15 +113,33 @@ var zonesOf = sync.OnceValue(func() map[string][]string {
 	return all
 })
 
-// Days returns the days that are celebrated in a country on a date, and by factories of a type: public holidays first.
-// Without a country they are those of all.
-func Days(date time.Time, country, trade string) (names []string) {
+// Days returns the days that are celebrated in a place on a date, and that concern its trade or business: public
+// holidays first. Without a country they are those of all.
+func Days(date time.Time, p Place) (names []string) {
 	for _, d := range on(date.Year())[date.Format("0102")] {
-		if d.in(country, trade) && !slices.Contains(names, d.name) {
+		if d.in(p) && !slices.Contains(names, d.name) {
 			names = append(names, d.name)
 		}
 	}
 	return names
+}
+
+// Region returns the region of a country that one of the texts names, or one of its cities, or nothing.
+func Region(country string, texts ...string) string {
+	named := map[string]bool{}
+	for _, text := range texts {
+		for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) && r != '-' }) {
+			named[word] = true
+		}
+	}
+	for line := range strings.Lines(cities) {
+		region, names, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		if strings.HasPrefix(region, country+"-") && country != "" &&
+			slices.ContainsFunc(strings.Fields(names), func(name string) bool { return named[name] }) {
+			return region
+		}
+	}
+	return ""
 }
 
 // on returns the days of a year by their date.
@@ -163,8 +217,10 @@ const southern = " AR AU BO BR CL MZ NA NZ PE PY UY ZA "
 
 // spoken are the countries of languages that are mostly spoken in one.
 var spoken = map[string]string{"bg": "BG", "cs": "CZ", "da": "DK", "de": "DE", "el": "GR", "fi": "FI", "fr": "FR",
-	"he": "IL", "hi": "IN", "hu": "HU", "id": "ID", "it": "IT", "ja": "JP", "kk": "KZ", "ko": "KR", "nb": "NO",
+	"he": "IL", "hi": "IN", "hr": "HR", "hu": "HU", "id": "ID", "it": "IT", "ja": "JP", "kk": "KZ", "ko": "KR",
+	"nb": "NO",
 	"nl": "NL", "no": "NO", "pl": "PL", "ro": "RO", "ru": "RU", "sv": "SE", "th": "TH", "tr": "TR", "uk": "UA",
+	"et": "EE", "is": "IS", "lt": "LT", "lv": "LV", "ms": "MY", "sk": "SK", "sl": "SI", "sr": "RS",
 	"vi": "VN", "zh": "CN"}
 
 // Country returns the country of a factory: the one that its settings name, or that of its language, or of its time

@@ -19,7 +19,7 @@ func date(t *testing.T, text string) time.Time {
 	return at
 }
 
-// Public holidays are those of an independent list: each of its days has a name here, in 46 countries. Days of the law
+// Public holidays are those of an independent list: each of its days has a name here, in 59 countries. Days of the law
 // are in the list.
 func TestPublicHolidaysAgreeWithAList(t *testing.T) {
 	raw, err := os.ReadFile("testdata/holidays.tsv")
@@ -30,11 +30,11 @@ func TestPublicHolidaysAgreeWithAList(t *testing.T) {
 	for line := range strings.Lines(string(raw)) {
 		cells := strings.Split(strings.TrimSpace(line), "\t")
 		listed[cells[0]+cells[1]], countries[cells[0]] = true, true
-		if names := calendar.Days(date(t, cells[1]), cells[0], ""); len(names) == 0 {
+		if names := calendar.Days(date(t, cells[1]), calendar.Place{Country: cells[0]}); len(names) == 0 {
 			t.Errorf("%s has no day on %s: %s", cells[0], cells[1], cells[2])
 		}
 	}
-	if len(countries) != 46 || len(listed) < 2500 {
+	if len(countries) != 59 || len(listed) < 3300 {
 		t.Fatalf("the list has %d days of %d countries", len(listed), len(countries))
 	}
 	for _, d := range calendar.PublicDays() {
@@ -73,14 +73,14 @@ func TestDays(t *testing.T) {
 		{"2028-02-29", "DE", "seller", ""},
 	} {
 		got := ""
-		if names := calendar.Days(date(t, c.date), c.country, c.trade); len(names) > 0 {
+		if names := calendar.Days(date(t, c.date), calendar.Place{Country: c.country, Trade: c.trade}); len(names) > 0 {
 			got = names[0]
 		}
 		if got != c.want {
 			t.Errorf("%s in %q for %q is %q, want %q", c.date, c.country, c.trade, got, c.want)
 		}
 	}
-	if names := calendar.Days(date(t, "2026-11-28"), "US", "seller"); !slices.Equal(names,
+	if names := calendar.Days(date(t, "2026-11-28"), calendar.Place{Country: "US", Trade: "seller"}); !slices.Equal(names,
 		[]string{"Small Business Saturday"}) {
 		t.Errorf("%v", names)
 	}
@@ -95,7 +95,7 @@ func TestMovableFeastsFollowTheMoon(t *testing.T) {
 		for year := 2026; year <= 2035; year++ {
 			found := 0
 			for at := date(t, "2026-01-01").AddDate(year-2026, 0, 0); at.Year() == year; at = at.AddDate(0, 0, 1) {
-				if !slices.Contains(calendar.Days(at, country, ""), feast) {
+				if !slices.Contains(calendar.Days(at, calendar.Place{Country: country}), feast) {
 					continue
 				}
 				found++
@@ -122,7 +122,7 @@ func TestCountriesZonesAndSeasons(t *testing.T) {
 			t.Errorf("%q, %q and %q are of %q, want %q", c.region, c.tag, c.zone, got, c.want)
 		}
 	}
-	if all := calendar.Countries(); len(all) < 45 {
+	if all := calendar.Countries(); len(all) < 60 {
 		t.Errorf("only %d countries", len(all))
 	}
 	for _, country := range calendar.Countries() {
@@ -139,5 +139,81 @@ func TestCountriesZonesAndSeasons(t *testing.T) {
 		if got := [2]string{calendar.Season(at, "DE"), calendar.Season(at, "BR")}; got != want {
 			t.Errorf("%s is %v, want %v", month, got, want)
 		}
+	}
+}
+
+// A day concerns the kinds of business that it is for, and a region has days of its own.
+func TestDaysOfBusinessesAndRegions(t *testing.T) {
+	for _, c := range []struct {
+		date string
+		calendar.Place
+		want string
+		has  bool
+	}{
+		{"2026-11-30", calendar.Place{Country: "PL", Trade: "expert", Business: "law"}, "Cyber Monday", false},
+		{"2026-11-30", calendar.Place{Country: "FR", Trade: "brand", Business: "bakery"}, "Cyber Monday", false},
+		{"2026-11-30", calendar.Place{Country: "FR", Trade: "seller"}, "Cyber Monday", true},
+		{"2026-11-30", calendar.Place{Country: "US", Trade: "brand", Business: "fashion"}, "Cyber Monday", true},
+		{"2026-12-01", calendar.Place{Country: "FR", Trade: "brand", Business: "bakery"}, "Giving Tuesday", false},
+		{"2026-12-01", calendar.Place{Country: "KR", Trade: "brand", Business: "games"}, "Giving Tuesday", false},
+		{"2026-12-01", calendar.Place{Country: "US", Trade: "brand"}, "Giving Tuesday", true},
+		{"2026-12-06", calendar.Place{Country: "PL", Trade: "expert", Business: "law"}, "St. Nicholas Day", true},
+		{"2026-12-24", calendar.Place{Country: "KR", Trade: "entertainment", Business: "games"}, "Christmas Eve", true},
+		{"2026-11-29", calendar.Place{Country: "FR", Trade: "brand"}, "First Sunday of Advent", true},
+		{"2027-12-12", calendar.Place{Country: "PL", Trade: "brand"}, "Third Sunday of Advent", true},
+		{"2026-12-08", calendar.Place{Country: "FR", Region: "FR-69", Trade: "brand"}, "Festival of Lights", true},
+		{"2026-12-08", calendar.Place{Country: "FR", Trade: "brand"}, "Festival of Lights", false},
+		{"2026-08-15", calendar.Place{Country: "DE", Region: "DE-BY", Trade: "brand"}, "Assumption", false},
+		{"2027-01-06", calendar.Place{Country: "DE", Region: "DE-BY", Trade: "brand"}, "Epiphany", true},
+		{"2027-01-06", calendar.Place{Country: "DE", Region: "DE-NW", Trade: "brand"}, "Epiphany", false},
+		{"2027-02-14", calendar.Place{Country: "DE", Trade: "expert", Business: "law"}, "Valentine's Day", false},
+		{"2027-02-14", calendar.Place{Country: "DE", Trade: "brand", Business: "cafe"}, "Valentine's Day", true},
+		{"2027-02-04", calendar.Place{Country: "PL", Trade: "brand", Business: "bakery"}, "Fat Thursday", true},
+		{"2026-10-16", calendar.Place{Country: "IT", Trade: "brand", Business: "bakery"}, "World Bread Day", true},
+		{"2026-10-16", calendar.Place{Country: "IT", Trade: "brand", Business: "fashion"}, "World Bread Day", false},
+	} {
+		if names := calendar.Days(date(t, c.date), c.Place); slices.Contains(names, c.want) != c.has {
+			t.Errorf("%s of %+v: %v, %s is to be %t", c.date, c.Place, names, c.want, c.has)
+		}
+	}
+}
+
+func TestRegionsAreToldByTheirCities(t *testing.T) {
+	for _, c := range [][3]string{{"FR", "Boulangerie Marchetti, Lyon", "FR-69"}, {"DE", "Käse aus München.", "DE-BY"},
+		{"DE", "Essen und Trinken in Köln", "DE-NW"}, {"GB", "A workshop in Edinburgh", "GB-SCT"},
+		{"FR", "Lyonnaise", ""},
+		{"DE", "Lyon", ""}, {"", "Lyon", ""}} {
+		if got := calendar.Region(c[0], c[1]); got != c[2] {
+			t.Errorf("%q of %s is in %q, want %q", c[1], c[0], got, c[2])
+		}
+	}
+}
+
+// moonlit are the countries with days that move by one with the sight of the moon.
+const moonlit = "AE EG ID KZ MA MY PH SA SG TR"
+
+// A second list, of another author, agrees on 24 of 25 of its days.
+func TestPublicHolidaysAgreeWithASecondList(t *testing.T) {
+	raw, err := os.ReadFile("testdata/second.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, countries, lacking := 0, map[string]bool{}, []string{}
+	for line := range strings.Lines(string(raw)) {
+		cells := strings.Split(strings.TrimSpace(line), "\t")
+		countries[cells[0]] = true
+		found := false
+		for shift := -1; shift <= 1; shift++ {
+			at := date(t, cells[1]).AddDate(0, 0, shift)
+			found = found || (shift == 0 || strings.Contains(moonlit, cells[0])) &&
+				len(calendar.Days(at, calendar.Place{Country: cells[0]})) > 0
+		}
+		if all++; !found {
+			lacking = append(lacking, line)
+		}
+	}
+	if len(countries) < 55 || all < 2500 || 25*len(lacking) > all {
+		t.Errorf("%d of %d days of %d countries have no name here:\n%s", len(lacking), all, len(countries),
+			strings.Join(lacking, ""))
 	}
 }

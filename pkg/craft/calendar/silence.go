@@ -66,7 +66,7 @@ func WorkingDays(country string) []string {
 var publicDays = sync.OnceValue(func() (all []day) {
 	for line := range strings.Lines(public) {
 		cells := strings.Split(strings.TrimSpace(line), "\t")
-		all = append(all, day{strings.Fields(cells[0]), cells[1], cells[2]})
+		all = append(all, day{places: strings.Fields(cells[0]), rule: cells[1], name: cells[2]})
 	}
 	return all
 })
@@ -74,7 +74,7 @@ var publicDays = sync.OnceValue(func() (all []day) {
 // Public reports whether a date is a public holiday in a country.
 func Public(date time.Time, country string) bool {
 	for _, d := range publicDays() {
-		if !d.in(country, "") {
+		if !d.in(Place{Country: country}) {
 			continue
 		}
 		for _, at := range dates(d.rule, date.Year()) {

@@ -65,8 +65,8 @@ func claimsOf(text, language string, answer bool) []claim {
 }
 
 // hebrewUnits writes abbreviations of units without the mark in them.
-var hebrewUnits = strings.NewReplacer(`ק"ג`, "קג", "ק״ג", "קג", `ק"מ`, "קמ", "ק״מ", "קמ", `מ"ל`, "מל", "מ״ל", "מל", `ס"מ`,
-	"סמ", "ס״מ", "סמ", `מ"מ`, "ממ", "מ״מ", "ממ", `מ"ג`, "מג", "מ״ג", "מג", "ק''ג", "קג", "ק''מ", "קמ")
+var hebrewUnits = strings.NewReplacer(`ק"ג`, "קג", "ק״ג", "קג", `ק"מ`, "קמ", "ק״מ", "קמ", `מ"ל`, "מל",
+	"מ״ל", "מל", `ס"מ`, "סמ", "ס״מ", "סמ", `מ"מ`, "ממ", "מ״מ", "ממ", `מ"ג`, "מג", "מ״ג", "מג", "ק''ג", "קג", "ק''מ", "קמ")
 
 func scanOf(text, language string, answer bool) *scan {
 	words := lexiconOf(language)
@@ -83,7 +83,8 @@ func scanOf(text, language string, answer bool) *scan {
 		text = spelledDomain().ReplaceAllString(text, "$1.$2")
 	}
 	text = hiddenPoint().ReplaceAllString(text, "$1.$2")
-	s := &scan{text: text, maskedText: text, numberText: text, language: language, words: words, tags: tags, answer: answer}
+	s := &scan{text: text, maskedText: text, numberText: text, language: language, words: words, tags: tags,
+		answer: answer}
 	if strings.Contains(text, "@") || strings.ContainsAny(text, "([") {
 		s.each(mailText(), aMail, func(m []string) []string {
 			return []string{strings.NewReplacer(" ", "", "(at)", "@", "[at]", "@").Replace(strings.ToLower(m[0]))}
@@ -445,9 +446,12 @@ var assertions = []struct {
 	offers bool
 }{
 	{kind: "health", name: "health claim", within: true}, {kind: "cure", name: "promise of a cure"},
-	{kind: "effects", name: "promise of no side effects", denies: true}, {kind: "safe", name: "promise of safety", within: true},
-	{kind: "profit", name: "promise of a profit", within: true}, {kind: "norisk", name: "promise without a risk", denies: true},
-	{kind: "study", name: "study", within: true}, {kind: "super", name: "superlative"}, {kind: "compare", name: "comparison"},
+	{kind: "effects", name: "promise of no side effects", denies: true},
+	{kind: "safe", name: "promise of safety", within: true},
+	{kind: "profit", name: "promise of a profit", within: true},
+	{kind: "norisk", name: "promise without a risk", denies: true},
+	{kind: "study", name: "study", within: true}, {kind: "super", name: "superlative"},
+	{kind: "compare", name: "comparison"},
 	{kind: "promise", name: "promise", offers: true}, {kind: "scarce", name: "scarcity", offers: true},
 	{kind: "deadline", name: "deadline", offers: true},
 }

@@ -534,8 +534,8 @@ func (r Rules) forbidden(answer []Field) (found []Finding) {
 				wanted[i] = plainWord(wanted[i])
 			}
 			for i, f := range answer {
-				if l.said(texts[i], wanted, f.Tag) || list.what != "" && (hasName(f.Text, phrase) || r.misspelt(f.Text, phrase)) ||
-					within(f.Text, phrase) {
+				if l.said(texts[i], wanted, f.Tag) || within(f.Text, phrase) ||
+					list.what != "" && (hasName(f.Text, phrase) || r.misspelt(f.Text, phrase)) {
 					found = append(found, Finding{Code: Forbidden, Path: f.Path, Kind: list.what, Text: phrase})
 				}
 			}

@@ -46,9 +46,11 @@ func TestLanguagesAreTold(t *testing.T) {
 
 // English carousels pass as no other language, although their slides are short.
 func TestShortEnglishTextsAreTold(t *testing.T) {
-	slides := []Field{{Text: "The first question"}, {Text: "What do you think?"}, {Text: "Three answers from our customers"},
+	slides := []Field{{Text: "The first question"}, {Text: "What do you think?"},
+		{Text: "Three answers from our customers"},
 		{Text: "Tell us which one is yours"}}
-	for _, language := range strings.Fields("vi cs da nb fi sk hu ro id ms hr lt sw tl de fr pl tr et lv sl sq is az ca") {
+	for _, language := range strings.Fields("vi cs da nb fi sk hu ro id ms hr lt sw tl de fr pl tr et lv sl sq is " +
+		"az ca") {
 		if len(Rules{Language: language}.language(slides)) == 0 {
 			t.Errorf("they pass as %s", language)
 		}

@@ -75,7 +75,8 @@ func (n *names) after(l *lexicon, text, role string) {
 			continue
 		}
 		words := wordsOf(rest[:min(len(rest), 80)])
-		if l.spaceless() && l.base != "th" || len(words) < 2 || unicode.In(first(rest), unicode.Latin, unicode.Cyrillic) {
+		if l.spaceless() && l.base != "th" || len(words) < 2 ||
+			unicode.In(first(rest), unicode.Latin, unicode.Cyrillic) {
 			continue
 		}
 		n.pairs[words[0]] = append(n.pairs[words[0]], words[1])

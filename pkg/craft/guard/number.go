@@ -107,15 +107,15 @@ func isIdiom(v float64) bool {
 func (s *scan) counts() {
 	for _, at := range figureText().FindAllStringIndex(s.text, -1) {
 		before, _ := utf8.DecodeLastRuneInString(s.text[:at[0]])
-		if before == '#' || before == '.' || before == '-' || before == '/' || before == ':' || unicode.IsLetter(before) &&
-			!s.words.spaceless() {
+		if strings.ContainsRune("#.-/:", before) || unicode.IsLetter(before) && !s.words.spaceless() {
 			continue
 		}
 		rest := s.text[at[1]:]
 		word := strings.TrimLeft(rest, " ")
 		next := wordText().FindString(word)
-		if next == "" || !strings.HasPrefix(word, next) || word == rest && !s.words.spaceless() && s.words.base != "ko" ||
-			utf8.RuneCountInString(next) < leastNoun && !s.words.spaceless() && s.words.base != "ko" ||
+		glued := !s.words.spaceless() && s.words.base != "ko" // such as 80s
+		if next == "" || !strings.HasPrefix(word, next) || word == rest && glued ||
+			utf8.RuneCountInString(next) < leastNoun && glued ||
 			common()[s.words.base][strings.ToLower(next)] {
 			continue
 		}
@@ -140,8 +140,8 @@ func (s *scan) counts() {
 
 var (
 	halfMillion = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(?:half a million|medio millón de|medio millón|un demi-million d[e']|demi-million|` +
-			`mezzo milione di|meio milhão de|pół miliona|полмиллиона|півмільйона|eine halbe million|yarım milyon|` +
+		return regexp.MustCompile(`(?i)(?:half a million|medio millón de|medio millón|un demi-million d[e']|` +
+			`demi-million|mezzo milione di|meio milhão de|pół miliona|полмиллиона|півмільйона|eine halbe million|yarım milyon|` +
 			`نصف مليون|חצי מיליון|nửa triệu|ครึ่งล้าน)`)
 	})
 	// centsText matches the whole part of a price and the word for its hundredths, as in sette euro e cinquanta.

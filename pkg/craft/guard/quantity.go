@@ -26,7 +26,8 @@ var (
 	})
 	// nextText matches the word after a number.
 	nextText = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^\+?[ \n-]?((?:°|%|‰|(?:[\p{Latin}]+|[\p{L}\p{M}]+)(?:[²³2]|/[\p{L}]+|\.\p{L}+)?)°?[CFcf]?\b?)`)
+		return regexp.MustCompile(`^\+?[ \n-]?((?:°|%|‰|(?:[\p{Latin}]+|[\p{L}\p{M}]+)` +
+			`(?:[²³2]|/[\p{L}]+|\.\p{L}+)?)°?[CFcf]?\b?)`)
 	})
 	// laterText matches the words after that.
 	laterText = sync.OnceValue(func() *regexp.Regexp {
@@ -600,7 +601,8 @@ func (s *numberSum) add(v float64, base string) bool {
 		s.current += v
 	case low == 0 && s.current != 0 && v < 100 || s.current == 0 && (s.parts == 0 || s.total > 0):
 		s.current += v
-	case low >= 20 && int(low)%10 == 0 && v > 0 && v < 10, (base == "tr" || base == "fr") && low == 10 && v > 0 && v < 10,
+	case low >= 20 && int(low)%10 == 0 && v > 0 && v < 10,
+		(base == "tr" || base == "fr") && low == 10 && v > 0 && v < 10,
 		base == "vi" && low == 10 && v > 0 && v < 10:
 		s.current += v
 	case s.joined && low > 0 && low < 10 && v >= 20 && v < 100:

@@ -14,7 +14,7 @@ import holidays
 # Ukraine has no public holidays while martial law lasts.
 COUNTRIES = (
     "AE AR AT AU BE BG BR CA CH CN CO CZ DE DK EG ES FI FR GB GR HU ID IE IL IN IT JP KR KZ MA MX NL NO NZ PL PT RO RU "
-    "SA SE SG TH TR US VN ZA"
+    "SA SE SG TH TR US VN ZA SK SI HR RS LT LV EE IS LU CL PE PH MY"
 ).split()
 OTHER = re.compile(
     r"(?i)observed|substituted|day off|in lieu|additional|bridge|election|non-working|visit of|change of federal"
@@ -24,7 +24,7 @@ DAY = datetime.timedelta(1)
 
 for country in COUNTRIES:
     languages = holidays.country_holidays(country).supported_languages
-    options = {"years": range(2026, 2031), "observed": False}
+    options = {"years": range(2026, 2031), "observed": country == "CO"}  # most holidays of Colombia are moved to a Monday
     options |= {"language": next(l for l in languages if l.startswith("en"))} if languages else {}
     found = holidays.country_holidays(country, **options)
     names = {}
