@@ -143,14 +143,15 @@ func deliveriesOf(r *request, v *view, w webhook, to map[string]any) error {
 	}
 	given, query := r.filters("state")
 	state := given["state"]
-	if state == retryingState || state == waitingState {
+	split := state == retryingState || state == waitingState
+	if split {
 		query.Set("state", "pending")
 		query.Set("limit", "100")
 	}
 	var read, all []delivery
 	next, err := r.api.list(r.Context(), r.at("/v1/webhooks/{id}/deliveries"), query, &read)
 	for _, d := range read {
-		if state == "" || d.Shown().Value == state {
+		if !split || d.Shown().Value == state {
 			all = append(all, d)
 		}
 	}
