@@ -201,7 +201,8 @@ func TestADeliveryInDetailAndAReplay(t *testing.T) {
 	if err := verifier.Verify([]byte(copies[last]), again[last].Header); err != nil {
 		t.Errorf("the signature of the command: %v", err)
 	}
-	if again[last].Header.Get("webhook-id") != requests[0].Header.Get("webhook-id") || again[last].URL.Path != "/it's" || !strings.Contains(strings.Join(bodies, "\n"), copies[last]) {
+	if again[last].Header.Get("webhook-id") != requests[0].Header.Get("webhook-id") ||
+		again[last].URL.Path != "/it's" || !strings.Contains(strings.Join(bodies, "\n"), copies[last]) {
 		t.Errorf("the command sends %v %s", again[last].Header, copies[last])
 	}
 
