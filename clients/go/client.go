@@ -235,6 +235,16 @@ type Response struct {
 // Ptr returns a pointer to a value, for optional members.
 func Ptr[T any](v T) *T { return &v }
 
+// Value returns what a pointer points to, or the zero value of its type if it is nil. Members of answers that may be null
+// are pointers.
+func Value[T any](p *T) T {
+	if p == nil {
+		var none T
+		return none
+	}
+	return *p
+}
+
 // Nullable is an optional member that may be null. Its zero value leaves the member out.
 type Nullable[T any] struct {
 	value T

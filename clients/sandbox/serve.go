@@ -115,6 +115,7 @@ func (o options) serve(ctx context.Context, out, notes io.Writer) error {
 	if o.now != nil {
 		options.Lane = &standalone.Lane{From: *o.now, Ahead: o.ahead, Play: o.play}
 	}
+	go standalone.BoundGarbage(ctx)
 	s, err := standalone.Start(options)
 	if err != nil {
 		return err

@@ -370,48 +370,74 @@ func (op Op) permits(p *auth.Principal, now time.Time) error {
 // register adds an operation to the router. The scope is checked again, though the authorizer has done so, and errors
 // get the form of this API.
 func register[I any](r *Router, op Op, success reflect.Type, handle func(context.Context, *I) (*answer, error)) {
-	takesBody, optional := humafix.TakesBody(reflect.TypeFor[I]())
-	codes := op.errors(takesBody)
+	serve := func(ctx context.Context, in *I) (*answer, error) {
+		return r.run(ctx, &op, func() (*answer, error) { return handle(ctx, in) })
+	}
+	if r.api != nil {
+		r.describeOperation(&op, success, reflect.TypeFor[I](), func(o huma.Operation) {
+			huma.Register(r.api, o, serve)
+		})
+		return
+	}
+	r.mount(&op, reflect.TypeFor[I](), func(o huma.Operation) http.Handler {
+		return humafix.Handler(o, schema.ResourceInfo{Answer: dataOf(success), FixedMembers: op.FixedMembers}, serve)
+	})
+}
+
+// run runs an operation on a call that was read. This and what follows is not part of register, which is compiled for
+// each type of input.
+func (r *Router) run(ctx context.Context, op *Op, handle func() (*answer, error)) (*answer, error) {
+	c := callFrom(ctx)
+	if err := op.permits(auth.FromContext(ctx), r.now()); err != nil {
+		return nil, c.fail(err)
+	}
+	a, err := (*answer)(nil), c.idError
+	if err == nil {
+		a, err = handle()
+	}
+	if err != nil {
+		return nil, huma.ErrorWithHeaders(c.fail(err), errorHeaders(errs.As(err)))
+	}
+	return a, nil
+}
+
+// operation notes an operation with a type of input, and begins its description.
+func (r *Router) operation(op *Op, input reflect.Type, codes []errs.Code) huma.Operation {
 	r.routes = append(r.routes, Route{op.Method, op.Path, op.ID, op.Scope, op.Also, op.Opens, op.Function,
 		op.status(), codes, sync.OnceValue(func() parameters {
-			return parameters{takesIfMatch(reflect.TypeFor[I]()), idParameters(reflect.TypeFor[I]())}
+			return parameters{takesIfMatch(input), idParameters(input)}
 		})})
-	o := huma.Operation{
+	return huma.Operation{
 		OperationID: op.ID, Method: op.Method, Path: op.Path, DefaultStatus: op.status(),
 		MaxBodyBytes: MaxBody + 1, // huma refuses at the limit, not above it
 		// The gateway passes complete bodies on: there is no reading to time out.
 		BodyReadTimeout: -1,
 	}
-	serve := func(ctx context.Context, in *I) (*answer, error) {
-		c := callFrom(ctx)
-		if err := op.permits(auth.FromContext(ctx), r.now()); err != nil {
-			return nil, c.fail(err)
-		}
-		a, err := (*answer)(nil), c.idError
-		if err == nil {
-			a, err = handle(ctx, in)
-		}
-		if err != nil {
-			return nil, huma.ErrorWithHeaders(c.fail(err), errorHeaders(errs.As(err)))
-		}
-		return a, nil
-	}
-	ids := idsOf(op.Path)
-	if r.api != nil {
-		r.document(&o, op, success, codes)
-		o.Parameters = append(o.Parameters, documentIDs(ids, reflect.TypeFor[I]())...)
-		huma.Register(r.api, o, serve)
-		r.describe()
-		r.texts.Parameters(operationOf(r.api.OpenAPI().Paths[op.Path], op.Method).Parameters, reflect.TypeFor[I]())
-		r.finish(op, success)
-		return
-	}
+}
+
+// describeOperation adds an operation to the document.
+func (r *Router) describeOperation(op *Op, success, input reflect.Type, register func(huma.Operation)) {
+	takesBody, _ := humafix.TakesBody(input)
+	codes := op.errors(takesBody)
+	o := r.operation(op, input, codes)
+	r.document(&o, *op, success, codes)
+	o.Parameters = append(o.Parameters, documentIDs(idsOf(op.Path), input)...)
+	register(o)
+	r.describe()
+	r.texts.Parameters(operationOf(r.api.OpenAPI().Paths[op.Path], op.Method).Parameters, input)
+	r.finish(*op, success)
+}
+
+// mount serves an operation.
+func (r *Router) mount(op *Op, input reflect.Type, handler func(huma.Operation) http.Handler) {
+	takesBody, optional := humafix.TakesBody(input)
+	o := r.operation(op, input, op.errors(takesBody))
 	o.Responses = map[string]*huma.Response{strconv.Itoa(op.status()): {}}
 	if r.served[op.Path] == nil {
 		r.served[op.Path] = methods{}
 		r.mux.Handle(op.Path, r.served[op.Path])
 	}
-	operation := humafix.Handler(o, schema.ResourceInfo{Answer: dataOf(success), FixedMembers: op.FixedMembers}, serve)
+	operation, ids := handler(o), idsOf(op.Path)
 	r.served[op.Path][op.Method] = func(w http.ResponseWriter, req *http.Request) {
 		op.Successor.addTo(w.Header())
 		c := callFrom(req.Context())

@@ -301,7 +301,8 @@ func (r *reader) operation(method, at string, o operation) (Operation, error) {
 		op.Status = int(status[2]-'0') + 200
 		media := response.Content["application/json"]
 		op.Answer = media.Example
-		data := r.find(media.Schema).Properties.of["data"]
+		answer, _ := r.whole(media.Schema)
+		data := answer.of["data"]
 		if data == nil {
 			return op, fmt.Errorf("the response has no data")
 		}

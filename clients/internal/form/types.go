@@ -238,7 +238,23 @@ func (r *reader) enumeration(values []string, sent bool) Ref {
 // members returns the members of an object: the required ones first, each group in the order of the document. A part
 // has its members in place of those of the parts before it.
 func (r *reader) members(of string, s *schema, sent bool) []Member {
-	all, required := properties{of: map[string]*schema{}}, map[string]bool{}
+	all, required := r.whole(s)
+	var first, others []Member
+	for _, name := range all.names {
+		p := all.of[name]
+		m := Member{name, r.doc(p), r.ref(r.lift(of, name, p), sent), required[name]}
+		if m.Required {
+			first = append(first, m)
+		} else {
+			others = append(others, m)
+		}
+	}
+	return append(first, others...)
+}
+
+// whole returns the members of an object and of the parts that it is made of, and which of them are required.
+func (r *reader) whole(s *schema) (all properties, required map[string]bool) {
+	all, required = properties{of: map[string]*schema{}}, map[string]bool{}
 	var collect func(s *schema)
 	collect = func(s *schema) {
 		s = r.find(s)
@@ -256,17 +272,16 @@ func (r *reader) members(of string, s *schema, sent bool) []Member {
 		}
 	}
 	collect(s)
-	var first, others []Member
-	for _, name := range all.names {
-		p := all.of[name]
-		m := Member{name, p.Description, r.ref(r.lift(of, name, p), sent), required[name]}
-		if m.Required {
-			first = append(first, m)
-		} else {
-			others = append(others, m)
-		}
+	return all, required
+}
+
+// doc returns the description of a member: its own, or that of the schema that it refers to.
+func (r *reader) doc(s *schema) string {
+	text := cmp.Or(s.Description, r.find(s).Description)
+	if text == "" && len(s.AnyOf) > 0 {
+		return r.doc(s.AnyOf[0])
 	}
-	return append(first, others...)
+	return text
 }
 
 // lift gives an object in an object a name.

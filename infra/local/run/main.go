@@ -98,6 +98,7 @@ func run(ctx context.Context, out io.Writer, port int) error {
 			return tune.New(tune.Config{AWS: cfg, Fakes: fakes, Bucket: bucket, Role: "arn:aws:iam::000000000000:role/local"})
 		}
 	}
+	go standalone.BoundGarbage(ctx)
 	s, err := standalone.Start(o)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"sync/atomic"
@@ -20,36 +21,47 @@ type system struct{ base, key string }
 
 type object = map[string]any
 
+// list is what is read of a page. Items read into maps would take the client longer than the service.
+type list struct {
+	Data       []struct{} `json:"data"`
+	NextCursor string     `json:"next_cursor"`
+}
+
 // callers is the number of calls at a time that create posts.
 const callers = 8
 
 var client = &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: callers}}
 
 // call makes a call and returns its answer.
-func (s system) call(ctx context.Context, method, path string, body object) (object, error) {
+func (s system) call(ctx context.Context, method, path string, body object) (out object, err error) {
+	return out, s.do(ctx, method, path, body, &out)
+}
+
+// do makes a call and reads its answer into out.
+func (s system) do(ctx context.Context, method, path string, body object, out any) error {
 	var data []byte
 	if body != nil {
 		data, _ = json.Marshal(body) // texts and maps of them have a form in JSON
 	}
 	r, err := http.NewRequestWithContext(ctx, method, s.base+path, bytes.NewReader(data))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	r.Header.Set("Authorization", "Bearer "+s.key)
 	r.Header.Set("Content-Type", "application/json")
 	answer, err := client.Do(r)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { _ = answer.Body.Close() }()
-	var out object
-	if err := json.NewDecoder(answer.Body).Decode(&out); err != nil {
-		return nil, err
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return err
 	}
 	if answer.StatusCode >= http.StatusBadRequest {
-		return nil, fmt.Errorf("%s %s: %s: %v", method, path, answer.Status, out)
+		return fmt.Errorf("%s %s: %s: %s", method, path, answer.Status, text)
 	}
-	return out, nil
+	return json.Unmarshal(text, out)
 }
 
 // factory makes a factory that posts to a channel, and returns its id.
@@ -92,7 +104,8 @@ func create(ctx context.Context, s system, from, to int) (float64, error) {
 					at := began.Add(24*time.Hour + time.Duration(i)*time.Minute)
 					post["publish_at"] = at.UTC().Format(time.RFC3339)
 				}
-				if _, err := s.call(ctx, "POST", "/v1/content-items", post); err != nil {
+				var made struct{}
+				if err := s.do(ctx, "POST", "/v1/content-items", post, &made); err != nil {
 					return err
 				}
 			}
@@ -112,17 +125,16 @@ func (r *row) read(ctx context.Context, s system) error {
 		if cursor != "" {
 			query.Set("cursor", cursor)
 		}
-		out, err := s.call(ctx, "GET", "/v1/content-items?"+query.Encode(), nil)
-		if err != nil {
+		var out list
+		if err := s.do(ctx, "GET", "/v1/content-items?"+query.Encode(), nil, &out); err != nil {
 			return err
 		}
-		items, _ := out["data"].([]any)
-		seen += len(items)
+		seen += len(out.Data)
 		if cursor == "" {
 			r.first = time.Since(page)
 		}
 		r.last = time.Since(page)
-		if cursor, _ = out["next_cursor"].(string); cursor != "" {
+		if cursor = out.NextCursor; cursor != "" {
 			continue
 		}
 		if seen != r.posts {

@@ -39,6 +39,7 @@ func serve(ctx context.Context, dir string) error {
 	}
 	slog.SetDefault(slog.New(slog.DiscardHandler))
 	metric.SetOutput(io.Discard)
+	go standalone.BoundGarbage(ctx)
 	s, err := standalone.Start(standalone.Options{Dir: dir, Keyless: limit,
 		// The posts have no media.
 		Compose: func(*objects.Store) generate.Composer { return nil }})

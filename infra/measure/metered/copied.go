@@ -3,9 +3,11 @@ package metered
 import (
 	"context"
 	"crypto/rand"
+	"encoding/binary"
 	"io"
 	mathrand "math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -35,13 +37,18 @@ type sameFilling struct {
 // fillings are the fillings of this process by their settings.
 var fillings sync.Map // sameFilling to *filling
 
-// draw makes the ids and the randomness of the process those of a seed, each from its beginning. Records are
+// drawn counts the seeds of this process.
+var drawn atomic.Uint64
+
+// draw makes the ids and the randomness of the process those of the next seed, each from its beginning. Records are
 // compressed, so that the units of one near a limit would otherwise differ with the ids in it. Ids have a stream of
 // their own, because a signature may take a byte more than another.
-func draw(seed byte) {
-	rand.Reader = &serial{from: mathrand.NewChaCha8([32]byte{seed})}
+func draw() {
+	var seed [32]byte
+	binary.LittleEndian.PutUint64(seed[:], drawn.Add(1))
+	rand.Reader = &serial{from: mathrand.NewChaCha8(seed)}
 	uuid.DefaultGenerator = uuid.NewGenWithOptions(
-		uuid.WithRandomReader(&serial{from: mathrand.NewChaCha8([32]byte{seed})}))
+		uuid.WithRandomReader(&serial{from: mathrand.NewChaCha8(seed)}))
 }
 
 // serial is a reader that several may read at a time.
@@ -59,9 +66,8 @@ func (r *serial) Read(b []byte) (int, error) {
 
 // begin fills the world, or copies what the first world of its settings has made.
 func (w *World) begin(ctx context.Context) error {
-	draw(0)
-	// What a world makes is of another seed than what it is filled with: keys and ids of both differ.
-	defer draw(1)
+	draw()
+	defer draw() // What a copy makes must not be what the original was filled with.
 	if _, ok := storetest.Contents(w.State); !ok {
 		return w.fill(ctx)
 	}

@@ -7,9 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/bedrock"
-	"github.com/aws/aws-sdk-go-v2/service/bedrock/types"
 	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
@@ -53,24 +50,24 @@ const (
 	stopping = 10 * time.Second
 )
 
-func (c *customization) status() types.ModelCustomizationJobStatus {
+func (c *customization) status() string {
 	switch now := time.Now(); {
 	case !c.stopped.IsZero() && now.Before(c.stopped):
-		return types.ModelCustomizationJobStatusStopping
+		return tune.JobStopping
 	case !c.stopped.IsZero():
-		return types.ModelCustomizationJobStatusStopped
+		return tune.JobStopped
 	case now.Before(c.over):
-		return types.ModelCustomizationJobStatusInProgress
+		return tune.JobInProgress
 	case c.fails:
-		return types.ModelCustomizationJobStatusFailed
+		return tune.JobFailed
 	default:
-		return types.ModelCustomizationJobStatusCompleted
+		return tune.JobCompleted
 	}
 }
 
 // hasModel reports whether there is a model, deployed or not.
 func (c *customization) hasModel() bool {
-	return c.status() == types.ModelCustomizationJobStatusCompleted && !c.deleted
+	return c.status() == tune.JobCompleted && !c.deleted
 }
 
 // exists reports whether there is a deployment.
@@ -78,14 +75,14 @@ func (d *deployment) exists() bool {
 	return !d.over.IsZero() && (d.gone.IsZero() || time.Now().Before(d.gone))
 }
 
-func (d *deployment) status() types.CustomModelDeploymentStatus {
+func (d *deployment) status() string {
 	switch {
 	case time.Now().Before(d.over):
-		return types.CustomModelDeploymentStatusCreating
+		return tune.DeploymentCreating
 	case d.fails:
-		return types.CustomModelDeploymentStatusFailed
+		return tune.DeploymentFailed
 	default:
-		return types.CustomModelDeploymentStatusActive
+		return tune.DeploymentActive
 	}
 }
 
@@ -101,9 +98,9 @@ func errMissing() error  { return apiError(http.StatusNotFound, "ResourceNotFoun
 func errConflict() error { return apiError(http.StatusBadRequest, "ConflictException") }
 
 // control makes a call about the job with a name. The job is nil if there is none.
-func control(ctx context.Context, call string, name *string, do func(*world, *customization) error) error {
+func control(ctx context.Context, call string, name string, do func(*world, *customization) error) error {
 	w := invocationOf(ctx).world
-	return pass(ctx, newControl(w, call, *name, do))
+	return pass(ctx, newControl(w, call, name, do))
 }
 
 func newControl(w *world, name, of string, do func(*world, *customization) error) *call {
@@ -123,117 +120,103 @@ func (w *world) takes(most time.Duration) time.Time {
 func (w *world) fails() bool { return !w.calm && chance(w.random, w.faults.Provider) }
 
 // CreateModelCustomizationJob implements tune.Client. A known token starts no second job, and a name is used once.
-func (bedrockAPI) CreateModelCustomizationJob(ctx context.Context, in *bedrock.CreateModelCustomizationJobInput,
-	_ ...func(*bedrock.Options)) (*bedrock.CreateModelCustomizationJobOutput, error) {
-	return &bedrock.CreateModelCustomizationJobOutput{JobArn: in.JobName}, control(ctx, "CreateModelCustomizationJob",
-		in.JobName, func(w *world, job *customization) error {
-			token := aws.ToString(in.ClientRequestToken)
-			switch {
-			case job == nil:
-				samples := strings.TrimPrefix(*in.TrainingDataConfig.S3Uri, "s3://media/")
-				job = &customization{token: token, over: w.takes(tuning), fails: w.fails(), unread: !w.files[samples]}
-				job.fails = job.fails || job.unread
-				w.jobs[*in.JobName] = job
-			case token == "" || token != job.token:
-				return errConflict()
-			}
-			return nil
-		})
-}
-
-// GetModelCustomizationJob implements tune.Client.
-func (bedrockAPI) GetModelCustomizationJob(ctx context.Context, in *bedrock.GetModelCustomizationJobInput,
-	_ ...func(*bedrock.Options)) (*bedrock.GetModelCustomizationJobOutput, error) {
-	out := &bedrock.GetModelCustomizationJobOutput{}
-	return out, control(ctx, "GetModelCustomizationJob", in.JobIdentifier, func(_ *world, job *customization) error {
-		if job == nil {
-			return errMissing()
-		}
-		if out.Status = job.status(); out.Status == types.ModelCustomizationJobStatusCompleted {
-			out.OutputModelArn = in.JobIdentifier
+func (bedrockAPI) CreateModelCustomizationJob(ctx context.Context, in tune.NewJob) error {
+	return control(ctx, "CreateModelCustomizationJob", in.Name, func(w *world, job *customization) error {
+		switch {
+		case job == nil:
+			samples := strings.TrimPrefix(in.Samples.URI, "s3://media/")
+			job = &customization{token: in.Token, over: w.takes(tuning), fails: w.fails(), unread: !w.files[samples]}
+			job.fails = job.fails || job.unread
+			w.jobs[in.Name] = job
+		case in.Token == "" || in.Token != job.token:
+			return errConflict()
 		}
 		return nil
 	})
 }
 
+// GetModelCustomizationJob implements tune.Client.
+func (bedrockAPI) GetModelCustomizationJob(ctx context.Context, name string) (out tune.Job, err error) {
+	err = control(ctx, "GetModelCustomizationJob", name, func(_ *world, job *customization) error {
+		if job == nil {
+			return errMissing()
+		}
+		if out.Status = job.status(); out.Status == tune.JobCompleted {
+			out.Model = name
+		}
+		return nil
+	})
+	return out, err
+}
+
 // StopModelCustomizationJob implements tune.Client.
-func (bedrockAPI) StopModelCustomizationJob(ctx context.Context, in *bedrock.StopModelCustomizationJobInput,
-	_ ...func(*bedrock.Options)) (*bedrock.StopModelCustomizationJobOutput, error) {
-	return &bedrock.StopModelCustomizationJobOutput{}, control(ctx, "StopModelCustomizationJob", in.JobIdentifier,
-		func(w *world, job *customization) error {
-			switch {
-			case job == nil:
-				return errMissing()
-			case job.status() != types.ModelCustomizationJobStatusInProgress:
-				return errConflict()
-			}
-			job.stopped = w.takes(stopping)
-			return nil
-		})
+func (bedrockAPI) StopModelCustomizationJob(ctx context.Context, name string) error {
+	return control(ctx, "StopModelCustomizationJob", name, func(w *world, job *customization) error {
+		switch {
+		case job == nil:
+			return errMissing()
+		case job.status() != tune.JobInProgress:
+			return errConflict()
+		}
+		job.stopped = w.takes(stopping)
+		return nil
+	})
 }
 
 // CreateCustomModelDeployment implements tune.Client.
-func (bedrockAPI) CreateCustomModelDeployment(ctx context.Context, in *bedrock.CreateCustomModelDeploymentInput,
-	_ ...func(*bedrock.Options)) (*bedrock.CreateCustomModelDeploymentOutput, error) {
-	return &bedrock.CreateCustomModelDeploymentOutput{}, control(ctx, "CreateCustomModelDeployment",
-		in.ModelDeploymentName, func(w *world, job *customization) error {
-			token := aws.ToString(in.ClientRequestToken)
-			switch {
-			case job == nil || !job.hasModel():
-				return errMissing()
-			case !job.exists():
-				job.deployment = deployment{token: token, over: w.takes(deploying), fails: w.fails()}
-			case token == "" || token != job.deployment.token:
-				return apiError(http.StatusBadRequest, "ValidationException") // the name is taken
-			}
-			return nil
-		})
+func (bedrockAPI) CreateCustomModelDeployment(ctx context.Context, in tune.NewDeployment) error {
+	return control(ctx, "CreateCustomModelDeployment", in.Name, func(w *world, job *customization) error {
+		switch {
+		case job == nil || !job.hasModel():
+			return errMissing()
+		case !job.exists():
+			job.deployment = deployment{token: in.Token, over: w.takes(deploying), fails: w.fails()}
+		case in.Token == "" || in.Token != job.deployment.token:
+			return apiError(http.StatusBadRequest, "ValidationException") // the name is taken
+		}
+		return nil
+	})
 }
 
 // GetCustomModelDeployment implements tune.Client.
-func (bedrockAPI) GetCustomModelDeployment(ctx context.Context, in *bedrock.GetCustomModelDeploymentInput,
-	_ ...func(*bedrock.Options)) (*bedrock.GetCustomModelDeploymentOutput, error) {
-	out := &bedrock.GetCustomModelDeploymentOutput{CustomModelDeploymentArn: in.CustomModelDeploymentIdentifier}
-	return out, control(ctx, "GetCustomModelDeployment", in.CustomModelDeploymentIdentifier,
-		func(_ *world, job *customization) error {
-			if job == nil || !job.exists() {
-				return errMissing()
-			}
-			out.Status = job.deployment.status()
-			return nil
-		})
+func (bedrockAPI) GetCustomModelDeployment(ctx context.Context, name string) (out tune.Deployment, err error) {
+	out.ARN = name
+	err = control(ctx, "GetCustomModelDeployment", name, func(_ *world, job *customization) error {
+		if job == nil || !job.exists() {
+			return errMissing()
+		}
+		out.Status = job.deployment.status()
+		return nil
+	})
+	return out, err
 }
 
 // DeleteCustomModelDeployment implements tune.Client. The deletion takes a while.
-func (bedrockAPI) DeleteCustomModelDeployment(ctx context.Context, in *bedrock.DeleteCustomModelDeploymentInput,
-	_ ...func(*bedrock.Options)) (*bedrock.DeleteCustomModelDeploymentOutput, error) {
-	return &bedrock.DeleteCustomModelDeploymentOutput{}, control(ctx, "DeleteCustomModelDeployment",
-		in.CustomModelDeploymentIdentifier, func(w *world, job *customization) error {
-			switch {
-			case job == nil || !job.exists():
-				return errMissing()
-			case !job.gone.IsZero() || job.deployment.status() == types.CustomModelDeploymentStatusCreating:
-				return errConflict()
-			}
-			job.gone = w.takes(stopping)
-			return nil
-		})
+func (bedrockAPI) DeleteCustomModelDeployment(ctx context.Context, name string) error {
+	return control(ctx, "DeleteCustomModelDeployment", name, func(w *world, job *customization) error {
+		switch {
+		case job == nil || !job.exists():
+			return errMissing()
+		case !job.gone.IsZero() || job.deployment.status() == tune.DeploymentCreating:
+			return errConflict()
+		}
+		job.gone = w.takes(stopping)
+		return nil
+	})
 }
 
 // DeleteCustomModel implements tune.Client. It does not delete a deployed model.
-func (bedrockAPI) DeleteCustomModel(ctx context.Context, in *bedrock.DeleteCustomModelInput,
-	_ ...func(*bedrock.Options)) (*bedrock.DeleteCustomModelOutput, error) {
-	return &bedrock.DeleteCustomModelOutput{}, control(ctx, "DeleteCustomModel", in.ModelIdentifier,
-		func(_ *world, job *customization) error {
-			switch {
-			case job == nil || !job.hasModel():
-				return errMissing()
-			case job.exists():
-				return errConflict()
-			}
-			job.deleted = true
-			return nil
-		})
+func (bedrockAPI) DeleteCustomModel(ctx context.Context, name string) error {
+	return control(ctx, "DeleteCustomModel", name, func(_ *world, job *customization) error {
+		switch {
+		case job == nil || !job.hasModel():
+			return errMissing()
+		case job.exists():
+			return errConflict()
+		}
+		job.deleted = true
+		return nil
+	})
 }
 
 // Put implements training.Objects.

@@ -30,7 +30,7 @@ type Service struct {
 	now func() time.Time
 }
 
-// NewService makes the service.
+// NewService makes the service on the state table. It makes no call.
 func NewService(db *store.DB, now func() time.Time) *Service { return &Service{db, now} }
 
 // Mount registers the operations of the area.
@@ -191,11 +191,7 @@ func (r *DiagnosisRecord) Start(tx *store.Tx, now time.Time, o tenant.Owner) err
 
 // Notify adds the event that the diagnosis is completed to the transaction.
 func (r *DiagnosisRecord) Notify(tx *store.Tx, o tenant.Owner) error {
-	e, err := event.New(r.UpdatedAt.Time, o, event.DiagnosisCompleted, r.Diagnosis, nil)
-	if err == nil {
-		tx.Create(e, nil)
-	}
-	return err
+	return event.Add(tx, r.UpdatedAt.Time, o, event.DiagnosisCompleted, r.Diagnosis)
 }
 
 // MaxADay is the number of diagnoses that the live keys of an account may start in a day

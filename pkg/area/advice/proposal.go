@@ -179,11 +179,7 @@ func ProposalDecode(it *store.Item, now time.Time) (p ProposalRecord, err error)
 
 // Notify adds an event of the proposal to the transaction.
 func (p *Proposal) Notify(tx *store.Tx, o tenant.Owner, t event.Type) error {
-	e, err := event.New(p.UpdatedAt.Time, o, t, p, nil)
-	if err == nil {
-		tx.Create(e, nil)
-	}
-	return err
+	return event.Add(tx, p.UpdatedAt.Time, o, t, p)
 }
 
 // Filter returns the values of the filter StateFilter and the bounds that select the

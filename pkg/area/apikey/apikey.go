@@ -58,7 +58,7 @@ func (k NewKey) Concealed(made resource.Time) any {
 	}{NewKey: k}
 }
 
-// Grants returns the scopes of the key.
+// Grants returns the scopes of the key, which its secret gives to whoever has it.
 func (k NewKey) Grants() []auth.Scope { return k.Scopes }
 
 // RevokedKey is a key that was revoked.
@@ -169,12 +169,7 @@ func addSecret(tx *store.Tx, secret credential.Credential, owner store.Item) {
 
 // announce adds an event about a key to the transaction.
 func (s *Service) announce(tx *store.Tx, t event.Type, accountID tenant.Account, r *keyrecord.Record) error {
-	e, err := event.New(s.now(), tenant.Of(accountID, r.Kind), t, r.Key, nil)
-	if err != nil {
-		return err
-	}
-	tx.Create(e, nil)
-	return nil
+	return event.Add(tx, s.now(), tenant.Of(accountID, r.Kind), t, r.Key)
 }
 
 // update changes a key's settings, which are valid.

@@ -337,11 +337,9 @@ func warn(ctx context.Context, db *store.DB, it store.Item, now time.Time) (bool
 	tx := &store.Tx{}
 	active := r.State == keyrecord.Active
 	if active {
-		e, err := event.New(now, tenant.Of(it.Account, r.Kind), event.APIKeyExpiring, r.Key, nil)
-		if err != nil {
+		if err := event.Add(tx, now, tenant.Of(it.Account, r.Kind), event.APIKeyExpiring, r.Key); err != nil {
 			return false, err
 		}
-		tx.Create(e, nil)
 	}
 	// Nothing that callers see changes, so the version stays.
 	stored.WarnAt = nil

@@ -194,7 +194,7 @@ func ready(r *Record, stored, text int) error {
 // keep adds the answer to the chat, with its drafts, and charges its price.
 func (s *Service) keep(ctx context.Context, tx *store.Tx, q question, answer reply) (out Message, err error) {
 	now := s.now()
-	f, err := s.chats.FindWith(ctx, q.ChatID, nil)
+	f, err := s.chats.Find(ctx, q.ChatID)
 	if err != nil {
 		return out, err
 	}
@@ -226,7 +226,7 @@ func (s *Service) giveUp(ctx context.Context, tx *store.Tx, q question, cause er
 	if errs.CodeOf(cause) == errs.Timeout {
 		ledger.Lose(tx, now, o.Account, q.Hold.Credits) // the model may have written
 	}
-	f, err := s.chats.FindWith(ctx, q.ChatID, nil)
+	f, err := s.chats.Find(ctx, q.ChatID)
 	switch {
 	case errs.CodeOf(err) == errs.NotFound: // the sandbox was reset in between
 		return nil

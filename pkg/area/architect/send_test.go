@@ -92,7 +92,7 @@ func TestAModelAnswersLiveKeys(t *testing.T) {
 	}
 	// It reads the chat with the balance, commits the claim, reads for the tools, and commits the answer to the chat
 	// as it is then.
-	if took != "BatchGetItem TransactWriteItems GetItem BatchGetItem BatchGetItem TransactWriteItems" {
+	if took != "BatchGetItem TransactWriteItems GetItem BatchGetItem GetItem TransactWriteItems" {
 		t.Errorf("it took %s", took)
 	}
 	if d := w.drafts(live, ""); len(d) != 1 || d[0].Body["factory_id"] != f.ID || d[0].Body["prompt"] != "A shoe" {
@@ -350,7 +350,7 @@ func TestACallThatDiesIsSettled(t *testing.T) {
 		},
 		"between the reply and the commit": func(w *world) {
 			w.model.say = func(context.Context, provider.Conversation) (provider.Turn, error) {
-				w.Faults.Before("BatchGetItem", die)
+				w.Faults.Before("GetItem", die)
 				return text("Hi"), nil
 			}
 		},

@@ -204,9 +204,7 @@ func (r *Record) missed(now time.Time, entry string, e *errs.Error) {
 func (r *Record) stop(tx *store.Tx, now time.Time, o tenant.Owner) error {
 	r.State = Failed
 	r.Touch(now)
-	it, err := event.New(now, o, event.AutomationFailed, r.Automation, nil)
-	tx.Create(it, nil)
-	return err
+	return event.Add(tx, now, o, event.AutomationFailed, r.Automation)
 }
 
 // message is the message of the task of an automation.
@@ -234,7 +232,7 @@ type Client interface {
 	safehttp.Checker
 }
 
-// NewService makes the service.
+// NewService makes the service. It makes no call.
 func NewService(db *store.DB, factories *factory.Service, items *content.Service, client Client,
 	now func() time.Time) *Service {
 	return &Service{db, factories, items, client, now, automations.On(db, now)}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/factory"
@@ -27,6 +28,7 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/craft/prompt"
 	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/httpapi"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/ledger"
@@ -189,6 +191,7 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 		}
 	}
 	b.chooseFormat(f.ContentTypes)
+	b.makeAs(f)
 	if !factoryrecord.Makes(f.ContentTypes, string(b.Kind), b.Format) {
 		return nil, errs.Invalid("/kind", "is not among the content_types of the factory, which are %s",
 			strings.Join(f.ContentTypes, ", "))
@@ -292,6 +295,26 @@ func setSlides(r *item.Record, slides []slideBody) {
 func (b *createBody) chooseFormat(types []string) {
 	if b.Kind == item.Video && b.Format == "" && !factoryrecord.Makes(types, string(b.Kind), item.FormatShort) {
 		b.Format = item.FormatLong
+	}
+}
+
+// makeAs sets how a video, or another item that plays, is made as its factory has it, where the body says nothing of
+// it.
+func (b *createBody) makeAs(f factory.Factory) {
+	if b.Source == item.SourceProvided || b.Reuse {
+		return
+	}
+	if m, named := catalog.Find(b.Model); b.Kind == item.Video && b.Visuals == "" &&
+		(!named || m.Kind == provider.KindVideo == (f.Visuals == item.VisualsClips)) {
+		b.Visuals = string(f.Visuals)
+	}
+	if b.Kind == item.Video && b.Music == "" {
+		b.Music = string(f.Music)
+	}
+	if f.DurationSeconds != nil && b.DurationSeconds == nil && b.Script == nil && b.Scenes == nil &&
+		(item.Options{DurationSeconds: f.DurationSeconds, Model: b.Model}).Check(b.Kind,
+			cmp.Or(b.Format, item.FormatShort)) == nil {
+		b.DurationSeconds = f.DurationSeconds
 	}
 }
 

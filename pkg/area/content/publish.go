@@ -82,8 +82,8 @@ func (s *Service) registerPublishing(r *httpapi.Router) {
 			"of the time. The limits of each platform are checked now: what it does not take is refused, and what "+
 			"can be adapted without harm is adapted. The limit of posts on a day counts by day in UTC. If the "+
 			"service could not publish in time, it publishes late items of an account in the order of their times, "+
-			"unless the account's `late_after_seconds` has passed. If the factory requires an approval, an item without it "+
-			"keeps the time and is scheduled when it is approved.").Opening(httpapi.Publishing)
+			"unless the account's `late_after_seconds` has passed. If the factory requires an approval, an item "+
+			"without it keeps the time and is scheduled when it is approved.").Opening(httpapi.Publishing)
 	schedule.Errors = []errs.Code{errs.NotFound, errs.VersionMismatch, errs.InvalidState, errs.QueueFull,
 		errs.RuleViolated}
 	httpapi.Write(r, schedule, s.schedule)
@@ -297,6 +297,9 @@ func (s publisher) publish(ctx context.Context, tx *store.Tx, itemID string, mat
 	if err != nil {
 		return out, err
 	}
+	if err := publication.Current(ctx, s.db, tx, w.it.Owner, r, now); err != nil {
+		return out, err
+	}
 	w.take(targets, b.Sandbox)
 	r.PublishFor(p)
 	if err := publication.Publish(tx, now, w.it.Owner, r, targets); err != nil {
@@ -360,6 +363,9 @@ func TimesOf(f factory.Factory) (publication.Times, error) {
 	var err error
 	t.Zone, err = time.LoadLocation(f.Schedule.Timezone)
 	t.Clock = f.Schedule.Times
+	if s := f.Silence(); len(s.Weekdays)+len(s.Days) > 0 && err == nil {
+		t.Skip = func(at time.Time) bool { return !s.Open(at.In(t.Zone)) }
+	}
 	return t, err
 }
 
@@ -387,7 +393,10 @@ func (s *Service) next(ctx context.Context, f factory.Factory, r *item.Record, t
 		return time.Time{}, nil, errs.Invalid("/publish_at", "may be next_slot for up to %d accounts; there are %d. "+
 			"Name them in social_account_ids", publication.MaxQueued, len(accounts))
 	}
-	times.Skip = func(at time.Time) bool { return auth.FromContext(ctx).RequireHour(at) != nil }
+	silent := times.Skip
+	times.Skip = func(at time.Time) bool {
+		return auth.FromContext(ctx).RequireHour(at) != nil || silent != nil && silent(at)
+	}
 	at, ok, err := publication.NextSlot(ctx, s.db, times, accounts, r, auth.FromContext(ctx).Owner,
 		clock, besides)
 	if err == nil && !ok {

@@ -68,7 +68,6 @@ type Problem struct {
 	Rule *errs.RuleContext `json:"rule"`
 }
 
-// problemOf returns the problem that a refusal is.
 func problemOf(r publication.Refusal) Problem {
 	p := Problem{Code: string(r.Reason), Param: resource.Text(r.Param), Message: r.Message(), Rule: r.Rule()}
 	if r.Reason == publication.ReasonChoices {
@@ -546,7 +545,7 @@ func Permitted(ctx context.Context, db *store.DB, r *item.Record, f factory.Fact
 }
 
 // Planned returns the record with which items of a content plan begin. It is made from a kind and a
-// prompt as in createContentItem, with arms of experiments, or nil.
+// prompt as in createContentItem, with arms of experiments, or nil. The factory says how videos are made.
 func Planned(f factory.Factory, kind item.Kind, format, quality, subject string, slot *prompt.Plan, arms *item.Trial,
 	sandbox *item.Rehearsal, offer catalog.Offer, mode tenant.Mode, now time.Time) (*item.Record, error) {
 	s := &Service{offer: offer}

@@ -191,7 +191,7 @@ type Credentials struct {
 	Hook string `json:"hook"`
 }
 
-// NewID returns the id of a new integration.
+// NewID returns the id of an integration that is made now.
 func NewID(now time.Time) string { return id.New(id.Integration, now) }
 
 // View returns the integration as callers see it.
@@ -253,12 +253,7 @@ func (r *Record) Save(tx *store.Tx, now time.Time, o tenant.Owner, it store.Item
 	if t == "" {
 		return nil
 	}
-	e, err := event.New(now, o, t, r.View(now), nil)
-	if err != nil {
-		return err
-	}
-	tx.Create(e, nil)
-	return nil
+	return event.Add(tx, now, o, t, r.View(now))
 }
 
 // HookURL returns the address of its webhooks.

@@ -1,7 +1,6 @@
 package engagement
 
 import (
-	"fmt"
 	"strings"
 	"time"
 	"unicode"
@@ -194,12 +193,7 @@ func (r *Record) remote() platform.Comment {
 
 // notify adds an event about the comment to the transaction.
 func (r *Record) notify(tx *store.Tx, now time.Time, o tenant.Owner, t event.Type) error {
-	e, err := event.New(now, o, t, r.Comment, nil)
-	if err != nil {
-		return fmt.Errorf("comment: %w", err)
-	}
-	tx.Create(e, nil)
-	return nil
+	return event.Add(tx, now, o, t, r.Comment)
 }
 
 func newID(publicationID string, c platform.Comment) string {

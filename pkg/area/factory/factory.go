@@ -26,6 +26,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/craft/calendar"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/httpapi/schema"
@@ -70,6 +71,57 @@ type Schedule struct {
 	Timezone string `json:"timezone" minLength:"1" maxLength:"64" example:"Europe/Berlin"`
 	// Times of day (HH:MM).
 	Times []string `json:"times" maxItems:"24" nullable:"false" example:"[\"09:00\",\"18:30\"]"`
+	Rest
+}
+
+// Rest is when a factory does not publish.
+type Rest struct {
+	// Days of the week on which it publishes. Absent: all, or the working days of its country if its readers are at
+	// work, such as those of a law firm.
+	Weekdays []string `json:"weekdays,omitempty" format:"weekdays" nullable:"false"`
+	// Days on which it does not: dates (2026-12-24), days of each year (12-24), and holidays for the public holidays of
+	// its country. Absent: none, or holidays if its readers are at work.
+	SilentDays []string `json:"silent_days,omitempty" format:"silent-days" nullable:"false"`
+}
+
+// check refuses days that do not exist. Param is the place of its members.
+func (r Rest) check(param string) error {
+	var found []error
+	for i, day := range r.SilentDays {
+		if !calendar.ValidDay(day) {
+			found = append(found, errs.Invalid(fmt.Sprintf("%s/silent_days/%d", param, i), "is not a day; write it as "+
+				"2026-12-24, 12-24 or holidays"))
+		}
+	}
+	return errs.All(found...)
+}
+
+// Check refuses days that do not exist, in a body that has the members itself.
+func (r Rest) Check() error { return r.check("") }
+
+// Silence returns when a factory does not publish.
+func (f *Factory) Silence() (s calendar.Silence) {
+	if f.Schedule == nil {
+		return s
+	}
+	region := ""
+	if f.Region != nil {
+		region = *f.Region
+	}
+	return calendar.Silence{Weekdays: f.Schedule.Weekdays, Days: f.Schedule.SilentDays,
+		Country: calendar.Country(region, f.Language, f.Schedule.Timezone)}
+}
+
+// Making is how videos are made, for what names nothing else.
+type Making struct {
+	// What is seen in videos: clips, or pictures with a slow movement, which cost a tenth. Absent: clips for content
+	// items, and stills for plans whose brief asks for no motion.
+	Visuals string `json:"visuals,omitempty" enum:"clips,stills"`
+	// What is heard under the voice of videos. Absent: none.
+	Music string `json:"music,omitempty" enum:"none,generated"`
+	// Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
+	// usual length of each.
+	DurationSeconds *int `json:"duration_seconds,omitempty" minimum:"5" maximum:"180" example:"20"`
 }
 
 // Settings are the members of a factory that a caller sets.
@@ -89,9 +141,10 @@ type Settings struct {
 	Approval     string            `json:"approval"`
 	PlanApprove  string            `json:"plan_approve"`
 	Quality      string            `json:"quality"`
-	Settings     TypeSettings      `json:"settings"`
-	State        string            `json:"state"`
-	Metadata     resource.Metadata `json:"metadata"`
+	Making
+	Settings TypeSettings      `json:"settings"`
+	State    string            `json:"state"`
+	Metadata resource.Metadata `json:"metadata"`
 	profile.Legal
 }
 
@@ -135,6 +188,13 @@ type Factory struct {
 	PlanApprove string `json:"plan_approve" enum:"none,topics"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
 	Quality string `json:"quality" example:"standard"`
+	// What is seen in videos that name nothing else: clips or stills. Null: clips, and in plans stills unless their
+	// brief asks for motion.
+	Visuals resource.Text `json:"visuals" example:"stills"`
+	// What is heard under the voice of videos that name nothing else: none or generated. Null: none.
+	Music resource.Text `json:"music"`
+	// Length in seconds of what plays and names none, where it is within its bounds. Null: the usual lengths.
+	DurationSeconds *int `json:"duration_seconds"`
 	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
 	ProfileID *tenant.Profile `json:"profile_id"`
 	// Ids of the social accounts that it publishes to.
@@ -185,7 +245,7 @@ type Service struct {
 	now func() time.Time
 }
 
-// NewService makes the service.
+// NewService makes the service on the state table. It makes no call.
 func NewService(db *store.DB, now func() time.Time) *Service { return &Service{db, now} }
 
 // Find reads a factory of the caller's account and mode; one that was deleted is not found.
@@ -256,6 +316,7 @@ func (f *Factory) settings() Settings {
 		CaptionLine: f.AICaptionLine,
 		Schedule:    f.Schedule, AutoPublish: f.AutoPublish,
 		Approval: f.Approval, PlanApprove: f.PlanApprove, Quality: f.Quality,
+		Making:   Making{string(f.Visuals), string(f.Music), f.DurationSeconds},
 		Settings: f.Settings,
 		State:    f.State, Metadata: f.Metadata, Legal: f.Legal,
 	}
@@ -282,6 +343,7 @@ func (f *Factory) apply(set Settings, now time.Time) error {
 	f.Approval = cmp.Or(set.Approval, ApprovalNone)
 	f.PlanApprove = cmp.Or(set.PlanApprove, ApprovalNone)
 	f.Quality = cmp.Or(set.Quality, usualQuality)
+	f.Visuals, f.Music, f.DurationSeconds = resource.Text(set.Visuals), resource.Text(set.Music), set.DurationSeconds
 	if f.Models == nil {
 		f.Models = map[string]string{}
 	}
@@ -356,7 +418,7 @@ func (s *Schedule) check() error {
 		}
 	}
 	s.Times = orEmpty(s.Times)
-	return errs.All(found...)
+	return errs.All(append(found, s.Rest.check("/schedule"))...)
 }
 
 func orEmpty[T any](list []T) []T {
@@ -791,11 +853,9 @@ func warnRetiring(ctx context.Context, db *store.DB, it store.Item, now time.Tim
 	known := told(it)
 	ending := f.retiring(now, known)
 	for _, one := range ending {
-		e, err := event.New(now, it.Owner, event.ModelRetiring, one, nil)
-		if err != nil {
+		if err := event.Add(tx, now, it.Owner, event.ModelRetiring, one); err != nil {
 			return 0, err
 		}
-		tx.Create(e, nil)
 		known = append(known, one.ID)
 	}
 	if len(ending) > 0 {

@@ -17,6 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/base/format"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/craft/calendar"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/event"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
@@ -29,6 +30,9 @@ import (
 var (
 	_ = format.Define("content-type", format.Format{Values: factoryrecord.ContentTypes,
 		Many: len(factoryrecord.ContentTypes), Distinct: true})
+	_ = format.Define("weekdays", format.Format{Values: calendar.Weekdays, Fewest: 1, Many: 7, Distinct: true})
+	_ = format.Define("silent-days", format.Format{Pattern: `^(holidays|(\d{4}-)?\d\d-\d\d)$`,
+		Wanted: "2026-12-24, 12-24 or holidays", Many: 100, Distinct: true, Example: "12-24"})
 	_ = format.Define("media-file", format.Format{Pattern: "^med_[0-9a-z]{26}$",
 		Wanted: "the id of a media: bring the file in by POST /v1/media first"})
 )
@@ -70,6 +74,7 @@ type createBody struct {
 	PlanApprove string `json:"plan_approve,omitempty" enum:"none,topics" default:"none"`
 	// Quality of the texts of items and plans that name none. Absent: standard.
 	Quality string `json:"quality,omitempty" enum:"draft,standard,best"`
+	Making
 	// Settings of the factory's type.
 	Settings TypeSettings `json:"settings,omitempty"`
 	// Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
@@ -138,6 +143,13 @@ type patchBody struct {
 	PlanApprove string `json:"plan_approve,omitempty" enum:"none,topics" nullable:"true"`
 	// Quality of the texts of items and plans that name none. Null: standard.
 	Quality string `json:"quality,omitempty" enum:"draft,standard,best" nullable:"true"`
+	// What is seen in videos that name nothing else. Null: clips, and in plans stills unless their brief asks for
+	// motion.
+	Visuals string `json:"visuals,omitempty" enum:"clips,stills" nullable:"true"`
+	// What is heard under the voice of videos that name nothing else. Null: none.
+	Music string `json:"music,omitempty" enum:"none,generated" nullable:"true"`
+	// Length in seconds of what plays and names none, where it is within its bounds. Null: the usual lengths.
+	DurationSeconds *int `json:"duration_seconds,omitempty" minimum:"5" maximum:"180" nullable:"true"`
 	// Settings of the factory's type. A null value removes that setting.
 	Settings TypeSettings `json:"settings,omitempty" nullable:"true"`
 	// paused: it makes nothing new, and what is queued waits. active: it goes on.
@@ -238,7 +250,6 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (Fa
 	return s.make(ctx, tx, in.Body)
 }
 
-// make makes the factory of a body.
 func (s *Service) make(ctx context.Context, tx *store.Tx, b createBody) (out Factory, err error) {
 	p, now := auth.FromContext(ctx), s.now()
 	o, err := b.ProfileMember.Owner(ctx, tx, now)
@@ -255,8 +266,9 @@ func (s *Service) make(ctx context.Context, tx *store.Tx, b createBody) (out Fac
 		ContentTypes: b.ContentTypes, Models: b.Models, Replace: b.ReplaceRetiredModels,
 		CaptionLine: b.AICaptionLine,
 		Schedule:    b.Schedule, AutoPublish: b.AutoPublish,
-		Approval: b.Approval, PlanApprove: b.PlanApprove, Quality: b.Quality, Settings: b.Settings,
-		State: StateActive, Metadata: b.Metadata, Legal: profile.Legal{Region: b.Region, AdMarking: b.AdMarking},
+		Approval: b.Approval, PlanApprove: b.PlanApprove, Quality: b.Quality, Making: b.Making,
+		Settings: b.Settings,
+		State:    StateActive, Metadata: b.Metadata, Legal: profile.Legal{Region: b.Region, AdMarking: b.AdMarking},
 	}, now)
 	if err != nil {
 		return out, err
@@ -273,11 +285,7 @@ func (s *Service) make(ctx context.Context, tx *store.Tx, b createBody) (out Fac
 	}
 	quota.Factories.Take(tx, now, &it)
 	tx.Create(it, nil)
-	e, err := event.New(now, o, event.FactoryCreated, f, nil)
-	if err == nil {
-		tx.Create(e, nil)
-	}
-	return f, err
+	return f, event.Add(tx, now, o, event.FactoryCreated, f)
 }
 
 func (s *Service) get(ctx context.Context, in *FactoryPath) (Factory, error) {
@@ -352,11 +360,7 @@ func (s *Service) replace(tx *store.Tx, it store.Item, f *Factory) error {
 
 // Notify adds the event of the changed factory to the transaction.
 func (f *Factory) Notify(tx *store.Tx, o tenant.Owner) error {
-	e, err := event.New(f.UpdatedAt.Time, o, event.FactoryUpdated, f, nil)
-	if err == nil {
-		tx.Create(e, nil)
-	}
-	return err
+	return event.Add(tx, f.UpdatedAt.Time, o, event.FactoryUpdated, f)
 }
 
 // NotifyItem is Notify for a changed factory that is an item.
@@ -428,6 +432,7 @@ var steers = map[string]bool{
 	"settings": true, "region": true, "ad_marking": true,
 	// plan_approve decides whether somebody has read the topics of what is made.
 	"plan_approve": true,
+	"visuals":      true, "music": true, "duration_seconds": true,
 	// These have rules of their own, say when something is made, or are the caller's notes.
 	"auto_publish": false, "approval": false, "schedule": false, "state": false, "metadata": false,
 }

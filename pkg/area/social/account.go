@@ -301,7 +301,7 @@ func IdentityKey(o tenant.Owner, platform, platformID string) store.Key {
 	return store.IDKey(key)
 }
 
-// NewID returns the id of a new account.
+// NewID returns the id of an account that is connected now.
 func NewID(now time.Time) string { return id.New(id.SocialAccount, now) }
 
 // Purpose is what a call of a platform is for. A right that the owner of the account has not granted ends the account
@@ -371,12 +371,7 @@ func (r *Record) Replace(tx *store.Tx, now time.Time, it store.Item, t event.Typ
 	if t == "" {
 		return nil
 	}
-	e, err := event.New(now, it.Owner, t, r.View(), nil)
-	if err != nil {
-		return err
-	}
-	tx.Create(e, nil)
-	return nil
+	return event.Add(tx, now, it.Owner, t, r.View())
 }
 
 // Fresh is the age of a token below which its refusal means that another refresh is of no use, if the token before it
@@ -440,12 +435,7 @@ func (r *Record) Connect(tx *store.Tx, now time.Time, it store.Item, token platf
 		return err
 	}
 	tx.Create(it, nil)
-	e, err := event.New(now, it.Owner, event.SocialAccountConnected, r.View(), nil)
-	if err != nil {
-		return err
-	}
-	tx.Create(e, nil)
-	return nil
+	return event.Add(tx, now, it.Owner, event.SocialAccountConnected, r.View())
 }
 
 // noteToken notes in the record that a token was stored.

@@ -156,11 +156,7 @@ func (p *PostImport) End(tx *store.Tx, now time.Time, o tenant.Owner, failure *I
 	if failure != nil {
 		p.State = ImportFailed
 	}
-	it, err := event.New(now, o, event.PostImportCompleted, p, nil)
-	if err == nil {
-		tx.Create(it, nil)
-	}
-	return err
+	return event.Add(tx, now, o, event.PostImportCompleted, p)
 }
 
 // past is the document of a month: its posts by the ids of their platform.

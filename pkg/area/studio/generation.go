@@ -350,11 +350,7 @@ func (w *work) Item() (store.Item, error) {
 func (w *work) notify(tx *store.Tx, t event.Type) error {
 	shown := w.Generation
 	shown.Media = []media.View{}
-	e, err := event.New(w.UpdatedAt.Time, w.item.Owner, t, shown, w.Files)
-	if err == nil {
-		tx.Create(e, nil)
-	}
-	return err
+	return event.Add(tx, w.UpdatedAt.Time, w.item.Owner, t, shown, w.Files...)
 }
 
 // files are the files that an input refers to.

@@ -429,11 +429,7 @@ func (r *Record) end(tx *store.Tx, now time.Time, it store.Item, t event.Type) e
 	if err := r.replace(tx, now, it); err != nil {
 		return err
 	}
-	e, err := event.New(now, it.Owner, t, r.View(), nil)
-	if err == nil {
-		tx.Create(e, nil)
-	}
-	return err
+	return event.Add(tx, now, it.Owner, t, r.View())
 }
 
 const (

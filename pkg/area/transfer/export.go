@@ -167,11 +167,7 @@ func (r *exportRecord) end(tx *store.Tx, it *store.Item, now time.Time, failure 
 		r.State = Failed
 	}
 	it.ExpireAt = until.Time
-	e, err := event.New(now, it.Owner, event.ExportCompleted, r.Export, nil)
-	if err == nil {
-		tx.Create(e, nil)
-	}
-	return err
+	return event.Add(tx, now, it.Owner, event.ExportCompleted, r.Export)
 }
 
 // Objects stores the files of media, and parts.

@@ -382,15 +382,10 @@ func (w *Importer) end(s *task.Run, failure *Failure) error {
 				tx.Count(quota.BytesKey(s.Owner), -r.ReservedBytes, math.MaxInt64, store.ErrConflict)
 				r.ReservedBytes = 0
 			}
-			e, err := event.New(w.Now(), it.Owner, event.ImportCompleted, r.Import, nil)
-			if err == nil {
-				tx.Create(e, nil)
-			}
-			return err
+			return event.Add(tx, w.Now(), it.Owner, event.ImportCompleted, r.Import)
 		}))
 }
 
-// mapLine is a line of a map.
 type mapLine struct {
 	// Kind of the resource. Empty for one that is a part of the resource before it.
 	Kind string `json:"kind,omitempty"`

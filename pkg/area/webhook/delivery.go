@@ -480,10 +480,10 @@ func (s *Service) listDeliveries(ctx context.Context, in *deliveriesInput) (http
 		return httpapi.Page[Delivery]{},
 			errs.Invalid("state", "takes undelivered alone: it includes pending and failed")
 	}
-	w, _, err := s.find(ctx, in.ID)
+	w, err := s.webhooks.Find(ctx, in.ID)
 	switch {
 	case err == nil:
-		return s.listUndelivered(ctx, in, w)
+		return s.listUndelivered(ctx, in, *w.Record)
 	case errs.CodeOf(err) != errs.NotFound:
 		return httpapi.Page[Delivery]{}, err
 	}
@@ -535,7 +535,7 @@ func only(one, from, to string) (string, string) {
 
 // requireLog refuses a webhook that does not exist and of which no log is kept.
 func (s *Service) requireLog(ctx context.Context, webhookID string) error {
-	_, _, missing := s.find(ctx, webhookID)
+	_, missing := s.webhooks.Find(ctx, webhookID)
 	if errs.CodeOf(missing) != errs.NotFound {
 		return missing
 	}

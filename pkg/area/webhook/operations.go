@@ -16,6 +16,7 @@ import (
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/httpapi/kind"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
@@ -67,51 +68,43 @@ type patchBody struct {
 	Metadata resource.MetadataPatch `json:"metadata,omitempty" nullable:"true"`
 }
 
+// Beside returns the keys of the factories that the change names.
+func (b patchBody) Beside() []store.Key {
+	keys, _ := b.FactoryIDs.keys()
+	return keys
+}
+
 type createInput struct {
 	Body createBody
 }
 
-type patchInput struct {
-	httpapi.IfMatch
-	Body patchBody
-}
-
 // Register puts the operations of the area into the router.
 func (s *Service) Register(r *httpapi.Router) {
-	const collection, one = "/v1/webhooks", "/v1/webhooks/{webhook_id}"
 	op := httpapi.ScopedOps("webhook", "Webhooks", auth.WebhooksManage)
-	list := op("listWebhooks", http.MethodGet, collection, "List the webhooks", "Secrets are not included. A test "+
-		"key lists the webhooks of the sandbox.").Opening(httpapi.Nothing)
-	list.Errors = []errs.Code{errs.InvalidCursor}
-	httpapi.List(r, list, s.list)
+	kind.List[listInput](r, s.webhooks, httpapi.Op{ID: "listWebhooks", Summary: "List the webhooks",
+		Description: "Secrets are not included. A test key lists the webhooks of the sandbox."}, s.shown)
+	httpapi.Write(r, s.webhooks.Op(httpapi.Op{ID: "createWebhook", Summary: "Create a webhook",
+		Description: "The webhook receives events that happen from now on, signed as Standard Webhooks defines. It " +
+			"receives only events that the calling key may read: for example, `content.*` needs " +
+			"`content:read`. A later change of the key's scopes takes effect on the next event. With " +
+			"`fields`, only these members of `data.object` are sent, and the signature covers what is " +
+			"sent. Only this response contains the signing secret: store it safely.\n\n" + targetGuide,
+		Opens:  httpapi.Address | httpapi.Credential,
+		Errors: []errs.Code{errs.NotFound, errs.ScopeEscalation, errs.InvalidState}},
+		http.MethodPost, "/v1/webhooks"), s.create)
+	kind.Get(r, s.webhooks, httpapi.Op{ID: "getWebhook", Summary: "Get a webhook", Description: "Includes its " +
+		"health: the last success, the start of the current failures, and the response times of the receiver."},
+		s.shown)
+	kind.Update(r, s.webhooks, httpapi.Op{ID: "updateWebhook", Summary: "Change a webhook",
+		Description: "Takes a JSON merge patch (RFC 7396). To change the address, `event_types` or `factory_ids`, " +
+			"the calling key needs the scopes of all events that `created_by` may read. Enabling a webhook that was " +
+			"disabled for its failures clears them.", Opens: httpapi.Address,
+		Errors: []errs.Code{errs.ScopeEscalation}}, s.changed, s.shown)
+	kind.Delete(r, s.webhooks, httpapi.Op{ID: "deleteWebhook", Summary: "Delete a webhook",
+		Description: "Its pending deliveries are dropped."}, s.ended, s.shown)
 
-	create := op("createWebhook", http.MethodPost, collection, "Create a webhook",
-		"The webhook receives events that happen from now on, signed as Standard Webhooks defines. It "+
-			"receives only events that the calling key may read: for example, `content.*` needs "+
-			"`content:read`. A later change of the key's scopes takes effect on the next event. With "+
-			"`fields`, only these members of `data.object` are sent, and the signature covers what is "+
-			"sent. Only this response contains the signing secret: store it safely.\n\n"+targetGuide).
-		Opening(httpapi.Address | httpapi.Credential)
-	create.Status = http.StatusCreated
-	create.Errors = []errs.Code{errs.NotFound, errs.ScopeEscalation, errs.InvalidState}
-	httpapi.Write(r, create, s.create)
-
-	httpapi.Read(r, op("getWebhook", http.MethodGet, one, "Get a webhook", "Includes its health: the last success, "+
-		"the start of the current failures, and the response times of the receiver.").Opening(httpapi.Nothing), s.get)
-
-	update := op("updateWebhook", http.MethodPatch, one, "Change a webhook", "Takes a JSON merge patch (RFC 7396). "+
-		"To change the address, `event_types` or `factory_ids`, the calling key needs the scopes of all events that "+
-		"`created_by` may read. Enabling a webhook that was disabled for its failures clears them.").
-		Opening(httpapi.Address)
-	update.Errors = []errs.Code{errs.ScopeEscalation, errs.VersionMismatch}
-	httpapi.Write(r, update, s.update)
-
-	remove := op("deleteWebhook", http.MethodDelete, one, "Delete a webhook", "Its pending deliveries are dropped.").
-		Opening(httpapi.Deletion)
-	remove.Errors = []errs.Code{errs.VersionMismatch}
-	httpapi.Write(r, remove, s.remove)
-
-	rotate := op("rotateWebhookSecret", http.MethodPost, one+"/rotate-secret", "Rotate the signing secret of a webhook",
+	rotate := op("rotateWebhookSecret", http.MethodPost, s.webhooks.Path+"/rotate-secret",
+		"Rotate the signing secret of a webhook",
 		"For 24 hours all requests are signed with both the new and the previous secret, so that the receiver can "+
 			"change over without missing events. The calling key needs the scopes of all events that `created_by` "+
 			"may read. Only this response contains the new secret.").Opening(httpapi.Credential)
@@ -131,17 +124,8 @@ type listInput struct {
 	State []string `query:"state" filter:"state" enum:"enabled,disabled" nullable:"false"`
 }
 
-func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Webhook], error) {
-	q, page, err := httpapi.Filtered(ctx, Kind, id.Webhook, in)
-	if err != nil {
-		return httpapi.Page[Webhook]{}, err
-	}
-	q.Index, q.Partition = store.Table, List(ownerOf(ctx))
-	return httpapi.ListItems(ctx, s.db, q, page, func(it store.Item) (Webhook, error) {
-		var r WebhookRecord
-		err := it.Decode(&r)
-		return r.View(s.now()), err
-	})
+func (s *Service) shown(_ context.Context, f *kind.Found[WebhookRecord]) (Webhook, error) {
+	return f.Record.View(s.now()), nil
 }
 
 func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (out NewWebhook, err error) {
@@ -175,7 +159,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 		Secrets: Secrets{secret},
 	}
 	r.SetMaker(auth.FromContext(ctx))
-	if err := s.add(tx, to, r); err != nil {
+	if _, err := s.webhooks.Add(tx, now, to.Owner, r); err != nil {
 		return out, err
 	}
 	return NewWebhook{Webhook: r.View(s.now()), Secret: key.Reveal()}, nil
@@ -201,58 +185,44 @@ func names(patterns []eventPattern) []string {
 	return out
 }
 
-func (s *Service) get(ctx context.Context, _ *struct{}) (Webhook, error) {
-	r, _, err := s.find(ctx, httpapi.PathID(ctx))
-	return r.View(s.now()), err
-}
-
-func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out Webhook, err error) {
-	was, it, err := s.findNaming(ctx, in.Body.FactoryIDs, in.IfMatch)
-	if err != nil {
-		return out, err
-	}
-	r, err := httpapi.MergeRecord(ctx, was)
-	if err != nil {
-		return out, err
-	}
-	err = event.CheckFields(r.Fields, r.EventTypes)
+func (s *Service) changed(ctx context.Context, tx *store.Tx, c *kind.Change[WebhookRecord, patchBody]) error {
+	r := c.Record
+	_, err := c.Body.FactoryIDs.keys()
 	if err == nil {
-		err = s.redirect(ctx, &was, &r)
+		err = owns(c.Item.Owner, c.Body.FactoryIDs, c.Beside)
 	}
 	if err == nil {
-		err = s.requireChanging(ctx, &was, &r)
+		err = event.CheckFields(r.Fields, r.EventTypes)
+	}
+	if err == nil {
+		err = s.redirect(ctx, c.Was, r)
+	}
+	if err == nil {
+		err = s.requireChanging(ctx, c.Was, r)
 	}
 	if err != nil {
-		return out, err
+		return err
 	}
-	now := s.now()
-	r.settle(&was, now)
-	if err := tx.Rewrite(it, r); err != nil {
-		return out, err
-	}
-	if was.FailingSince != nil && (r.GoesTo() != was.GoesTo() || r.State != was.State) {
+	r.settle(c.Was, c.Now)
+	if c.Was.FailingSince != nil && (r.GoesTo() != c.Was.GoesTo() || r.State != c.Was.State) {
 		// Deliveries that wait for the old receiver go to the new one at once. Those of a disabled webhook fail.
-		err = s.wakeTimer(ctx, tx, &r)
+		return s.wakeTimer(ctx, tx, r)
 	}
-	return r.View(now), err
+	return nil
 }
 
-func (s *Service) remove(ctx context.Context, tx *store.Tx, in *httpapi.IfMatch) (out Webhook, err error) {
-	r, it, err := s.find(ctx, httpapi.PathID(ctx), *in)
-	if err != nil {
-		return out, err
-	}
-	tx.Delete(it)
-	tx.Count(CountKey(it.Owner), -1, MaxPerOwner, store.ErrConflict)
-	return r.View(s.now()), nil
+func (s *Service) ended(_ context.Context, tx *store.Tx, f *kind.Found[WebhookRecord]) error {
+	tx.Count(CountKey(f.Item.Owner), -1, MaxPerOwner, store.ErrConflict)
+	return nil
 }
 
 func (s *Service) rotate(ctx context.Context, tx *store.Tx, in *httpapi.IfMatch) (out NewWebhook, err error) {
-	r, it, err := s.find(ctx, httpapi.PathID(ctx), *in)
+	f, err := s.webhooks.Find(ctx, httpapi.PathID(ctx), *in)
 	if err != nil {
 		return out, err
 	}
-	if err := s.requireReading(ctx, &r, ""); err != nil {
+	r := f.Record
+	if err := s.requireReading(ctx, r, ""); err != nil {
 		return out, err
 	}
 	secret, key, err := NewSecret(ctx, s.random, s.envelope, refOf(ctx, r.ID))
@@ -261,8 +231,7 @@ func (s *Service) rotate(ctx context.Context, tx *store.Tx, in *httpapi.IfMatch)
 	}
 	now := s.now()
 	r.Secrets = r.Secrets.Rotate(secret, now)
-	r.Touch(now)
-	if err := tx.Rewrite(it, r); err != nil {
+	if err := s.webhooks.Replace(tx, f); err != nil {
 		return out, err
 	}
 	return NewWebhook{Webhook: r.View(s.now()), Secret: key.Reveal()}, nil
@@ -354,26 +323,26 @@ func (s *Service) registerTest(r *httpapi.Router, op func(id, method, path, summ
 }
 
 func (s *Service) test(ctx context.Context, tx *store.Tx, in *testInput) (out Delivery, err error) {
-	w, _, err := s.find(ctx, httpapi.PathID(ctx))
+	w, err := s.webhooks.Find(ctx, httpapi.PathID(ctx))
 	if err != nil {
 		return out, err
 	}
-	if err := requireEnabled(&w.Webhook); err != nil {
+	if err := requireEnabled(&w.Record.Webhook); err != nil {
 		return out, err
 	}
 	now := s.now()
-	sample, err := event.NewSample(now, ownerOf(ctx).In(w.ProfileID), event.Type(in.Body.EventType))
+	sample, err := event.NewSample(now, w.Item.Owner, event.Type(in.Body.EventType))
 	if err != nil {
 		return out, err
 	}
 	at, _ := id.Time(sample.PK)
-	d := NewDelivery(now, at, event.RefOf(sample), &w.Webhook)
+	d := NewDelivery(now, at, event.RefOf(sample), &w.Record.Webhook)
 	d.Urgent = true
 	if err := d.CreateIn(tx, now); err != nil {
 		return out, err
 	}
 	tx.Create(sample, nil)
-	s.count(tx, refOf(ctx, w.ID), testLimit)
+	s.count(tx, refOf(ctx, w.Record.ID), testLimit)
 	return d.Delivery, nil
 }
 
@@ -418,7 +387,7 @@ func (s *Service) registerReplay(r *httpapi.Router, op func(id, method, path, su
 }
 
 func (s *Service) replay(ctx context.Context, tx *store.Tx, in *replayInput) (out Replay, err error) {
-	w, _, err := s.find(ctx, httpapi.PathID(ctx))
+	w, err := s.webhooks.Find(ctx, httpapi.PathID(ctx))
 	if err != nil {
 		return out, err
 	}
@@ -429,14 +398,14 @@ func (s *Service) replay(ctx context.Context, tx *store.Tx, in *replayInput) (ou
 	case since.Before(now.Add(-KeepDeliveries)):
 		return out, errs.Invalid("/since", "must be at most 30 days ago: older events are not kept")
 	}
-	if err := requireEnabled(&w.Webhook); err != nil {
+	if err := requireEnabled(&w.Record.Webhook); err != nil {
 		return out, err
 	}
-	if err := NewReplay(tx, refOf(ctx, w.ID), since.Time, now); err != nil {
+	if err := NewReplay(tx, refOf(ctx, w.Record.ID), since.Time, now); err != nil {
 		return out, err
 	}
-	s.count(tx, refOf(ctx, w.ID), replayLimit)
-	return Replay{WebhookID: w.ID, Since: since, Until: resource.Instant(now)}, nil
+	s.count(tx, refOf(ctx, w.Record.ID), replayLimit)
+	return Replay{WebhookID: w.Record.ID, Since: since, Until: resource.Instant(now)}, nil
 }
 
 // ReplayKind is the kind of the tasks that replay missed events. Their subject is the

@@ -27,7 +27,7 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/cloud/seal"
-	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/httpapi/kind"
 	keyrecord "github.com/content-automation/api/pkg/record/apikey"
 	"github.com/content-automation/api/pkg/record/event"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
@@ -64,13 +64,14 @@ type Service struct {
 	envelope  *seal.Envelope
 	now       func() time.Time
 	random    io.Reader
+	webhooks  *kind.Kind[WebhookRecord]
 }
 
 // NewService returns the service. The principal is the role of the deliver function, which customers allow to assume
 // their roles. Secrets are drawn from random and sealed by the envelope.
 func NewService(db *store.DB, urls safehttp.Checker, principal arn.ARN, envelope *seal.Envelope, now func() time.Time,
 	random io.Reader) *Service {
-	return &Service{db, urls, principal, envelope, now, random}
+	return &Service{db, urls, principal, envelope, now, random, webhooks.On(db, now)}
 }
 
 func ownerOf(ctx context.Context) tenant.Owner { return auth.FromContext(ctx).Owner }
@@ -80,40 +81,13 @@ func refOf(ctx context.Context, webhookID string) Ref {
 	return Ref{Owner: ownerOf(ctx), ID: webhookID}
 }
 
-// add puts a new webhook into the transaction.
-func (s *Service) add(tx *store.Tx, to Ref, r *WebhookRecord) error {
-	it, err := store.NewItem(Kind, to.Owner, r.ID, r)
-	if err != nil {
-		return err
-	}
-	it.Key, it.ListKey = to.Key(), store.Key{}
-	tx.Create(it, nil)
-	tx.Count(CountKey(to.Owner), 1, MaxPerOwner,
-		errs.New(errs.InvalidState, "There are already %d webhooks in this mode or profile, which is the maximum. "+
-			"Delete one first.", MaxPerOwner))
-	return nil
-}
-
-// find reads a webhook of the caller; any other is not_found. It is resource.Find for
-// items that are not keyed by their id alone.
-func (s *Service) find(ctx context.Context, webhookID string, match ...httpapi.IfMatch) (WebhookRecord,
-	store.Item, error) {
-	var r WebhookRecord
-	if !id.Valid(id.Webhook, webhookID) {
-		return r, store.Item{}, errs.Missing(Kind, webhookID)
-	}
-	it, err := s.db.Lookup(ctx, refOf(ctx, webhookID).Key())
-	if err == nil && it.PK == "" {
-		return r, it, errs.Missing(Kind, webhookID)
-	}
-	if err == nil {
-		err = it.Decode(&r)
-	}
-	if err == nil {
-		err = httpapi.Matches(r.Version, match)
-	}
-	return r, it, err
-}
+var webhooks = kind.Kind[WebhookRecord]{Name: Kind, ID: id.Webhook, Path: "/v1/webhooks/{webhook_id}",
+	Function: "webhook", Tag: "Webhooks", Reads: auth.WebhooksManage, Writes: auth.WebhooksManage, Partition: List,
+	Count: func(tx *store.Tx, _ time.Time, it *store.Item) {
+		tx.Count(CountKey(it.Owner), 1, MaxPerOwner,
+			errs.New(errs.InvalidState, "There are already %d webhooks in this mode or profile, which is the maximum. "+
+				"Delete one first.", MaxPerOwner))
+	}}
 
 // requireEnabled refuses a request that would send to a disabled webhook.
 func requireEnabled(w *Webhook) error {
@@ -162,10 +136,8 @@ func (r *WebhookRecord) settle(was *WebhookRecord, now time.Time) {
 		r.Disable(ReasonRequested)
 	}
 	r.FactoryIDs, r.Fields = append([]string{}, r.FactoryIDs...), append([]string{}, r.Fields...)
-	r.Metadata = r.Metadata.OrEmpty()
-	r.Touch(now)
 	if enabled {
-		at := r.UpdatedAt.Time
+		at := resource.Instant(now).Time
 		r.EnabledAt = &at
 	}
 }
@@ -281,7 +253,7 @@ func (r *WebhookRecord) View(now time.Time) Webhook {
 	return w
 }
 
-// Disable disables the webhook.
+// Disable ends deliveries to the webhook, for a reason that callers see.
 func (r *WebhookRecord) Disable(reason string) {
 	r.State, r.DisabledReason = StateDisabled, &reason
 }
@@ -456,36 +428,6 @@ func (s *Service) checkFactories(ctx context.Context, o tenant.Owner, named fact
 		return err
 	}
 	return owns(o, named, items)
-}
-
-// findNaming is find for a change that names factories, which it checks in the same round trip.
-func (s *Service) findNaming(ctx context.Context, named factoryIDs, match httpapi.IfMatch) (WebhookRecord, store.Item,
-	error) {
-	webhookID := httpapi.PathID(ctx)
-	if len(named) == 0 || !id.Valid(id.Webhook, webhookID) {
-		return s.find(ctx, webhookID, match)
-	}
-	var r WebhookRecord
-	keys, err := named.keys()
-	if err != nil {
-		return r, store.Item{}, err
-	}
-	to := refOf(ctx, webhookID)
-	items, err := s.db.GetAll(ctx, append(keys, to.Key())...)
-	if err != nil {
-		return r, store.Item{}, err
-	}
-	it := items[len(keys)]
-	if it.Kind == "" {
-		return r, it, errs.Missing(Kind, webhookID)
-	}
-	if err := owns(it.Owner, named, items[:len(keys)]); err != nil {
-		return r, it, err
-	}
-	if err := it.Decode(&r); err != nil {
-		return r, it, err
-	}
-	return r, it, match.Check(r.Version)
 }
 
 // owns refuses items that are not factories of the owner.
@@ -722,10 +664,5 @@ func (r *WebhookRecord) ReplaceIn(tx *store.Tx, it *store.Item, now time.Time) e
 	if r.State != StateDisabled {
 		return nil
 	}
-	disabled, err := event.New(now, it.Owner, event.WebhookDisabled, r.View(now), nil)
-	if err != nil {
-		return err
-	}
-	tx.Create(disabled, nil)
-	return nil
+	return event.Add(tx, now, it.Owner, event.WebhookDisabled, r.View(now))
 }

@@ -47,14 +47,30 @@ func NewAPI(mux *http.ServeMux, config huma.Config) huma.API {
 // first call of the operation, which most instances never get for most operations.
 func Handler[I, O any](o huma.Operation, known schema.ResourceInfo,
 	serve func(context.Context, *I) (*O, error)) http.Handler {
+	return handler(o, known, reflect.TypeFor[I](), func(api huma.API, o huma.Operation, complete completion) {
+		huma.Register(api, o, func(ctx context.Context, in *I) (*O, error) {
+			if err := complete(ctx, reflect.ValueOf(in).Elem()); err != nil {
+				return nil, err
+			}
+			return serve(ctx, in)
+		})
+	})
+}
+
+// completion completes an input that huma has read, or refuses it.
+type completion func(ctx context.Context, in reflect.Value) error
+
+// handler is what is not compiled for each type of input.
+func handler(o huma.Operation, known schema.ResourceInfo, input reflect.Type,
+	register func(huma.API, huma.Operation, completion)) http.Handler {
 	prepared := sync.OnceValue(func() http.Handler {
 		mux := http.NewServeMux()
 		api := NewAPI(mux, huma.Config{})
 		// huma would parse the body again to check it: the tree is checked instead.
 		o.SkipValidateBody = true
 		o.RequestBody = &huma.RequestBody{}
-		sent, _ := reflect.TypeFor[I]().FieldByName("Body")
-		objects := pairs(reflect.TypeFor[I]())
+		sent, _ := input.FieldByName("Body")
+		objects := pairs(input)
 		var body *schema.Checker
 		var described *huma.Operation
 		o.Middlewares = huma.Middlewares{func(ctx huma.Context, next func(huma.Context)) {
@@ -74,15 +90,15 @@ func Handler[I, O any](o huma.Operation, known schema.ResourceInfo,
 			}
 			next(wholeContext{ctx})
 		}}
-		huma.Register(api, o, func(ctx context.Context, in *I) (*O, error) {
+		register(api, o, func(ctx context.Context, in reflect.Value) error {
 			c := callFrom(ctx)
 			if len(c.problems) > 0 {
-				return nil, render(ctx, schema.Invalid(c.problems))
+				return render(ctx, schema.Invalid(c.problems))
 			}
 			if len(objects) > 0 {
-				fillPairs(reflect.ValueOf(in).Elem(), objects, c.query)
+				fillPairs(in, objects, c.query)
 			}
-			return serve(ctx, in)
+			return nil
 		})
 		described = operationOf(api.OpenAPI().Paths[o.Path], o.Method)
 		for _, p := range described.Parameters {

@@ -34,6 +34,9 @@ type Kind[R any] struct {
 	// AccountWide makes the operations that change something refuse keys that are bound to profiles.
 	AccountWide bool
 
+	// Partition, if it is set, returns the partition of store.Table that has the resources of an owner by their ids.
+	// Else a resource is found by its id alone, and lists use the index of owners.
+	Partition func(o tenant.Owner) string
 	// Beside, if it is set, returns the keys of other items that are read with a resource, in the same round trip.
 	Beside func(o tenant.Owner, resourceID string) []store.Key
 	// Load, if it is set, completes a record that was read, or refuses it.
@@ -82,27 +85,19 @@ func common(record any) *resource.Resource {
 // Find reads a resource of the caller. It returns not_found as resource.Find does, and version_mismatch if the version
 // is not one that the headers name.
 func (k *Kind[R]) Find(ctx context.Context, resourceID string, match ...httpapi.IfMatch) (*Found[R], error) {
-	if k.Beside != nil {
-		return k.FindWith(ctx, resourceID, match)
-	}
-	noun, _ := id.Noun(k.ID)
-	it, err := resource.Find(ctx, k.db, k.ID, noun, resourceID)
-	return k.found(ctx, &Found[R]{Item: it}, match, err)
+	return k.FindWith(ctx, resourceID, match)
 }
 
 // FindWith is Find, and reads other items in the same round trip, which follow those that the kind reads beside it.
 func (k *Kind[R]) FindWith(ctx context.Context, resourceID string, match []httpapi.IfMatch,
 	others ...store.Key) (*Found[R], error) {
+	o := auth.FromContext(ctx).Owner
 	if k.Beside != nil {
-		others = append(k.Beside(auth.FromContext(ctx).Owner, resourceID), others...)
+		others = append(k.Beside(o, resourceID), others...)
 	}
 	noun, _ := id.Noun(k.ID)
-	it, beside, err := resource.FindWith(ctx, k.db, k.ID, noun, resourceID, others...)
-	return k.found(ctx, &Found[R]{Item: it, Beside: beside}, match, err)
-}
-
-// found loads a resource that was read, unless that has failed.
-func (k *Kind[R]) found(ctx context.Context, f *Found[R], match []httpapi.IfMatch, err error) (*Found[R], error) {
+	it, beside, err := resource.FindAt(ctx, k.db, k.ID, noun, resourceID, k.key(o, resourceID), others...)
+	f := &Found[R]{Item: it, Beside: beside}
 	if err == nil {
 		err = k.load(ctx, f, nil)
 	}
@@ -110,6 +105,14 @@ func (k *Kind[R]) found(ctx context.Context, f *Found[R], match []httpapi.IfMatc
 		return nil, err
 	}
 	return f, httpapi.Matches(common(f.Record).Version, match)
+}
+
+// key returns the key of a resource of an owner.
+func (k *Kind[R]) key(o tenant.Owner, resourceID string) store.Key {
+	if k.Partition == nil {
+		return store.IDKey(resourceID)
+	}
+	return store.Key{PK: k.Partition(o), SK: resourceID}
 }
 
 // load decodes the record of an item, unless it is given one.
@@ -150,6 +153,9 @@ func (k *Kind[R]) Add(tx *store.Tx, now time.Time, o tenant.Owner, r *R) (it sto
 // Item returns the item of a new resource.
 func (k *Kind[R]) Item(o tenant.Owner, r *R) (store.Item, error) {
 	it, err := store.NewItem(k.Name, o, common(r).ID, nil)
+	if k.Partition != nil {
+		it.Key, it.ListKey = k.key(o, it.PK), store.Key{}
+	}
 	if k.Place != nil {
 		k.Place(&it, r)
 	}
@@ -203,6 +209,9 @@ func List[I, R, T any](r *httpapi.Router, k *Kind[R], op httpapi.Op, show Show[R
 func Page[I, R, T any](ctx context.Context, k *Kind[R], in *I, show Show[R, T],
 	narrow ...func(context.Context, *I, *store.Query) error) (page httpapi.Page[T], err error) {
 	q, of, err := httpapi.Filtered(ctx, k.Name, k.ID, in)
+	if k.Partition != nil {
+		q.Index, q.Partition = store.Table, k.Partition(auth.FromContext(ctx).Owner)
+	}
 	for _, bound := range narrow {
 		if err == nil {
 			err = bound(ctx, in, &q)
@@ -271,12 +280,17 @@ type updateInput[B any] struct {
 }
 
 // Update registers the operation that changes a resource by a merge patch. The record that changed gets has the members
-// of the patch that have the names of its own.
+// of the patch that have the names of its own. A body with a method Beside names other items that are read with the
+// resource.
 func Update[B, R, T any](r *httpapi.Router, k *Kind[R], op httpapi.Op,
 	changed func(context.Context, *store.Tx, *Change[R, B]) error, show Show[R, T]) {
 	op = k.Op(op, http.MethodPatch, k.Path)
 	httpapi.Write(r, op, func(ctx context.Context, tx *store.Tx, in *updateInput[B]) (out T, err error) {
-		f, err := k.Find(ctx, httpapi.PathID(ctx), in.IfMatch)
+		var others []store.Key
+		if b, ok := any(in.Body).(interface{ Beside() []store.Key }); ok {
+			others = b.Beside()
+		}
+		f, err := k.FindWith(ctx, httpapi.PathID(ctx), []httpapi.IfMatch{in.IfMatch}, others...)
 		if err != nil {
 			return out, err
 		}

@@ -608,12 +608,7 @@ func notifyLow(tx *store.Tx, now time.Time, account tenant.Account, shown json.R
 	}
 	object["id"] = account
 	object["balance"] = map[string]int64{"credits": credits, "low_threshold": threshold}
-	it, err := event.New(now, tenant.Of(account, tenant.Live), event.BalanceLow, object, nil)
-	if err != nil {
-		return err
-	}
-	tx.Create(it, nil)
-	return nil
+	return event.Add(tx, now, tenant.Of(account, tenant.Live), event.BalanceLow, object)
 }
 
 // A balance is an item with two numbers that change together: the credits, and their distance above the account's low

@@ -192,28 +192,32 @@ func (t MetadataFilter) Into(q *store.Query) {
 // Find reads a resource of the caller's account and mode by the id in the path. It answers not_found alike for a
 // malformed id, one that does not exist, another account's and the other mode's.
 func Find(ctx context.Context, db *store.DB, prefix, noun, resourceID string) (store.Item, error) {
-	if !id.Valid(prefix, resourceID) {
-		return store.Item{}, errs.Missing(noun, resourceID)
-	}
-	it, err := db.Lookup(ctx, store.IDKey(resourceID))
-	if err != nil {
-		return store.Item{}, err
-	}
-	return visible(ctx, it, noun, resourceID)
+	it, _, err := FindWith(ctx, db, prefix, noun, resourceID)
+	return it, err
 }
 
 // FindWith is Find, and reads other items in the same round trip. Beside has them in the order of their keys.
 func FindWith(ctx context.Context, db *store.DB, prefix, noun, resourceID string,
 	others ...store.Key) (it store.Item, beside []store.Item, err error) {
+	return FindAt(ctx, db, prefix, noun, resourceID, store.IDKey(resourceID), others...)
+}
+
+// FindAt is FindWith for a resource that has a key of its own.
+func FindAt(ctx context.Context, db *store.DB, prefix, noun, resourceID string, key store.Key,
+	others ...store.Key) (it store.Item, beside []store.Item, err error) {
 	if !id.Valid(prefix, resourceID) {
 		return it, nil, errs.Missing(noun, resourceID)
 	}
-	items, err := db.GetAll(ctx, append([]store.Key{store.IDKey(resourceID)}, others...)...)
+	if len(others) == 0 {
+		it, err = db.Lookup(ctx, key)
+	} else if beside, err = db.GetAll(ctx, append([]store.Key{key}, others...)...); err == nil {
+		it, beside = beside[0], beside[1:]
+	}
 	if err != nil {
 		return it, nil, err
 	}
-	it, err = visible(ctx, items[0], noun, resourceID)
-	return it, items[1:], err
+	it, err = visible(ctx, it, noun, resourceID)
+	return it, beside, err
 }
 
 // FindUnder is Find for a resource that has rows of the table under it, in one query: under has the resource first, and
@@ -293,7 +297,6 @@ type note struct {
 	values [3]concernMember
 }
 
-// concernMember is a member of a concern.
 type concernMember struct {
 	value         string
 	made, several bool

@@ -70,6 +70,8 @@ func DocumentOf(texts *httpapi.Texts) *huma.OpenAPI {
 	describeClients(r.OpenAPI())
 	describeWebhooks(r)
 	describeSchemas(r.OpenAPI(), texts)
+	shareWhole(r.OpenAPI())
+	shareDescriptions(r.OpenAPI())
 	return r.OpenAPI()
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"path"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/httpapi/schema"
 )
 
 // tree is an object of the document as JSON.
@@ -251,23 +253,95 @@ func isOfRequests(pairs *huma.Schema) bool {
 func extract(objects []*huma.Schema, name string) *huma.Schema {
 	common := &huma.Schema{Type: huma.TypeObject, Properties: maps.Clone(objects[0].Properties)}
 	for _, o := range objects[1:] {
-		maps.DeleteFunc(common.Properties, func(member string, s *huma.Schema) bool {
-			return o.Properties[member] == nil || !alikeSchemas(s, o.Properties[member]) ||
-				slices.Contains(o.Required, member) || slices.Contains(objects[0].Required, member)
+		maps.DeleteFunc(common.Properties, func(member string, _ *huma.Schema) bool {
+			return !alikeMembers(objects[0], o, member)
 		})
 	}
+	common.Required = slices.DeleteFunc(slices.Clone(objects[0].Required), func(member string) bool {
+		return common.Properties[member] == nil
+	})
 	for _, o := range objects {
-		own := &huma.Schema{Type: huma.TypeObject, Required: o.Required, Properties: maps.Clone(o.Properties)}
-		maps.DeleteFunc(own.Properties, func(member string, _ *huma.Schema) bool {
-			return common.Properties[member] != nil
-		})
-		whole := huma.Schema{Description: o.Description, AllOf: []*huma.Schema{httpapi.RefTo(name), own}}
-		if o.AdditionalProperties == false {
-			whole.Extensions = map[string]any{httpapi.Unevaluated: false}
-		}
-		*o = whole
+		*o = *madeOf(o, name, common)
 	}
 	return common
+}
+
+// madeOf returns an object that is made of another one and of the members that only it has.
+func madeOf(o *huma.Schema, name string, other *huma.Schema) *huma.Schema {
+	common := func(member string) bool { return other.Properties[member] != nil }
+	own := &huma.Schema{Type: huma.TypeObject, Properties: maps.Clone(o.Properties)}
+	maps.DeleteFunc(own.Properties, func(member string, _ *huma.Schema) bool { return common(member) })
+	own.Required = slices.DeleteFunc(slices.Clone(o.Required), common)
+	whole := &huma.Schema{Description: o.Description, AllOf: []*huma.Schema{httpapi.RefTo(name), own}}
+	if o.AdditionalProperties == false {
+		whole.Extensions = map[string]any{httpapi.Unevaluated: false}
+	}
+	return whole
+}
+
+// shareWhole describes what answers have in common once, and refers to it. The members of all answers stand in
+// ResponseBase, ListBase and ErrorResponseBase. The schema of a type that begins with another type with a schema, as
+// WebhookWithSecret begins with Webhook, is made of it.
+func shareWhole(doc *huma.OpenAPI) {
+	schemas, made := doc.Components.Schemas.Map(), map[string]*huma.Schema{}
+	envelopes := map[string][]*huma.Schema{}
+	for name, s := range schemas {
+		switch t := doc.Components.Schemas.TypeFromRef(httpapi.RefTo(name).Ref); {
+		case s.Properties["data"] != nil && s.Properties["request_id"] != nil:
+			base := "ResponseBase"
+			if s.Properties["next_cursor"] != nil {
+				base = "ListBase"
+			} else if s.Properties["error"].Type == "" {
+				base = "ErrorResponseBase"
+			}
+			envelopes[base] = append(envelopes[base], s)
+		case t != nil && t.Kind() == reflect.Struct && t.NumField() > 1 && t.Field(0).Anonymous:
+			first := schema.SchemaName(t.Field(0).Type, "")
+			if of := schemas[first]; of != nil && includes(s, of) {
+				made[name] = madeOf(s, first, of)
+			}
+		}
+	}
+	for name, s := range made {
+		*schemas[name] = *s
+	}
+	for base, text := range map[string]string{"ResponseBase": "Members that all responses with a result have",
+		"ListBase":          "Members that all pages of lists have",
+		"ErrorResponseBase": "Members that all responses with an error have"} {
+		schemas[base] = extract(envelopes[base], base)
+		schemas[base].Description = text
+	}
+}
+
+// includes reports whether an object has all members of another one as that one has them.
+func includes(o, of *huma.Schema) bool {
+	for member := range of.Properties {
+		if !alikeMembers(o, of, member) {
+			return false
+		}
+	}
+	return len(of.Properties) > 0 && of.AdditionalProperties != false
+}
+
+// alikeMembers reports whether two objects have the same member, and require it alike.
+func alikeMembers(a, b *huma.Schema, member string) bool {
+	one, other := a.Properties[member], b.Properties[member]
+	return one != nil && other != nil && alikeSchemas(one, other) &&
+		slices.Contains(a.Required, member) == slices.Contains(b.Required, member)
+}
+
+// shareDescriptions leaves out the description of a member if the schema that it refers to has the same.
+func shareDescriptions(doc *huma.OpenAPI) {
+	schemas := doc.Components.Schemas.Map()
+	eachSchema(doc, func(_, member string, s *huma.Schema) {
+		of := s.Ref
+		if len(s.AnyOf) == 2 && s.AnyOf[1].Type == "null" {
+			of = s.AnyOf[0].Ref
+		}
+		if shared := schemas[path.Base(of)]; member != "" && shared != nil && shared.Description == s.Description {
+			s.Description = ""
+		}
+	})
 }
 
 // alikeSchemas reports whether two schemas say the same.

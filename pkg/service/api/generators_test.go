@@ -99,6 +99,24 @@ func TestOperationsHaveNothingTwice(t *testing.T) {
 	}
 }
 
+// What schemas have alike is described once: a member does not repeat what the schema that it refers to says, and an
+// answer that begins with another one refers to it.
+func TestSchemasHaveNothingTwice(t *testing.T) {
+	doc := Document()
+	schemas := doc.Components.Schemas.Map()
+	eachSchema(doc, func(at, member string, s *huma.Schema) {
+		if of := schemas[path.Base(s.Ref)]; member != "" && of != nil && of.Description == s.Description {
+			t.Errorf("%s of %s repeats the description of %s", member, at, s.Ref)
+		}
+	})
+	for name, of := range map[string]string{"WebhookWithSecret": "Webhook", "ExperimentDetails": "Experiment",
+		"WebhookResponse": "ResponseBase", "WebhookList": "ListBase", "UnauthorizedResponse": "ErrorResponseBase"} {
+		if parts := schemas[name].AllOf; len(parts) != 2 || path.Base(parts[0].Ref) != of {
+			t.Errorf("%s is not made of %s", name, of)
+		}
+	}
+}
+
 // The first example of a status is the usual one: servers of mock answers send it.
 func TestTheUsualErrorComesFirst(t *testing.T) {
 	text, err := JSON(Document())

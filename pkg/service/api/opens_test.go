@@ -3,6 +3,7 @@ package api
 import (
 	"maps"
 	"net/http"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -81,6 +82,12 @@ func membersOf(doc *huma.OpenAPI, s *huma.Schema, path string, in []string, visi
 	if extra, ok := s.AdditionalProperties.(*huma.Schema); ok {
 		membersOf(doc, extra, path, in, visit)
 	}
+}
+
+// dataOf returns the member data of the answer 200 of an operation.
+func dataOf(doc *huma.OpenAPI, o *huma.Operation) *huma.Schema {
+	answer := path.Base(o.Responses["200"].Content[kind].Schema.Ref)
+	return target(doc.Components.Schemas.Map(), answer).Properties["data"]
 }
 
 // eachOperation calls a function with all operations of a document.
@@ -164,11 +171,7 @@ func TestB6ACopyNeedsTheScopesOfAllThatIsInIt(t *testing.T) {
 		if r.Method != http.MethodGet {
 			return
 		}
-		data := o.Responses["200"].Content["application/json"].Schema
-		if whole := doc.Components.Schemas.Map()[strings.TrimPrefix(data.Ref, "#/components/schemas/")]; whole != nil {
-			data = whole
-		}
-		of := data.Properties["data"]
+		of := dataOf(doc, o)
 		if of.Items != nil {
 			of = of.Items
 		}

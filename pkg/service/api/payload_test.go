@@ -129,7 +129,11 @@ func TestEveryMemberIsDescribed(t *testing.T) {
 			return
 		}
 		for name, member := range s.Properties {
-			if of := doc.Components.Schemas.SchemaFromRef(member.Ref); of != nil && of.Description != "" {
+			ref := member.Ref
+			if len(member.AnyOf) > 0 {
+				ref = member.AnyOf[0].Ref
+			}
+			if of := doc.Components.Schemas.SchemaFromRef(ref); of != nil && of.Description != "" {
 				continue
 			}
 			if member.Description == "" {

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -54,16 +53,13 @@ func TestEveryOperationHasANameOfItsOwnInClients(t *testing.T) {
 func TestEveryStateOfWorkIsKnownToClients(t *testing.T) {
 	doc, all := described()
 	pending := []string{"queued", "generating", "publishing", "planning", "running", "pending"}
-	schemas := doc.Components.Schemas.Map()
 	for id, w := range endStates {
 		o := all[id]
 		if o == nil || o.Extensions[sdkWait] == nil {
 			t.Errorf("%s does not say when the work has ended", id)
 			continue
 		}
-		envelope := schemas[path.Base(o.Responses["200"].Content["application/json"].Schema.Ref)]
-		resource := schemas[path.Base(envelope.Properties["data"].Ref)]
-		states, _ := schemas[path.Base(resource.Properties["state"].Ref)].Extensions[ExtensibleEnum].([]any)
+		states, _ := memberOf(doc, dataOf(doc, o), "state").Extensions[ExtensibleEnum].([]any)
 		known := slices.Concat(w.done, w.failed, pending)
 		for _, state := range states {
 			if !slices.Contains(known, state.(string)) {

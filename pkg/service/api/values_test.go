@@ -95,7 +95,7 @@ func TestSecretsHaveAFormat(t *testing.T) {
 			t.Errorf("%s of %s: %+v", member, name, got)
 		}
 	}
-	if got := schemas["WebhookWithSecret"].Properties["secret"].Format; got != "password" {
+	if got := target(schemas, "WebhookWithSecret").Properties["secret"].Format; got != "password" {
 		t.Errorf("the secret of a webhook has the format %q", got)
 	}
 }

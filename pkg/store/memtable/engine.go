@@ -125,7 +125,7 @@ func (e *Engine) expire(table, attribute string, now time.Time, after *row) (las
 	t := e.tables[table]
 	if t != nil {
 		seen := 0
-		t.main.entries.Ascend(entry{hash: after.pk, sort: after.sk, row: after}, func(x entry) bool {
+		t.main.entries.Ascend(entry{after, after.own}, func(x entry) bool {
 			if seen++; expires(x.row, attribute, now) {
 				old = append(old, x.row)
 			}
@@ -148,7 +148,7 @@ func (e *Engine) remove(t *table, attribute string, now time.Time, rows []*row) 
 	e.mu.Lock()
 	defer e.unlock()
 	for _, r := range rows {
-		x, there := t.main.entries.Get(entry{hash: r.pk, sort: r.sk, row: r})
+		x, there := t.main.entries.Get(entry{r, r.own})
 		if there && e.tables[t.name] == t && expires(x.row, attribute, now) {
 			t.index(x.row, nil)
 			e.record(t, Change{Table: t.name, Event: "REMOVE", Old: x.row.item(), Expired: true})
@@ -157,7 +157,7 @@ func (e *Engine) remove(t *table, attribute string, now time.Time, rows []*row) 
 }
 
 func expires(r *row, attribute string, now time.Time) bool {
-	a := attributeOf(r.data, attribute)
+	a, _ := attributeOf(r.data, attribute)
 	at, err := strconv.ParseInt(a.value, 10, 64)
 	return a.tag == tagNumber && err == nil && at < now.Unix()
 }

@@ -10,7 +10,22 @@ import (
 
 // An item is kept packed: the number of its attributes, then each attribute in the order of the names, as its tag, its
 // name and its value. So a table takes little more memory than its data, and an item that changes in nothing is packed
-// as before. Lengths are written as varints.
+// as before. Lengths are written as varints. The length 0, which no name has, stands before the number of a name that
+// most items have.
+
+// names are the names that have a number, which is their place here. A journal has these numbers: names are only added.
+var names = [...]string{"pk", "sk", "kind", "acc", "mode", "ver", "doc", "packed", "ttl", "owner_pk", "owner_sk",
+	"parent_pk", "parent_sk", "due_pk", "due_sk", "f_state", "f_kind", "f_type", "f_factory", "f_object", "f_approval",
+	"f_publish_at", "f_region", "f_status", "f_request", "f_key_id", "f_operation_id", "x_region", "x_request", "x_write"}
+
+// numbers are the numbers of the names.
+var numbers = func() map[string]byte {
+	all := make(map[string]byte, len(names))
+	for i, name := range names {
+		all[name] = byte(i)
+	}
+	return all
+}()
 
 // The tags of attributes. A null and a boolean have no value but their tag.
 const (
@@ -26,15 +41,15 @@ const (
 // EncodeItem returns an item packed. All attributes are of the types that the engine supports.
 func EncodeItem(it map[string]types.AttributeValue) []byte {
 	var space [32]string
-	names := space[:0]
+	sorted := space[:0]
 	length := binary.MaxVarintLen32
 	for name, v := range it {
-		names = append(names, name)
+		sorted = append(sorted, name)
 		length += 1 + 2*binary.MaxVarintLen32 + len(name) + valueSize(v)
 	}
-	slices.Sort(names)
-	out := binary.AppendUvarint(make([]byte, 0, length), uint64(len(names)))
-	for _, name := range names {
+	slices.Sort(sorted)
+	out := binary.AppendUvarint(make([]byte, 0, length), uint64(len(sorted)))
+	for _, name := range sorted {
 		tag, value := byte(tagNull), ""
 		switch v := it[name].(type) {
 		case *types.AttributeValueMemberS:
@@ -42,7 +57,7 @@ func EncodeItem(it map[string]types.AttributeValue) []byte {
 		case *types.AttributeValueMemberN:
 			tag, value = tagNumber, v.Value
 		case *types.AttributeValueMemberB:
-			out = appendPart(appendPart(append(out, tagBinary), name), v.Value)
+			out = appendPart(appendName(append(out, tagBinary), name), v.Value)
 			continue
 		case *types.AttributeValueMemberBOOL:
 			if tag = tagFalse; v.Value {
@@ -53,7 +68,7 @@ func EncodeItem(it map[string]types.AttributeValue) []byte {
 				tag = tagNoNull
 			}
 		}
-		out = appendPart(append(out, tag), name)
+		out = appendName(append(out, tag), name)
 		if tag == tagString || tag == tagNumber {
 			out = appendPart(out, value)
 		}
@@ -61,11 +76,17 @@ func EncodeItem(it map[string]types.AttributeValue) []byte {
 	return out
 }
 
+func appendName(out []byte, name string) []byte {
+	if n, has := numbers[name]; has {
+		return append(out, 0, n)
+	}
+	return appendPart(out, name)
+}
+
 func appendPart[T string | []byte](out []byte, part T) []byte {
 	return append(binary.AppendUvarint(out, uint64(len(part))), part...)
 }
 
-// errPacked reports data that is no packed item.
 var errPacked = errors.New("memtable: the data is no packed item")
 
 // DecodeItem is the reverse of EncodeItem.
@@ -122,6 +143,12 @@ func nextAttribute(data string) (a packedAttribute, rest string, ok bool) {
 	if a.name, rest, ok = nextPart(data[1:]); !ok {
 		return a, "", false
 	}
+	if a.name == "" {
+		if rest == "" || int(rest[0]) >= len(names) {
+			return a, "", false
+		}
+		a.name, rest = names[rest[0]], rest[1:]
+	}
 	if a.tag == tagString || a.tag == tagNumber || a.tag == tagBinary {
 		a.value, rest, ok = nextPart(rest)
 	}
@@ -174,14 +201,14 @@ func packedSize(data string) (int, error) {
 	return bytes, nil
 }
 
-// attributeOf returns an attribute of a packed item, which is valid. It is empty if the item lacks the attribute.
-func attributeOf(data, name string) packedAttribute {
-	_, data, ok := number(data)
-	for ok && data != "" {
-		var a packedAttribute
-		if a, data, ok = nextAttribute(data); ok && a.name == name {
-			return a
+// attributeOf returns an attribute of a packed item, which is valid, and where its value is. It is empty if the item
+// lacks the attribute.
+func attributeOf(data, name string) (a packedAttribute, at int) {
+	_, rest, ok := number(data)
+	for ok && rest != "" {
+		if a, rest, ok = nextAttribute(rest); ok && a.name == name {
+			return a, len(data) - len(rest) - len(a.value)
 		}
 	}
-	return packedAttribute{}
+	return packedAttribute{}, 0
 }

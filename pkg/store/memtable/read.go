@@ -83,7 +83,7 @@ func (e *Engine) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInpu
 			if r == nil {
 				continue
 			}
-			if bytes += r.size; bytes > maxBatchBytes {
+			if bytes += int(r.size); bytes > maxBatchBytes {
 				left.Keys = append(left.Keys, k)
 				continue
 			}
@@ -290,7 +290,7 @@ func (q *query) page(limit *int32, from item) page {
 			held = e.row.item()
 		}
 		p.scannedItems++
-		bytes += e.row.size
+		bytes += int(e.row.size)
 		q.scope.item = held
 		if q.scope.holds(q.filter) {
 			p.items = append(p.items, held)
@@ -307,14 +307,15 @@ func (q *query) page(limit *int32, from item) page {
 // walk calls f with the entries of the query behind a key, which may be empty, until f returns false. It begins at the
 // first of them, however many there are before.
 func (q *query) walk(from item, f func(entry) bool) {
-	begin := entry{hash: q.hash, sort: q.sorts.low, row: &row{}}
+	begin := entryOf(q.hash, q.sorts.low, "", "")
 	each, isEarly, isLate := q.index.entries.Ascend, q.sorts.tooLow, q.sorts.tooHigh
 	if q.backward {
 		each, isEarly, isLate = q.index.entries.Descend, q.sorts.tooHigh, q.sorts.tooLow
-		begin.row.pk = last
-		if begin.sort = q.sorts.high; q.sorts.unbounded {
-			begin.sort = last
+		high := q.sorts.high
+		if q.sorts.unbounded {
+			high = last
 		}
+		begin = entryOf(q.hash, high, last, "")
 	}
 	after := begin
 	if len(from) > 0 {
@@ -325,9 +326,9 @@ func (q *query) walk(from item, f func(entry) bool) {
 	}
 	each(begin, func(e entry) bool {
 		switch {
-		case e.hash != q.hash || isLate(e.sort):
+		case e.hash() != q.hash || isLate(e.sort()):
 			return false
-		case isEarly(e.sort), len(from) > 0 && !before(after, e) && !before(e, after): // from itself
+		case isEarly(e.sort()), len(from) > 0 && !before(after, e) && !before(e, after): // from itself
 			return true
 		}
 		return f(e)
@@ -337,13 +338,13 @@ func (q *query) walk(from item, f func(entry) bool) {
 // place returns the key after which a list continues.
 func (q *query) place(e entry) item {
 	main := q.table.main
-	key := item{main.hash: &types.AttributeValueMemberS{Value: e.row.pk}}
+	key := item{main.hash: &types.AttributeValueMemberS{Value: e.row.pk()}}
 	if main.sort != "" {
-		key[main.sort] = &types.AttributeValueMemberS{Value: e.row.sk}
+		key[main.sort] = &types.AttributeValueMemberS{Value: e.row.sk()}
 	}
-	key[q.index.hash] = &types.AttributeValueMemberS{Value: e.hash}
+	key[q.index.hash] = &types.AttributeValueMemberS{Value: e.hash()}
 	if q.index.sort != "" {
-		key[q.index.sort] = &types.AttributeValueMemberS{Value: e.sort}
+		key[q.index.sort] = &types.AttributeValueMemberS{Value: e.sort()}
 	}
 	return key
 }

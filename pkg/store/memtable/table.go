@@ -1,6 +1,7 @@
 package memtable
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -29,29 +30,61 @@ type index struct {
 
 // entry is the place of a row in an index.
 type entry struct {
-	hash, sort string
-	row        *row
+	row *row
+	key key
 }
 
-// row is an item, packed. It is replaced, never changed. Its texts share the memory of its data.
+func (e entry) hash() string { return e.key.hash(e.row.data) }
+func (e entry) sort() string { return e.key.sort(e.row.data) }
+
+// row is an item, packed. It is replaced, never changed.
 type row struct {
-	data   string
-	pk, sk string // of the table's own key
-	size   int
+	data string
+	own  key // the table's own
+	size uint32
+}
+
+func (r *row) pk() string { return r.own.hash(r.data) }
+func (r *row) sk() string { return r.own.sort(r.data) }
+
+// key is where the data of a row have the two parts of a key. A large table has many keys: texts would take almost
+// three times the memory, and the collector of garbage would follow each of them.
+type key struct {
+	hashAt, sortAt         uint32
+	hashLength, sortLength uint16
+}
+
+func (k key) hash(data string) string { return data[k.hashAt:][:k.hashLength] }
+func (k key) sort(data string) string { return data[k.sortAt:][:k.sortLength] }
+
+// entryOf returns the place of a key. Keys that are stored have at most 2,048 bytes, so that what a call names beyond
+// the length that fits does not change its place among them.
+func entryOf(hash, sort, pk, sk string) entry {
+	for _, text := range []*string{&hash, &sort, &pk, &sk} {
+		*text = (*text)[:min(len(*text), math.MaxUint16)]
+	}
+	at := func(texts ...string) (at uint32) {
+		for _, text := range texts {
+			at += uint32(len(text))
+		}
+		return at
+	}
+	own := key{at(hash, sort), at(hash, sort, pk), uint16(len(pk)), uint16(len(sk))}
+	return entry{&row{data: hash + sort + pk + sk, own: own}, key{0, at(hash), uint16(len(hash)), uint16(len(sort))}}
 }
 
 // before orders the entries of an index. Those with equal keys are in the order of the table's own key.
 func before(a, b entry) bool {
-	if order := strings.Compare(a.hash, b.hash); order != 0 {
+	if order := strings.Compare(a.hash(), b.hash()); order != 0 {
 		return order < 0
 	}
-	if order := strings.Compare(a.sort, b.sort); order != 0 {
+	if order := strings.Compare(a.sort(), b.sort()); order != 0 {
 		return order < 0
 	}
-	if order := strings.Compare(a.row.pk, b.row.pk); order != 0 {
+	if order := strings.Compare(a.row.pk(), b.row.pk()); order != 0 {
 		return order < 0
 	}
-	return a.row.sk < b.row.sk
+	return a.row.sk() < b.row.sk()
 }
 
 // item returns the item of a row, or nil without a row.
@@ -141,20 +174,25 @@ func (x *index) names() []string {
 
 // entry returns the place of a row in the index. It reports false if the row lacks an attribute of the key.
 func (x *index) entry(r *row) (e entry, has bool) {
-	hash := attributeOf(r.data, x.hash)
-	e = entry{hash: hash.value, row: r}
+	k, has := keyOf(r.data, x)
+	return entry{r, k}, has
+}
+
+// keyOf returns where the data of a row have the key of an index. It reports false if they lack a part of it.
+func keyOf(data string, x *index) (k key, has bool) {
+	hash, at := attributeOf(data, x.hash)
+	k.hashAt, k.hashLength = uint32(at), uint16(len(hash.value))
 	if x.sort == "" {
-		return e, hash.tag != 0
+		return k, hash.tag != 0
 	}
-	sort := attributeOf(r.data, x.sort)
-	e.sort = sort.value
-	return e, hash.tag != 0 && sort.tag != 0
+	sort, at := attributeOf(data, x.sort)
+	k.sortAt, k.sortLength = uint32(at), uint16(len(sort.value))
+	return k, hash.tag != 0 && sort.tag != 0
 }
 
 // place returns the place of a key in the index. A key of a secondary index has the attributes of the table's own, too.
 func (x *index) place(t *table, key item) entry {
-	return entry{hash: text(key[x.hash]), sort: text(key[x.sort]),
-		row: &row{pk: text(key[t.main.hash]), sk: text(key[t.main.sort])}}
+	return entryOf(text(key[x.hash]), text(key[x.sort]), text(key[t.main.hash]), text(key[t.main.sort]))
 }
 
 // get returns the row of a key, or nil if there is none.
@@ -181,7 +219,7 @@ func (x *index) replace(old, new *row) {
 	if new != nil {
 		there, has = x.entry(new)
 	}
-	if had && (!has || gone.hash != there.hash || gone.sort != there.sort) {
+	if had && (!has || gone.hash() != there.hash() || gone.sort() != there.sort()) {
 		x.entries.Delete(gone)
 	}
 	if has {
@@ -300,9 +338,6 @@ func (t *table) checkItem(it item) (*version, error) {
 
 // row returns the row of a packed item that is valid.
 func (t *table) row(data string, size int) *row {
-	r := &row{data: data, pk: attributeOf(data, t.main.hash).value, size: size}
-	if t.main.sort != "" {
-		r.sk = attributeOf(data, t.main.sort).value
-	}
-	return r
+	own, _ := keyOf(data, t.main)
+	return &row{data: data, own: own, size: uint32(size)}
 }

@@ -349,7 +349,7 @@ func (e *Engine) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWr
 			reasons[i], canceled = w.reason(befores[i], err), true
 		}
 		if w.newItem != nil && afters[i] != nil {
-			bytes += afters[i].size
+			bytes += int(afters[i].size)
 		}
 	}
 	if canceled {

@@ -24,7 +24,7 @@ function describe(factory: Factory): string {
 function subject(event: Event): string {
   switch (event.type) {
     case "content.generated":
-      return event.data.object.caption;
+      return event.data.object.caption ?? "";
     case "studio.failed":
       return event.data.object.failure?.message ?? "";
     case "api_key.created":

@@ -38,7 +38,7 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	client, err := sdk.New(sdk.WithAPIKey(*key.Secret))
+	client, err := sdk.New(sdk.WithAPIKey(sdk.Value(key.Secret)))
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,8 @@ func work(ctx context.Context, agency, client *sdk.Client, profile string) error
 	if err != nil {
 		return err
 	}
-	fmt.Println(estimate.Credits, *publications[0].Metrics.Likes, items[0].Caption, event.Type)
+	likes := sdk.Value(publications[0].Metrics).Likes
+	fmt.Println(estimate.Credits, sdk.Value(likes), sdk.Value(items[0].Caption), event.Type)
 
 	_, unhooked := client.Webhooks.Delete(ctx, webhook)
 	_, deleted := client.Content.Delete(ctx, item.ID)
@@ -119,7 +120,7 @@ func receive(ctx context.Context, client *sdk.Client, profile string) (<-chan *s
 	if err != nil {
 		return nil, "", err
 	}
-	receiver, err = sdk.NewReceiver(*webhook.Secret)
+	receiver, err = sdk.NewReceiver(sdk.Value(webhook.Secret))
 	return events, webhook.ID, err
 }
 

@@ -60,7 +60,7 @@ func run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		fmt.Println(publication.Platform, *publication.URL)
+		fmt.Println(publication.Platform, contentautomation.Value(publication.URL))
 	}
 	return nil
 }

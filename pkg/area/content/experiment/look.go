@@ -519,11 +519,9 @@ func (w Worker) Look(ctx context.Context, t *task.Run) error {
 		r.Look(all, w.Now())
 		r.Touch(w.Now())
 		if r.State != Running {
-			e, err := event.New(w.Now(), it.Owner, event.ExperimentDecided, r.Experiment, nil)
-			if err != nil {
+			if err := event.Add(tx, w.Now(), it.Owner, event.ExperimentDecided, r.Experiment); err != nil {
 				return err
 			}
-			tx.Create(e, nil)
 		}
 		if r.AutoApply && r.State == Decided {
 			if done, err := w.Apply(ctx, tx, r, it); done || err != nil {

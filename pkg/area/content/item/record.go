@@ -68,7 +68,7 @@ type Outlets struct {
 	// time.
 	Slots           []Slot   `json:"slots_taken,omitempty"`
 	ClaimedAccounts []string `json:"-"`
-	// NotPublished says why automatic publishing has skipped the item, for example "account". It is a value of waits_for.
+	// NotPublished says why automatic publishing has skipped the item: a value of waits_for, for example "account".
 	NotPublished string `json:"stays,omitempty"`
 	// Automatic reports whether its factory published automatically when the item was accepted.
 	Automatic bool `json:"automatic,omitempty"`
@@ -284,9 +284,5 @@ func (r *Record) allFiles() []media.File { return slices.Concat(r.Files, r.Attem
 func (r *Record) Notify(tx *store.Tx, o tenant.Owner, t event.Type) error {
 	shown := r.Public()
 	shown.Media, shown.Previews = []media.View{}, []Preview{}
-	e, err := event.New(r.Item.UpdatedAt.Time, o, t, shown, r.allFiles())
-	if err == nil {
-		tx.Create(e, nil)
-	}
-	return err
+	return event.Add(tx, r.Item.UpdatedAt.Time, o, t, shown, r.allFiles()...)
 }

@@ -215,11 +215,9 @@ func (w *Worker) altered(tx *store.Tx, o tenant.Owner, r *item.Record, pub *item
 		if err != nil {
 			return err
 		}
-		e, err := event.New(now, o, event.PublicationDeleted, post, nil)
-		if err != nil {
+		if err := event.Add(tx, now, o, event.PublicationDeleted, post); err != nil {
 			return err
 		}
-		tx.Create(e, nil)
 	case pub.Posted != nil:
 		content := *pub.Posted
 		content.Text = resource.Text(*done.Text)

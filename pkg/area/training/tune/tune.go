@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/bedrock"
-	"github.com/aws/aws-sdk-go-v2/service/bedrock/types"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/wire"
@@ -27,28 +25,10 @@ type Config struct {
 	AWS aws.Config
 	// Fakes is the address of the fakes of all providers. If it is empty, calls go to Bedrock itself.
 	Fakes string
-	// Client makes the calls. If it is nil, the client of AWS does.
+	// Client makes the calls. If it is nil, they go to AWS.
 	Client Client
 	// Bucket holds the samples, and Role is the ARN of the role by which Bedrock reads them.
 	Bucket, Role string
-}
-
-// Client makes the calls of Bedrock's API that the trainer needs. *bedrock.Client does.
-type Client interface {
-	CreateModelCustomizationJob(context.Context, *bedrock.CreateModelCustomizationJobInput,
-		...func(*bedrock.Options)) (*bedrock.CreateModelCustomizationJobOutput, error)
-	GetModelCustomizationJob(context.Context, *bedrock.GetModelCustomizationJobInput,
-		...func(*bedrock.Options)) (*bedrock.GetModelCustomizationJobOutput, error)
-	StopModelCustomizationJob(context.Context, *bedrock.StopModelCustomizationJobInput,
-		...func(*bedrock.Options)) (*bedrock.StopModelCustomizationJobOutput, error)
-	CreateCustomModelDeployment(context.Context, *bedrock.CreateCustomModelDeploymentInput,
-		...func(*bedrock.Options)) (*bedrock.CreateCustomModelDeploymentOutput, error)
-	GetCustomModelDeployment(context.Context, *bedrock.GetCustomModelDeploymentInput,
-		...func(*bedrock.Options)) (*bedrock.GetCustomModelDeploymentOutput, error)
-	DeleteCustomModelDeployment(context.Context, *bedrock.DeleteCustomModelDeploymentInput,
-		...func(*bedrock.Options)) (*bedrock.DeleteCustomModelDeploymentOutput, error)
-	DeleteCustomModel(context.Context, *bedrock.DeleteCustomModelInput,
-		...func(*bedrock.Options)) (*bedrock.DeleteCustomModelOutput, error)
 }
 
 // Trainer trains models with Bedrock.
@@ -66,7 +46,7 @@ func New(cfg Config) *Trainer {
 		if cfg.Fakes != "" {
 			endpoint = cfg.Fakes + "/bedrock"
 		}
-		cfg.Client = bedrock.NewFromConfig(wire.AWSConfig(cfg.AWS, endpoint))
+		cfg.Client = newClient(cfg.AWS, endpoint)
 	}
 	return &Trainer{cfg.Client, cfg.Bucket, cfg.Role}
 }
@@ -102,15 +82,10 @@ func is(err error, code string) bool {
 // forgotten, the name of the job is taken, which means that the training has begun.
 func (t *Trainer) Begin(ctx context.Context, o training.Order) error {
 	err := call(ctx, "CreateModelCustomizationJob", func(ctx context.Context) error {
-		_, err := t.client.CreateModelCustomizationJob(ctx, &bedrock.CreateModelCustomizationJobInput{
-			JobName: &o.Name, CustomModelName: &o.Name, ClientRequestToken: &o.Name,
-			BaseModelIdentifier: &o.Model, CustomizationType: types.CustomizationTypeFineTuning,
-			HyperParameters:    o.Parameters,
-			RoleArn:            &t.role,
-			TrainingDataConfig: &types.TrainingDataConfig{S3Uri: t.at(o.Samples)},
-			OutputDataConfig:   &types.OutputDataConfig{S3Uri: t.at(o.Output)},
+		return t.client.CreateModelCustomizationJob(ctx, NewJob{
+			Name: o.Name, ModelName: o.Name, Token: o.Name, Model: o.Model, CustomizationType: fineTuning,
+			HyperParameters: o.Parameters, Role: t.role, Samples: t.at(o.Samples), Output: t.at(o.Output),
 		})
-		return err
 	})
 	if is(err, conflict) {
 		return nil
@@ -119,7 +94,7 @@ func (t *Trainer) Begin(ctx context.Context, o training.Order) error {
 }
 
 // at is the address of a key in the bucket.
-func (t *Trainer) at(key string) *string { return aws.String("s3://" + t.bucket + "/" + key) }
+func (t *Trainer) at(key string) Place { return Place{"s3://" + t.bucket + "/" + key} }
 
 // Find implements training.Trainer.
 func (t *Trainer) Find(ctx context.Context, name string) (s training.Status, err error) {
@@ -128,37 +103,34 @@ func (t *Trainer) Find(ctx context.Context, name string) (s training.Status, err
 		return s, err
 	}
 	switch out.Status {
-	case types.ModelCustomizationJobStatusCompleted:
-		s.Progress, s.Model = 100, aws.ToString(out.OutputModelArn)
+	case JobCompleted:
+		s.Progress, s.Model = 100, out.Model
 		if s.Model == "" {
 			return s, wire.AWSCall{Name: "bedrock: GetModelCustomizationJob"}.Garbled(
 				errors.New("a completed job has no model"))
 		}
-	case types.ModelCustomizationJobStatusFailed, types.ModelCustomizationJobStatusStopping,
-		types.ModelCustomizationJobStatusStopped:
-		s.Failure = fmt.Sprintf("the job is %s: %s", out.Status, aws.ToString(out.FailureMessage))
+	case JobFailed, JobStopping, JobStopped:
+		s.Failure = fmt.Sprintf("the job is %s: %s", out.Status, out.FailureMessage)
 	default:
-		s.Progress = progress(out.StatusDetails)
+		s.Progress = progress(out)
 	}
 	return s, nil
 }
 
-func (t *Trainer) job(ctx context.Context, name string) (out *bedrock.GetModelCustomizationJobOutput, err error) {
+func (t *Trainer) job(ctx context.Context, name string) (out Job, err error) {
 	err = call(ctx, "GetModelCustomizationJob", func(ctx context.Context) (err error) {
-		out, err = t.client.GetModelCustomizationJob(ctx, &bedrock.GetModelCustomizationJobInput{JobIdentifier: &name})
+		out, err = t.client.GetModelCustomizationJob(ctx, name)
 		return err
 	})
 	return out, err
 }
 
 // progress returns the progress of a running job, estimated from its phase.
-func progress(d *types.StatusDetails) int {
-	switch {
-	case d == nil:
-		return 0
-	case d.DataProcessingDetails != nil && d.DataProcessingDetails.Status == types.JobStatusDetailsCompleted:
+func progress(j Job) int {
+	switch JobCompleted {
+	case j.Phases.DataProcessing.Status:
 		return 30
-	case d.ValidationDetails != nil && d.ValidationDetails.Status == types.JobStatusDetailsCompleted:
+	case j.Phases.Validation.Status:
 		return 10
 	}
 	return 0
@@ -169,33 +141,28 @@ func (t *Trainer) Deploy(ctx context.Context, name, model string) (endpoint stri
 	out, err := t.deployment(ctx, name)
 	if is(err, missing) {
 		return "", call(ctx, "CreateCustomModelDeployment", func(ctx context.Context) error {
-			_, err := t.client.CreateCustomModelDeployment(ctx, &bedrock.CreateCustomModelDeploymentInput{
-				ModelArn: &model, ModelDeploymentName: &name, ClientRequestToken: &name,
-			})
-			return err
+			return t.client.CreateCustomModelDeployment(ctx, NewDeployment{Model: model, Name: name, Token: name})
 		})
 	}
 	if err != nil {
 		return "", err
 	}
 	switch out.Status {
-	case types.CustomModelDeploymentStatusActive:
-		return aws.ToString(out.CustomModelDeploymentArn), nil
-	case types.CustomModelDeploymentStatusFailed:
+	case DeploymentActive:
+		return out.ARN, nil
+	case DeploymentFailed:
 		return "", &provider.Error{
 			Kind: provider.Rejected, Code: "deployment_failed",
 			Message: "The provider could not deploy the trained model.",
-			Cause:   errors.New(aws.ToString(out.FailureMessage)),
+			Cause:   errors.New(out.FailureMessage),
 		}
 	}
 	return "", nil
 }
 
-func (t *Trainer) deployment(ctx context.Context,
-	name string) (out *bedrock.GetCustomModelDeploymentOutput, err error) {
+func (t *Trainer) deployment(ctx context.Context, name string) (out Deployment, err error) {
 	err = call(ctx, "GetCustomModelDeployment", func(ctx context.Context) (err error) {
-		out, err = t.client.GetCustomModelDeployment(ctx,
-			&bedrock.GetCustomModelDeploymentInput{CustomModelDeploymentIdentifier: &name})
+		out, err = t.client.GetCustomModelDeployment(ctx, name)
 		return err
 	})
 	return out, err
@@ -209,28 +176,23 @@ func (t *Trainer) Remove(ctx context.Context, name string) (gone bool, err error
 		return true, nil
 	case err != nil:
 		return false, err
-	case running.Status == types.ModelCustomizationJobStatusStopping:
+	case running.Status == JobStopping:
 		return false, nil
-	case running.Status == types.ModelCustomizationJobStatusInProgress:
+	case running.Status == JobInProgress:
 		return false, except(conflict, call(ctx, "StopModelCustomizationJob", func(ctx context.Context) error {
-			_, err := t.client.StopModelCustomizationJob(ctx,
-				&bedrock.StopModelCustomizationJobInput{JobIdentifier: &name})
-			return err
+			return t.client.StopModelCustomizationJob(ctx, name)
 		}))
-	case running.Status != types.ModelCustomizationJobStatusCompleted:
+	case running.Status != JobCompleted:
 		return true, nil // no model was made
 	}
 	err = call(ctx, "DeleteCustomModelDeployment", func(ctx context.Context) error {
-		_, err := t.client.DeleteCustomModelDeployment(ctx,
-			&bedrock.DeleteCustomModelDeploymentInput{CustomModelDeploymentIdentifier: &name})
-		return err
+		return t.client.DeleteCustomModelDeployment(ctx, name)
 	})
 	if !is(err, missing) {
 		return false, except(conflict, err)
 	}
 	err = call(ctx, "DeleteCustomModel", func(ctx context.Context) error {
-		_, err := t.client.DeleteCustomModel(ctx, &bedrock.DeleteCustomModelInput{ModelIdentifier: &name})
-		return err
+		return t.client.DeleteCustomModel(ctx, name)
 	})
 	if is(err, missing) {
 		return true, nil

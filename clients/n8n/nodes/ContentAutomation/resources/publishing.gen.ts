@@ -14,7 +14,7 @@ export const publishingDescription: INodeProperties[] = [
         name: 'Bulk',
         value: 'bulk',
         action: 'Approve',
-        description: 'Approves, schedules, publishes or unschedules up to 100 content items, by the rules and with the events of the operations for one item',
+        description: 'Changes up to 100 content items, by the rules and with the events of the operations for one item',
         routing: { request: { method: 'POST', url: '/v1/publishing/bulk' } },
       },
       {
@@ -59,9 +59,10 @@ export const publishingDescription: INodeProperties[] = [
       { name: 'Publish', value: 'publish' },
       { name: 'Schedule', value: 'schedule' },
       { name: 'Unschedule', value: 'unschedule' },
+      { name: 'Withdraw', value: 'withdraw' },
     ],
     default: 'approve',
-    description: 'What is done with each item, as by the operation for one item: approve as approveContentItem, schedule as scheduleContentItem, publish as publishContentItem, and unschedule as scheduleContentItem with publish_at null',
+    description: 'What is done with each item, as by the operation for one item: approve as approveContentItem, schedule as scheduleContentItem, publish as publishContentItem, unschedule as scheduleContentItem with publish_at null. withdraw takes your last decision back.',
     routing: { send: { type: 'body', property: 'action' } },
   },
   {
@@ -103,7 +104,7 @@ export const publishingDescription: INodeProperties[] = [
         name: 'items',
         type: 'json',
         default: '[]',
-        description: 'Content items with what differs for each. Send them, content_item_ids or content_plan_id. Members: content_item_id (required), publish_at, social_account_ids, options, sandbox.',
+        description: 'Content items with what differs for each. Send them, content_item_ids or content_plan_id. Members: content_item_id (required), version, publish_at, social_account_ids, options, sandbox.',
         routing: { send: { type: 'body', property: 'items', preSend: [json('items')] } },
       },
       {

@@ -1,0 +1,318 @@
+package feed
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"html"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/content-automation/api/pkg/base/text"
+	"github.com/content-automation/api/pkg/record/resource"
+)
+
+// raw is a row as its feed writes it: texts by the names of Google's product data specification.
+type raw struct {
+	number int
+	values map[string]string
+	photos []string
+	// names are what the feed calls members, where that is another name.
+	names map[string]string
+	// attributes are properties of the product by their names, in the order of order.
+	attributes map[string]string
+	order      []string
+}
+
+func newRaw(number int) *raw {
+	return &raw{number: number, values: map[string]string{}, attributes: map[string]string{}}
+}
+
+// set sets a member that has no value yet.
+func (w *raw) set(name, value string) {
+	if value = strings.TrimSpace(value); value != "" && w.values[name] == "" {
+		w.values[name] = value
+	}
+}
+
+// property sets a property of the product.
+func (w *raw) property(name, value string) {
+	name, value = oneLine(name, resource.MaxPairName), oneLine(value, resource.MaxPairLength)
+	if _, known := w.attributes[name]; name == "" || value == "" || known || len(w.order) == resource.MaxPairs {
+		return
+	}
+	w.attributes[name] = value
+	w.order = append(w.order, name)
+}
+
+// The names of members, as Google's product data specification has them.
+const (
+	memberID          = "id"
+	memberTitle       = "title"
+	memberDescription = "description"
+	memberLink        = "link"
+	memberPrice       = "price"
+	memberCurrency    = "currency"
+	memberSale        = "sale_price"
+	memberPeriod      = "sale_price_effective_date"
+	memberFrom        = "sale_from"
+	memberUntil       = "sale_until"
+	memberStock       = "availability"
+	memberPhoto       = "image_link"
+	memberPhotos      = "additional_image_link"
+	memberGroup       = "item_group_id"
+)
+
+// properties are the members that become attributes of a product.
+var properties = []string{"color", "size", "material", "pattern", "gender", "age_group", "brand", "condition",
+	"size_type", "size_system", "gtin", "mpn", "product_type"}
+
+// member returns the name of a member in the feed.
+func (w *raw) member(name string) string {
+	if own := w.names[name]; own != "" {
+		return own
+	}
+	return name
+}
+
+// refusal is an error of a member.
+type refusal struct{ member, reason string }
+
+func (r *refusal) Error() string { return r.member + " " + r.reason }
+
+func (w *raw) refuse(name, format string, args ...any) error {
+	return &refusal{w.member(name), fmt.Sprintf(format, args...)}
+}
+
+// row counts a row, and passes it on.
+func (p *parser) row(w *raw) error {
+	if p.rows++; p.rows > MaxRows {
+		return fault("The feed has more than %d rows.", MaxRows)
+	}
+	r, err := p.rowOf(w)
+	if refused, ok := err.(*refusal); ok {
+		return p.take(Row{Number: w.number, ID: r.ID}, &Refusal{w.number, refused.member, refused.reason})
+	}
+	if err != nil {
+		return err
+	}
+	return p.take(r, nil)
+}
+
+// rowOf reads the members of a row.
+func (p *parser) rowOf(w *raw) (r Row, err error) {
+	v := w.values
+	r = Row{Number: w.number, Group: oneLine(v[memberGroup], 64)}
+	for name, value := range v {
+		if strings.ContainsRune(value, unicode.ReplacementChar) {
+			return r, w.refuse(name, "has a character that cannot be read. Write the feed in UTF-8")
+		}
+	}
+	id := v[memberID]
+	switch {
+	case id == "":
+		return r, w.refuse(memberID, "is missing")
+	case utf8.RuneCountInString(id) > 64 || strings.ContainsFunc(id, unicode.IsControl):
+		return r, w.refuse(memberID, "is %.80q. An id has up to 64 characters, and no control characters", id)
+	}
+	key := keyOf(id)
+	if other, twice := p.seen[key]; twice {
+		return r, w.refuse(memberID, "is %q, as in row %d. Give each product an id of its own", id, other)
+	}
+	p.seen[key], r.ID = int32(w.number), id
+	if r.Name = text.ClipLetters(oneLine(Plain(v[memberTitle]), 1000), 200); resource.IsBlank(r.Name) {
+		return r, w.refuse(memberTitle, "is missing")
+	}
+	r.Description = text.ClipLetters(Plain(v[memberDescription]), 5000)
+	if r.URL, err = address(v[memberLink]); err != nil {
+		return r, w.refuse(memberLink, "%s", err)
+	}
+	if r.Stock, err = stockOf(v[memberStock]); err != nil {
+		return r, w.refuse(memberStock, "%s", err)
+	}
+	if err := p.prices(w, &r); err != nil {
+		return r, err
+	}
+	return r, w.rest(&r)
+}
+
+// prices reads the price of a row and its sale.
+func (p *parser) prices(w *raw, r *Row) (err error) {
+	v, currency := w.values, p.Currency
+	if v[memberCurrency] != "" {
+		currency = v[memberCurrency]
+	}
+	if v[memberPrice] == "" {
+		return w.refuse(memberPrice, "is missing")
+	}
+	if r.Price, err = priceOf(v[memberPrice], currency); err != nil {
+		return w.refuse(memberPrice, "%s", err)
+	}
+	if r.Price.Amount == 0 {
+		return w.refuse(memberPrice, "is 0")
+	}
+	if v[memberSale] == "" {
+		return nil
+	}
+	sale := Sale{}
+	if sale.Price, err = priceOf(v[memberSale], r.Price.Currency); err != nil {
+		return w.refuse(memberSale, "%s", err)
+	}
+	if sale.From, sale.Until, err = periodOf(v[memberPeriod], p.Zone); err != nil {
+		return w.refuse(memberPeriod, "%s", err)
+	}
+	for _, end := range []struct {
+		name string
+		at   *Sale
+	}{{memberFrom, &sale}, {memberUntil, &sale}} {
+		if v[end.name] == "" {
+			continue
+		}
+		at, err := timeOf(v[end.name], p.Zone, end.name == memberUntil)
+		if err != nil {
+			return w.refuse(end.name, "%s", err)
+		}
+		if end.name == memberFrom {
+			sale.From = at
+		} else {
+			sale.Until = at
+		}
+	}
+	switch {
+	case sale.Price == r.Price, sale.Price.Amount == 0:
+		return nil // many shops write the price into both, or 0 for none
+	case sale.Price.Currency != r.Price.Currency:
+		return w.refuse(memberSale, "is in %s, and the price in %s", sale.Price.Currency, r.Price.Currency)
+	case sale.Price.Amount > r.Price.Amount:
+		return w.refuse(memberSale, "is above the price. A sale lowers the price")
+	}
+	r.Sale = &sale
+	return nil
+}
+
+// rest reads the photos and the attributes of a row.
+func (w *raw) rest(r *Row) error {
+	for i, photo := range append([]string{w.values[memberPhoto]}, w.photos...) {
+		name := memberPhotos
+		if i == 0 {
+			name = memberPhoto
+		}
+		at, err := address(photo)
+		switch {
+		case err != nil:
+			return w.refuse(name, "%s", err)
+		case at == "" || len(r.Photos) == maxPhotos:
+			continue
+		}
+		// Photos are fetched by https alone, which the servers of nearly all shops speak.
+		if rest, plain := strings.CutPrefix(at, "http://"); plain {
+			at = "https://" + rest
+		}
+		if !slices.Contains(r.Photos, at) {
+			r.Photos = append(r.Photos, at)
+		}
+	}
+	for _, name := range properties {
+		w.property(name, w.values[name])
+	}
+	if len(w.attributes) > 0 {
+		r.Attributes = w.attributes
+	}
+	return nil
+}
+
+// maxPhotos is the number of photos that a product has.
+const maxPhotos = 10
+
+// keyOf returns a short hash of an id.
+func keyOf(id string) (key [8]byte) {
+	sum := sha256.Sum256([]byte(id))
+	copy(key[:], sum[:])
+	return key
+}
+
+// Key returns a short hash of the id of a row, by which many ids can be held.
+func Key(id string) [8]byte { return keyOf(id) }
+
+// address returns an http or https URL, with its spaces encoded, or an empty text for none.
+func address(raw string) (string, error) {
+	raw = strings.TrimSpace(html.UnescapeString(raw))
+	if raw == "" {
+		return "", nil
+	}
+	raw = strings.ReplaceAll(raw, " ", "%20")
+	u, err := url.Parse(raw)
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.User != nil {
+		return "", fmt.Errorf("is %.80q, which is no http or https URL", raw)
+	}
+	if raw = u.String(); len(raw) > 2048 {
+		return "", fmt.Errorf("has %d characters. An address has up to 2,048", len(raw))
+	}
+	return raw, nil
+}
+
+// stocks are the words for a stock.
+var stocks = map[string]Stock{"": InStock, "in_stock": InStock, "instock": InStock, "available": InStock,
+	"true": InStock, "yes": InStock, "1": InStock, "out_of_stock": OutOfStock, "outofstock": OutOfStock,
+	"sold_out": OutOfStock, "false": OutOfStock, "no": OutOfStock, "0": OutOfStock, "preorder": Preorder,
+	"pre_order": Preorder, "backorder": Backorder, "back_order": Backorder}
+
+// stockOf reads a stock, also as schema.org writes it.
+func stockOf(word string) (Stock, error) {
+	plain := strings.ToLower(strings.TrimSpace(word))
+	for _, prefix := range []string{"https://schema.org/", "http://schema.org/"} {
+		plain = strings.TrimPrefix(plain, prefix)
+	}
+	s, ok := stocks[strings.NewReplacer(" ", "_", "-", "_").Replace(plain)]
+	if !ok {
+		return s, fmt.Errorf("is %.40q. Write in_stock, out_of_stock, preorder or backorder", word)
+	}
+	return s, nil
+}
+
+var (
+	dropped = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?is)<(?:script|style)\b.*?</(?:script|style)\s*>|<!--.*?-->`)
+	})
+	broken = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)</?(?:p|br|div|li|tr|h[1-6]|ul|ol|hr)\b[^<>]*>`)
+	})
+	tags = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)</?(?:p|br|div|span|b|i|u|s|a|h[1-6]|ul|ol|li|strong|em|table|tbody|thead|tr|td|` +
+			`th|img|font|hr|sup|sub|small|big|center|video|iframe)\b[^<>]*>`)
+	})
+)
+
+// Plain makes a plain text of one with HTML: without tags, with lines for paragraphs.
+func Plain(text string) string {
+	if strings.ContainsAny(text, "<&") {
+		text = dropped().ReplaceAllString(text, "")
+		text = broken().ReplaceAllString(text, "\n")
+		text = html.UnescapeString(tags().ReplaceAllString(text, ""))
+	}
+	lines := strings.FieldsFunc(strings.Map(func(r rune) rune {
+		switch r = plainSpace(r); {
+		case r == '\r':
+			return '\n'
+		case unicode.IsControl(r) && r != '\n':
+			return -1
+		}
+		return r
+	}, text), func(r rune) bool { return r == '\n' })
+	kept := lines[:0]
+	for _, line := range lines {
+		if line = strings.TrimSpace(line); line != "" {
+			kept = append(kept, line)
+		}
+	}
+	return strings.Join(kept, "\n")
+}
+
+// oneLine puts a text on one line of at most n characters.
+func oneLine(line string, n int) string {
+	return text.ClipLetters(strings.Join(strings.Fields(Plain(line)), " "), n)
+}

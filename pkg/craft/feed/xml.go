@@ -1,0 +1,277 @@
+package feed
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/content-automation/api/pkg/base/budget"
+)
+
+// node is an element of XML with what is in it.
+type node struct {
+	name     xml.Name
+	attrs    []xml.Attr
+	text     strings.Builder
+	children []*node
+}
+
+// attr returns an attribute.
+func (n *node) attr(name string) string {
+	for _, a := range n.attrs {
+		if a.Name.Local == name {
+			return a.Value
+		}
+	}
+	return ""
+}
+
+// child returns the text of the first child with a name.
+func (n *node) child(name string) string {
+	for _, c := range n.children {
+		if c.name.Local == name {
+			return c.text.String()
+		}
+	}
+	return ""
+}
+
+// all returns the text of an element and of those in it, as HTML may be in XML without being quoted.
+func (n *node) all() string {
+	if len(n.children) == 0 {
+		return n.text.String()
+	}
+	var b strings.Builder
+	b.WriteString(n.text.String())
+	for _, c := range n.children {
+		b.WriteString("\n" + c.all())
+	}
+	return b.String()
+}
+
+// elements reads the elements of a feed one by one.
+type elements struct {
+	*xml.Decoder
+	tokens *budget.Tokens
+	meter  *budget.Meter
+	begin  int64 // the place of the element that is held
+}
+
+func (p *parser) elements(tokens *budget.Tokens) *elements {
+	d := xml.NewDecoder(tokens)
+	d.Entity = xml.HTMLEntity
+	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil } // decoded has done it
+	return &elements{Decoder: d, tokens: tokens, meter: p.meter}
+}
+
+// token returns the next token. A document type may not define entities, which unfold into more than was sent.
+func (e *elements) token() (xml.Token, error) {
+	token, err := e.Token()
+	e.tokens.Ended(e.InputOffset())
+	var syntax *xml.SyntaxError
+	if errors.As(err, &syntax) {
+		return nil, fault("Line %d of the feed is no XML: %s.", syntax.Line, syntax.Msg)
+	}
+	if err != nil {
+		return nil, err
+	}
+	switch t := token.(type) {
+	case xml.Directive:
+		if strings.Contains(string(t), "ENTITY") {
+			return nil, fault("The feed defines entities of its own in its document type. Write the characters themselves.")
+		}
+	case xml.StartElement:
+		err = e.meter.Enter()
+	case xml.EndElement:
+		e.meter.Leave()
+	}
+	return token, err
+}
+
+// element reads the rest of an element.
+func (e *elements) element(start xml.StartElement) (*node, error) {
+	n := &node{name: start.Name, attrs: start.Copy().Attr}
+	for {
+		token, err := e.token()
+		if err != nil {
+			return nil, err
+		}
+		if e.InputOffset()-e.begin > maxRecord {
+			line, _ := e.InputPos()
+			return nil, fault("The element that ends behind line %d has more than %d KB.", line, maxRecord>>10)
+		}
+		switch t := token.(type) {
+		case xml.StartElement:
+			c, err := e.element(t)
+			if err != nil {
+				return nil, err
+			}
+			n.children = append(n.children, c)
+		case xml.CharData:
+			n.text.Write(t)
+		case xml.EndElement:
+			return n, nil
+		}
+	}
+}
+
+// each passes the elements with some names on, wherever they are. The first element has one of the names of roots.
+func (e *elements) each(roots string, names map[string]func(*node) error) error {
+	first := true
+	for {
+		token, err := e.token()
+		if err == io.EOF {
+			if first {
+				return fault("The feed has no XML in it.")
+			}
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		start, ok := token.(xml.StartElement)
+		if !ok {
+			continue
+		}
+		if first && !strings.Contains(" "+roots+" ", " "+start.Name.Local+" ") {
+			return fault("The first element of the feed is %.40s, not %s. Is the format right, and the address that of a "+
+				"feed?", start.Name.Local, strings.ReplaceAll(roots, " ", " or "))
+		}
+		first = false
+		take := names[start.Name.Local]
+		if take == nil {
+			continue
+		}
+		e.begin = e.InputOffset()
+		n, err := e.element(start)
+		if err == nil {
+			err = take(n)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// google reads RSS 2.0 or Atom with the elements of Google's product data specification.
+func (p *parser) google(tokens *budget.Tokens) error {
+	number := 0
+	item := func(n *node) error {
+		number++
+		w := newRaw(number)
+		w.google(n)
+		return p.row(w)
+	}
+	return p.elements(tokens).each("rss feed RDF", map[string]func(*node) error{"item": item, "entry": item})
+}
+
+// googleSpace reports whether a name is one of Google's, with its space declared or not.
+func googleSpace(name xml.Name) bool {
+	return name.Space == "g" || strings.HasPrefix(name.Space, "http://base.google.com/ns/1.0") ||
+		strings.HasPrefix(name.Space, "https://base.google.com/ns/1.0")
+}
+
+// google reads an item. Only its own elements count: g:shipping has a g:price, too.
+func (w *raw) google(n *node) {
+	var plain []*node
+	for _, c := range n.children {
+		if googleSpace(c.name) {
+			w.element(c)
+		} else {
+			plain = append(plain, c)
+		}
+	}
+	for _, c := range plain {
+		w.element(c)
+	}
+}
+
+func (w *raw) element(c *node) {
+	switch name := memberOf(c.name.Local); {
+	case name == memberPhotos:
+		w.photos = append(w.photos, strings.TrimSpace(c.text.String()))
+	case name == memberLink && c.attr("href") != "":
+		if rel := c.attr("rel"); rel == "" || rel == "alternate" {
+			w.set(name, c.attr("href"))
+		}
+	case name == "product_detail":
+		w.property(c.child("attribute_name"), c.child("attribute_value"))
+	case name == memberTitle || name == memberDescription:
+		w.set(name, c.all())
+	case name == "summary" || name == "content":
+		w.set(memberDescription, c.all())
+	case members[name] && name != memberAmount && len(c.children) == 0:
+		w.set(name, c.text.String())
+	}
+}
+
+// yml reads a feed of Yandex Market.
+func (p *parser) yml(tokens *budget.Tokens) error {
+	number, categories := 0, map[string]string{}
+	const mostCategories = 20_000
+	return p.elements(tokens).each("yml_catalog", map[string]func(*node) error{
+		"category": func(n *node) error {
+			if len(categories) < mostCategories {
+				categories[n.attr("id")] = oneLine(n.text.String(), 200)
+			}
+			return nil
+		},
+		"offer": func(n *node) error {
+			number++
+			w := newRaw(number)
+			w.names = map[string]string{memberTitle: "name", memberLink: "url", memberCurrency: "currencyId",
+				memberSale: "price", memberPhoto: "picture", memberPhotos: "picture", memberStock: "available",
+				memberGroup: "group_id"}
+			w.offer(n, categories)
+			return p.row(w)
+		},
+	})
+}
+
+// offer reads an offer: the price is what it costs now, and oldprice what it cost before the sale.
+func (w *raw) offer(n *node, categories map[string]string) {
+	w.set(memberID, n.attr("id"))
+	w.set(memberGroup, n.attr("group_id"))
+	w.set(memberStock, n.attr("available"))
+	w.set(memberTitle, n.child("name"))
+	if w.values[memberTitle] == "" { // of the type vendor.model
+		w.set(memberTitle, strings.Join([]string{n.child("typePrefix"), n.child("vendor"), n.child("model")}, " "))
+	}
+	w.set(memberLink, n.child("url"))
+	w.set(memberCurrency, n.child("currencyId"))
+	w.set(memberPrice, n.child("price"))
+	if old := n.child("oldprice"); strings.TrimSpace(old) != "" {
+		price, err := priceOf(w.values[memberPrice], "EUR")
+		before, oldErr := priceOf(old, "EUR")
+		if err == nil && oldErr == nil && before.Amount > price.Amount {
+			w.set(memberSale, w.values[memberPrice])
+			w.values[memberPrice] = strings.TrimSpace(old)
+			w.names[memberPrice] = "oldprice"
+		}
+	}
+	for _, c := range n.children {
+		switch c.name.Local {
+		case "picture":
+			if w.values[memberPhoto] == "" {
+				w.set(memberPhoto, c.text.String())
+			} else {
+				w.photos = append(w.photos, strings.TrimSpace(c.text.String()))
+			}
+		case "description":
+			w.set(memberDescription, c.all())
+		case "param":
+			value := strings.TrimSpace(c.text.String())
+			if unit := c.attr("unit"); unit != "" && value != "" {
+				value += " " + unit
+			}
+			w.property(c.attr("name"), value)
+		case "vendor":
+			w.set("brand", c.text.String())
+		case "barcode":
+			w.set("gtin", c.text.String())
+		case "categoryId":
+			w.set("product_type", categories[strings.TrimSpace(c.text.String())])
+		}
+	}
+}
