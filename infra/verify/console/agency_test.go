@@ -319,9 +319,10 @@ func TestTheCountOfAResendIsTrue(t *testing.T) {
 		t.Errorf("the count is %v: %s", counted, form.main())
 	}
 	b.get("/settings").shows(t, "fails since", "See the answer", "Events that wait: 3")
+	b.get(path+"?done=replay").shows(t, "data-polled=")
 	receiver.broken.Store(false)
 	before, _ := receiver.arrived()
-	b.post(path+"/replay", url.Values{"period": {"failing"}, "opened": {form.field("opened")}}).shows(t, "data-polled=")
+	b.post(path+"/replay", url.Values{"period": {"failing"}, "opened": {form.field("opened")}}).shows(t, "are sent again")
 	poll.Until(t, "they arrive", func() bool {
 		return strings.Contains(b.get(path).body, "In 24 hours: delivered 3, not delivered 0")
 	})

@@ -118,7 +118,7 @@ func TestCallsByFactoryAndKind(t *testing.T) {
 		t.Errorf("%s", csv.body)
 	}
 	poll.Until(t, "the kinds are counted", func() bool {
-		return strings.Contains(b.get("/settings/usage?requests=kind").main(), `<span class="truncate">Carousel</span>`)
+		return strings.Contains(b.get("/settings/usage?requests=kind").main(), `<span class="truncate" dir="auto">Carousel</span>`)
 	})
 }
 
