@@ -53,7 +53,9 @@ func TestAnAgencyInChromium(t *testing.T) {
 	if err := s.InviteUsers(t.Context(), tenant.Account(s.Account)); err != nil {
 		t.Fatal(err)
 	}
-	later := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { s.clock.advance(time.Minute) }))
+	later := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		s.clock.advance(time.Minute)
+	}))
 	defer later.Close()
 	s.inChromium(t, "agency.mjs", []string{"/settings", "/settings/approvals", "/settings/content-items",
 		"/settings/calendar", "/settings/search?q=coffee", "/settings/content-items/" + planned}, map[string]any{

@@ -269,3 +269,65 @@ func TestManyFactories(t *testing.T) {
 	b.get("/settings/approvals?factory_id=Store+1+Hamburg").hides(t, "A new roast")
 	b.get("/settings/calendar?factory_id=no+such+store").shows(t, "Calendar")
 }
+
+// A form that was sent when the sign-in was too long ago is kept, and sent after the next one. It is nobody else's.
+func TestAFormWaitsForTheSignIn(t *testing.T) {
+	s := start(t)
+	b := s.signedIn(t, "owner")
+	s.clock.advance(16 * time.Minute)
+	asked := b.post("/settings/webhooks", url.Values{"url": {"http://127.0.0.1:9/hook"}, "description": {"CRM"},
+		"event_types": {"content.*"}})
+	asked.shows(t, "Confirm that it is you", "you go on with what you have typed")
+	link := regexp.MustCompile(`return=([^"&]+)`).FindStringSubmatch(asked.body)
+	back, err := url.QueryUnescape(link[1])
+	if err != nil || !strings.HasPrefix(back, "/settings/continue?form=") {
+		t.Fatalf("it leads to %s", back)
+	}
+	if p := s.signedIn(t, "developer").get(back); p.status != http.StatusNotFound {
+		t.Errorf("another person: %d", p.status)
+	}
+	b = s.signedIn(t, "owner")
+	kept := b.get(back)
+	kept.shows(t, `action="/settings/webhooks"`, `name="url" value="http://127.0.0.1:9/hook"`, "CRM")
+	b.post("/settings/webhooks", url.Values{"url": {kept.field("url")}, "description": {kept.field("description")},
+		"event_types": {kept.field("event_types")}, "once": {kept.field("once")}}).shows(t, "The signing secret")
+}
+
+// A webhook that fails says how many events are sent again, and that is what is sent.
+func TestTheCountOfAResendIsTrue(t *testing.T) {
+	s := start(t)
+	a := s.agency(t)
+	receiver := newReceiver(t)
+	s.own(t, a.factory, "From before the webhook")
+	s.clock.advance(2 * time.Second)
+	hook := s.must(t, "POST", "/v1/webhooks", object{"url": receiver.URL + "/hook", "event_types": []string{"content.*"}},
+		201)["id"].(string)
+	for n := range 3 {
+		s.own(t, a.factory, fmt.Sprint("A post ", n))
+	}
+	path := "/settings/webhooks/" + hook
+	b := s.signedIn(t, "owner")
+	poll.Until(t, "the webhook fails", func() bool { return strings.Contains(b.get(path).body, "failing") })
+	poll.Until(t, "all are tried", func() bool { return strings.Count(b.get(path+"?state=retrying").body, "HTTP 502") == 3 })
+	b.get(path+"?state=failed").shows(t, "There are no deliveries in this state")
+	b.get(path).shows(t, "In 24 hours: delivered 0, not delivered 3")
+	b.get("/settings/webhooks").shows(t, `class="day-bar"`)
+	form := b.get(path + "/replay")
+	form.hides(t, "&lt;time", "<time")
+	counted := regexp.MustCompile(`value="failing"[^>]*>\s*<span>[^<]*</span><span[^>]*>Events: (\d+)`).FindStringSubmatch(form.body)
+	if counted == nil || counted[1] != "3" {
+		t.Errorf("the count is %v: %s", counted, form.main())
+	}
+	b.get("/settings").shows(t, "fails since", "See the answer", "Events that wait: 3")
+	b.get(path+"?done=replay").shows(t, "data-polled=")
+	receiver.broken.Store(false)
+	before, _ := receiver.arrived()
+	b.post(path+"/replay", url.Values{"period": {"failing"}, "opened": {form.field("opened")}}).shows(t, "are sent again")
+	poll.Until(t, "they arrive", func() bool {
+		return strings.Contains(b.get(path).body, "In 24 hours: delivered 3, not delivered 0")
+	})
+	if after, _ := receiver.arrived(); len(after)-len(before) != 3 {
+		n := len(after) - len(before)
+		t.Errorf("%d events were sent", n)
+	}
+}

@@ -320,8 +320,8 @@ func (r *request) bulk(action string, ids []string, seen map[string]int64) (done
 	return done, refused
 }
 
-// decideMany does what a button of the queue says with one item, those of a client, or the chosen ones. Its value is the
-// act, and what it is for.
+// decideMany does what a button of the queue says with one item, those of a client, or the chosen ones. Its value is
+// the act, and what it is for.
 func decideMany(r *request) error {
 	act, of, one := strings.Cut(r.PostFormValue("do"), ":")
 	ids := r.PostForm["item"]

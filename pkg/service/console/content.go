@@ -470,7 +470,10 @@ func listContent(r *request) error {
 	}
 	r.permitPictures(all)
 	v := r.view("Content", contentPath)
-	v.Error, v.Notice = message, map[string]string{"published": "The posts are being published again."}[r.FormValue("done")]
+	v.Error = message
+	if r.FormValue("done") == "published" {
+		v.Notice = "The posts are being published again."
+	}
 	var tabs []tab
 	for _, t := range contentTabs {
 		tabs = append(tabs, tab{Text: t.Text, Path: pathWith(r, "tab", t.Value), Chosen: t.Value == given["tab"]})
@@ -540,7 +543,9 @@ func reconnects(f *client.PublicationFailure) bool {
 }
 
 // retryable reports whether the post may be sent again. If its outcome is unknown, it may exist already.
-func retryable(f *client.PublicationFailure) bool { return f != nil && string(f.Code) != "outcome_unknown" }
+func retryable(f *client.PublicationFailure) bool {
+	return f != nil && string(f.Code) != "outcome_unknown"
+}
 
 // Status returns how far the item is, in a word of people, with its tone.
 func (c content) Status() choice {
@@ -627,9 +632,11 @@ func move(r *request) error {
 	}
 	zone := zoneOf(r.Request, r.session)
 	at, err := time.ParseInLocation("2006-01-02T15:04", r.PostFormValue("at"), zone)
-	if day, wrong := time.Parse(time.DateOnly, r.PostFormValue("day")); err != nil && wrong == nil && c.PublishAt != nil {
+	day, wrong := time.Parse(time.DateOnly, r.PostFormValue("day"))
+	if err != nil && wrong == nil && c.PublishAt != nil {
 		clock := c.PublishAt.In(zone)
-		at, err = time.Date(day.Year(), day.Month(), day.Day(), clock.Hour(), clock.Minute(), clock.Second(), 0, zone), nil
+		at = time.Date(day.Year(), day.Month(), day.Day(), clock.Hour(), clock.Minute(), clock.Second(), 0, zone)
+		err = nil
 	}
 	if err != nil {
 		return r.showItem(http.StatusUnprocessableEntity, mark(r, "at", "Choose a day and a time."))
@@ -669,8 +676,9 @@ func (r *request) showItem(status int, message string) error {
 		v.Active = approvalsPath
 	}
 	v.Notice = map[string]string{"approve": "The item before this one is approved.",
-		"request-changes": "Changes of the item before this one are requested.", "moved": "The post has another time.",
-		"published": "The post is being published.", "unscheduled": "The post is not published: it has no time any more.",
+		"request-changes": "Changes of the item before this one are requested.",
+		"moved":           "The post has another time.", "published": "The post is being published.",
+		"unscheduled": "The post is not published: it has no time any more.",
 	}[r.URL.Query().Get("done")]
 	v.Data = map[string]any{"Item": c, "Names": of, "Posts": posts, "Note": r.PostFormValue("note"), "Beside": beside,
 		"Accounts": accounts, "Elsewhere": elsewhere(c, accounts, of.clientOf(c.FactoryID))}
@@ -683,7 +691,9 @@ func elsewhere(c content, accounts map[string]outlet, profile string) (all []out
 		return nil
 	}
 	for _, a := range accounts {
-		used := slices.ContainsFunc(c.Publications, func(p client.Publication) bool { return p.SocialAccountID == a.ID })
+		used := slices.ContainsFunc(c.Publications, func(p client.Publication) bool {
+			return p.SocialAccountID == a.ID
+		})
 		if a.State == "connected" && !used && (a.ProfileID == nil || *a.ProfileID == profile) {
 			all = append(all, a)
 		}
@@ -899,7 +909,7 @@ func showFactoryMonth(r *request) error {
 		first = at
 	}
 	figure := chosenOf(r, "figure", monthFigures, "views")
-	v := r.view("Months of factories", monthsPath)
+	v := r.view("Reports", monthsPath)
 	data := map[string]any{"Names": n, "Factory": factory, "Months": months, "Month": first.Format("2006-01"),
 		"Figures": monthFigures, "Figure": figure}
 	if factory != "" {

@@ -301,7 +301,8 @@ func (r *request) showNewKey(found fieldErrors) error {
 	if len(d.Scopes) == 0 && r.Method == http.MethodGet {
 		d.Preset, d.Scopes = presets[1].ID, presets[1].Scopes
 	}
-	data := map[string]any{"Open": len(found) > 0 || d.Preset == "", "Draft": d, "LiveProfiles": live, "TestProfiles": test, "Presets": presets,
+	data := map[string]any{"Open": len(found) > 0 || d.Preset == "", "Draft": d, "LiveProfiles": live,
+		"TestProfiles": test, "Presets": presets,
 		"Lifetimes": lifetimes, "Rows": rowsOf(d.Scopes), "Preset": keysPath + "/new"}
 	if err := addMandate(r, data, d.Mandate); err != nil {
 		return err
@@ -538,7 +539,7 @@ func proposalOf(v *view, k key, d keyDraft) proposal {
 	all = changed(v, all, "Spending limit", before, d.Limit)
 	p.Changes = changedMandate(v, all, k.Mandate, d.Mandate)
 	if k.Mandate != nil && d.Mandate.sent && d.Mandate.empty() {
-		p.Effects = append(p.Effects, v.T("Without a mandate, the scopes alone bound what an agent does."))
+		p.Effects = append(p.Effects, v.T("Without agent limits, only the scopes limit what an agent does."))
 	}
 	if len(k.IPs) > 0 && len(d.ranges()) == 0 {
 		p.Effects = append(p.Effects, v.T("Without a list, all addresses may use the key."))

@@ -194,13 +194,17 @@ func (s *site) answer(w http.ResponseWriter, r *http.Request, found *session.Ses
 
 const messageUnavailable = "The account area cannot answer at the moment. Try again in a few seconds."
 
-// signInAgain leads to the sign-in, and from there back to the page. A form that was sent is lost, so the page says so.
+// signInAgain leads to the sign-in, and from there back to the page. A form that was sent is kept.
 func (s *site) signInAgain(w http.ResponseWriter, r *http.Request) {
 	s.clear(w, sessionCookie)
 	to := s.prefix + "/auth/sign-in"
-	if r.Method == http.MethodGet {
+	kept, keeps := s.keep(r, "")
+	switch {
+	case r.Method == http.MethodGet:
 		to += "?" + url.Values{"return": {r.URL.RequestURI()}}.Encode()
-	} else {
+	case keeps:
+		to += "?" + url.Values{"ended": {"kept"}, "return": {kept}}.Encode()
+	default:
 		to += "?ended=form"
 	}
 	if r.Header.Get("HX-Request") != "" {
@@ -226,9 +230,13 @@ func (r *request) sensitive(path string) error {
 	if r.session.SignedInRecently(r.site.Now()) {
 		return nil
 	}
+	kept, keeps := r.site.keep(r.Request, r.session.ID)
+	if keeps {
+		path = kept
+	}
 	q := url.Values{"return": {path}, "again": {"1"}}
 	v := r.view("Confirm that it is you", "")
-	v.Data = r.site.prefix + "/auth/sign-in?" + q.Encode()
+	v.Data = map[string]any{"Path": r.site.prefix + "/auth/sign-in?" + q.Encode(), "Keeps": keeps}
 	if err := r.show(http.StatusForbidden, "again", v); err != nil {
 		return err
 	}
@@ -711,7 +719,7 @@ var mends = map[string]mend{
 	"/metadata_url/metadata": {"metadata", "Paste the metadata of your provider: an XML document."},
 
 	"/mandate/credits_a_day":        {"credits_a_day", "Credits a day are a whole number."},
-	"/mandate/until":                {"until", "Choose the day on which the mandate ends."},
+	"/mandate/until":                {"until", "Choose the day on which the access ends."},
 	"/mandate/quiet_hours/from":     {"quiet_from", "Write the time at which the quiet hours begin, such as 22:00."},
 	"/mandate/quiet_hours/to":       {"quiet_to", "Write the time at which the quiet hours end, such as 08:00."},
 	"/mandate/quiet_hours/timezone": {"quiet_zone", "Write a time zone such as Europe/Berlin."},
@@ -744,7 +752,7 @@ func refused(err error) (fieldErrors, error) {
 }
 
 // messageMarked is above a form with marked fields.
-const messageMarked = "Mend the marked fields. Nothing was changed."
+const messageMarked = "Fix the marked fields. Nothing was changed."
 
 // form returns the message of a failure that the person can mend in the form, or the error itself. The views of the
 // request mark its fields.

@@ -61,8 +61,8 @@ const (
 	homePath = "/settings"
 	// shownDays are the days whose posts are shown, with up to a number of posts each.
 	shownDays, mostOfColumn = 5, 3
-	// failedDays are the days after which a post that was not published is no longer shown, and mostTasks bounds what is
-	// told of one kind.
+	// failedDays are the days after which a post that was not published is no longer shown, and mostTasks bounds what
+	// is told of one kind.
 	failedDays, mostTasks = 7, 3
 	// endsSoon is the time before its end from which a key is shown.
 	endsSoon = 14 * 24 * time.Hour

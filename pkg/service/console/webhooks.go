@@ -106,8 +106,8 @@ func addWebhooks(open func(string, func(*request) error)) {
 	open("POST "+webhooksPath+"/{id}/replay", replay)
 }
 
-// The states of deliveries as people see them: the API's pending is one that waits for its first attempt, or for another
-// one.
+// The states of deliveries as people see them: the API's pending is one that waits for its first attempt, or for
+// another one.
 const (
 	retryingState = "retrying"
 	waitingState  = "waiting"
@@ -143,14 +143,15 @@ func deliveriesOf(r *request, v *view, w webhook, to map[string]any) error {
 	}
 	given, query := r.filters("state")
 	state := given["state"]
-	if state == retryingState || state == waitingState {
+	split := state == retryingState || state == waitingState
+	if split {
 		query.Set("state", "pending")
 		query.Set("limit", "100")
 	}
 	var read, all []delivery
 	next, err := r.api.list(r.Context(), r.at("/v1/webhooks/{id}/deliveries"), query, &read)
 	for _, d := range read {
-		if state == "" || d.Shown().Value == state {
+		if !split || d.Shown().Value == state {
 			all = append(all, d)
 		}
 	}
@@ -293,8 +294,8 @@ func (s resend) failingSince() time.Time {
 	return since.Truncate(time.Second)
 }
 
-// count returns the number of events since a time that are sent: those that the webhook wants, and that have not arrived
-// or are not on their way.
+// count returns the number of events since a time that are sent: those that the webhook wants, and that have neither
+// arrived nor are on their way.
 func (s resend) count(since time.Time) string {
 	done := map[string]bool{}
 	for _, d := range s.deliveries {
