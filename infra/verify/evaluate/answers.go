@@ -20,15 +20,21 @@ import (
 // answers has one file for each language. A line === begins a brief, whose lines are a name and a value. A line ---
 // begins an answer: good, or the code of the planted fault and the part of the answer that has it.
 //
-//go:embed testdata/answers testdata/unseen
+//go:embed testdata/answers testdata/unseen testdata/kinds testdata/translated
 var answers embed.FS
 
-// The directories: the answers that the guards were written with, and those that they were not. The faults of the
-// latter have the name of their kind.
+// The directories: the answers that the guards were written with, and those that they were not, whose faults have the
+// names of their kinds. kinds has the faults that rules and tables tell, by different authors, and translated has clean
+// texts in another language than their inputs.
 const (
-	seen   = "answers"
-	unseen = "unseen"
+	seen       = "answers"
+	unseen     = "unseen"
+	kinds      = "kinds"
+	translated = "translated"
 )
+
+// tables are the directories with a table of what the guards catch.
+var tables = []string{unseen, kinds, translated}
 
 // answer is an answer to a brief.
 type answer struct {
@@ -105,6 +111,8 @@ func (a *answer) rule(name, value string) error {
 		a.Language = value
 	case name == "fact":
 		a.Facts = append(a.Facts, value)
+	case name == "brand":
+		a.Facts, a.Names = append(a.Facts, value), append(a.Names, value)
 	case name == "forbidden":
 		a.Forbidden = append(a.Forbidden, value)
 	case name == "source":

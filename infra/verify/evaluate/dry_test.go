@@ -19,9 +19,12 @@ func TestADryRunWritesAReport(t *testing.T) {
 		func(context.Context, string, string, []byte) error { return nil }, nil, time.Now))
 	defer server.Close()
 	directory := t.TempDir()
-	report, guards := filepath.Join(directory, "report.md"), filepath.Join(directory, "guards.md")
-	if err := os.WriteFile(guards, []byte("x\n"+tableBegins+tableEnds), 0o600); err != nil {
-		t.Fatal(err)
+	report, guards := filepath.Join(directory, "report.md"), directory
+	for _, table := range tables {
+		file := filepath.Join(guards, table+".md")
+		if err := os.WriteFile(file, []byte("x\n"+tableBegins+tableEnds), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	args := []string{"-report", report, "-guards", guards, "-writer", "nova-lite", "-endpoint", server.URL + "/bedrock",
 		"-recorded", filepath.Join(directory, "recorded")}

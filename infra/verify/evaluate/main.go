@@ -37,7 +37,7 @@ func evaluate(ctx context.Context, args []string) error {
 	report := flags.String("report", "infra/verify/evaluate/testdata/report.md", "file of the report")
 	writer := flags.String("writer", "", "model of the catalog that writes; empty: no real models")
 	judge := flags.String("judge", "", "model of the catalog that compares; empty: the writer")
-	guards := flags.String("guards", "infra/verify/evaluate/testdata/unseen.md", "file with the table of the unseen texts")
+	guards := flags.String("guards", "infra/verify/evaluate/testdata", "folder of the tables of the unseen texts")
 	texts := flags.String("texts", ".local/evaluate/texts.json", "file for the texts of the writer")
 	endpoint := flags.String("endpoint", "", "address of a fake of Bedrock for a dry run; empty: the real one")
 	record := flags.String("recorded", "infra/verify/evaluate/testdata/recorded", "folder of the answers of real models: "+
@@ -51,8 +51,10 @@ func evaluate(ctx context.Context, args []string) error {
 		return err
 	}
 	verdicts := verdictsOf(all)
-	if err := writeTable(*guards); err != nil {
-		return err
+	for _, directory := range tables {
+		if err := writeTable(filepath.Join(*guards, directory+".md"), directory); err != nil {
+			return err
+		}
 	}
 	said, err := readReplies()
 	if err != nil {
@@ -106,9 +108,9 @@ func measured(ctx context.Context, all []answer, writer, judge, before, endpoint
 	return r.quality(), nil
 }
 
-// writeTable writes the table of the unseen answers into a file, between its lines.
-func writeTable(file string) error {
-	table, err := unseenReport()
+// writeTable writes the table of the answers of a directory into a file, between its lines.
+func writeTable(file, directory string) error {
+	table, err := tableOf(directory)
 	if err != nil {
 		return err
 	}

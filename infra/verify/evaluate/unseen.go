@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// The table of the answers that the guards were not written with, between these lines of testdata/unseen.md.
+// The table of the answers that the guards were not written with, between these lines of testdata/unseen.md and the others.
 const (
 	tableBegins = "<!-- make evaluate writes this table. -->\n"
 	tableEnds   = "<!-- End of the table. -->\n"
@@ -17,9 +17,9 @@ const (
 // refused reports whether the guards have refused an answer of the unseen ones, whose faults have kinds and not codes.
 func (v verdict) refused() bool { return len(v.found) > 0 }
 
-// unseenReport returns the table of the unseen answers.
-func unseenReport() (string, error) {
-	all, err := readAnswers(unseen)
+// tableOf returns the table of the answers of a directory.
+func tableOf(directory string) (string, error) {
+	all, err := readAnswers(directory)
 	if err != nil {
 		return "", err
 	}

@@ -720,7 +720,6 @@ func (m moderator) checkAll(ctx context.Context, mode tenant.Mode, bodies []crea
 	return m.check(ctx, mode, all)
 }
 
-// flagged returns the parts that the moderation stops.
 func (m moderator) flagged(ctx context.Context, parts []owns) (stopped []owns, err error) {
 	flags := make([]bool, len(parts))
 	group, ctx := errgroup.WithContext(ctx)

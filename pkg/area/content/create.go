@@ -298,7 +298,8 @@ func (b *createBody) chooseFormat(types []string) {
 	}
 }
 
-// makeAs sets how a video, or another item that plays, is made as its factory has it, where the body says nothing of it.
+// makeAs sets how a video, or another item that plays, is made as its factory has it, where the body says nothing of
+// it.
 func (b *createBody) makeAs(f factory.Factory) {
 	if b.Source == item.SourceProvided || b.Reuse {
 		return

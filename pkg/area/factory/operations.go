@@ -250,7 +250,6 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (Fa
 	return s.make(ctx, tx, in.Body)
 }
 
-// make makes the factory of a body.
 func (s *Service) make(ctx context.Context, tx *store.Tx, b createBody) (out Factory, err error) {
 	p, now := auth.FromContext(ctx), s.now()
 	o, err := b.ProfileMember.Owner(ctx, tx, now)

@@ -172,7 +172,7 @@ type Service struct {
 var kindOfMedia = kind.Kind[Record]{Name: ItemKind, ID: id.Media, Path: "/v1/media/{media_id}", Function: "media",
 	Tag: "Media", Reads: auth.ContentRead, Writes: auth.ContentWrite}
 
-// NewService makes the service.
+// NewService makes the service. It makes no call.
 func NewService(db *store.DB, signer *media.Signer, urls safehttp.Checker, now func() time.Time) *Service {
 	return &Service{db, signer, urls, now, kindOfMedia.On(db, now)}
 }

@@ -37,7 +37,7 @@ type Service struct {
 	products *kind.Kind[StoredProduct]
 }
 
-// NewService makes the service.
+// NewService makes the service. It makes no call.
 func NewService(db *store.DB, signer *media.Signer, urls safehttp.Checker, now func() time.Time) *Service {
 	return &Service{db, signer, urls, now, products.On(db, now)}
 }

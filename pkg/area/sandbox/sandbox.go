@@ -78,7 +78,7 @@ type Service struct {
 	now func() time.Time
 }
 
-// NewService makes a service.
+// NewService makes a service. It makes no call.
 func NewService(db *store.DB, now func() time.Time) *Service { return &Service{db, now} }
 
 // Mount registers the operations of the area.

@@ -50,6 +50,7 @@ type claim struct {
 type scan struct {
 	text       string // in normal form; claims that were found are blank
 	maskedText string // the same with the claims
+	numberText string // the same, before any claim was taken
 	claims     []claim
 	tags       []string
 	// language is that of the text, and answer reports that it is an answer: in answers, some words are a manner of
@@ -63,9 +64,16 @@ func claimsOf(text, language string, answer bool) []claim {
 	return scanOf(text, language, answer).claims
 }
 
+// hebrewUnits writes abbreviations of units without the mark in them.
+var hebrewUnits = strings.NewReplacer(`ק"ג`, "קג", "ק״ג", "קג", `ק"מ`, "קמ", "ק״מ", "קמ", `מ"ל`, "מל", "מ״ל", "מל", `ס"מ`,
+	"סמ", "ס״מ", "סמ", `מ"מ`, "ממ", "מ״מ", "ממ", `מ"ג`, "מג", "מ״ג", "מג", "ק''ג", "קג", "ק''מ", "קמ")
+
 func scanOf(text, language string, answer bool) *scan {
 	words := lexiconOf(language)
-	text = normal(text)
+	text = words.halfMillions(normal(text))
+	if words.base == "he" || strings.ContainsAny(text, "קמסג") {
+		text = hebrewUnits.Replace(text)
+	}
 	var tags []string
 	for _, t := range platform.WrittenTags(text) {
 		tags = append(tags, text[t.Start:t.End])
@@ -75,7 +83,7 @@ func scanOf(text, language string, answer bool) *scan {
 		text = spelledDomain().ReplaceAllString(text, "$1.$2")
 	}
 	text = hiddenPoint().ReplaceAllString(text, "$1.$2")
-	s := &scan{text: text, maskedText: text, language: language, words: words, tags: tags, answer: answer}
+	s := &scan{text: text, maskedText: text, numberText: text, language: language, words: words, tags: tags, answer: answer}
 	if strings.Contains(text, "@") || strings.ContainsAny(text, "([") {
 		s.each(mailText(), aMail, func(m []string) []string {
 			return []string{strings.NewReplacer(" ", "", "(at)", "@", "[at]", "@").Replace(strings.ToLower(m[0]))}
@@ -107,6 +115,9 @@ func scanOf(text, language string, answer bool) *scan {
 		return nil
 	})
 	s.each(yearText(), aYear, func(m []string) []string { return m })
+	if answer {
+		s.counts()
+	}
 	return s
 }
 
@@ -249,6 +260,8 @@ type knownFacts struct {
 	words      map[string]bool
 	statements map[string]bool
 	days       [7]bool // the days of the week that the inputs name
+	values     map[string]bool
+	events     []date // the dates that are not the end of a period
 	now        time.Time
 	twice      bool // a date is in two of the inputs
 }
@@ -256,7 +269,7 @@ type knownFacts struct {
 // newKnownFacts reads the inputs. They may be in any language.
 func newKnownFacts(r Rules) *knownFacts {
 	k := &knownFacts{keys: map[kind]map[string]bool{}, words: map[string]bool{}, statements: map[string]bool{},
-		now: r.Now}
+		values: map[string]bool{}, now: r.Now}
 	for _, p := range r.Prices {
 		k.add(claim{kind: aPrice, keys: []string{priceKey(p)}})
 	}
@@ -291,7 +304,23 @@ var ways = []kind{aMail, aURL, anAccount, aCode, aPhone}
 
 func (k *knownFacts) read(text, language string, what claimSet) {
 	before := len(k.dates)
-	for _, c := range claimsOf(text, language, false) {
+	scanned := scanOf(text, language, false)
+	found := scanned.claims
+	k.count(scanned)
+	read, own := []string{lexiconOf(language).base}, tongue(text)
+	for _, other := range []string{own, "en"} {
+		if other == "" || slices.Contains(read, other) {
+			continue
+		}
+		read = append(read, other)
+		scanned := scanOf(text, other, false)
+		if own != "" && other != own {
+			scanned.dropShares()
+		}
+		found = append(found, scanned.claims...)
+		k.count(scanned)
+	}
+	for _, c := range found {
 		if (c.kind == aPrice && what&prices == 0) || what&contacts == 0 && slices.Contains(ways, c.kind) {
 			continue
 		}
@@ -300,9 +329,8 @@ func (k *knownFacts) read(text, language string, what claimSet) {
 		}
 		k.add(c)
 	}
-	k.week(lexiconOf(language), normal(text))
-	if base := lexiconOf(language).base; base != "en" {
-		k.week(lexiconOf("en"), normal(text))
+	for _, other := range read {
+		k.week(lexiconOf(other), normal(text))
 	}
 	for _, word := range strings.FieldsFunc(strings.ToLower(normal(text)), func(r rune) bool {
 		return !isWord(r) && r != '_' && r != '-'
@@ -310,6 +338,38 @@ func (k *knownFacts) read(text, language string, what claimSet) {
 		for _, part := range append(strings.Split(word, "-"), word) {
 			k.statements[part] = true
 			k.words[part] = k.words[part] || what&contacts != 0
+		}
+	}
+}
+
+// dropShares removes what only the words of the language of a text tell: a part of all people, not of a price.
+func (s *scan) dropShares() {
+	for i, c := range s.claims {
+		s.claims[i].keys = slices.DeleteFunc(slices.Clone(c.keys), func(key string) bool {
+			return strings.HasPrefix(key, "share ")
+		})
+	}
+}
+
+// nearUntil is the longest text between a date and the word that makes it the end of a period, in bytes.
+const nearUntil = 12
+
+// count notes the numbers of an input, whatever they count: what is counted has other words in another language.
+func (k *knownFacts) count(s *scan) {
+	for _, c := range s.claims {
+		before := strings.ToValidUTF8(s.maskedText[max(0, c.from-nearUntil):max(0, c.from)], "")
+		if c.kind == aDate && !untilText().MatchString(before) {
+			k.events = append(k.events, parseDate(c.keys[0]))
+		}
+	}
+	for _, at := range figureText().FindAllStringIndex(s.numberText, -1) {
+		for _, v := range valuesOf(s.numberText[at[0]:at[1]]) {
+			k.values[fmt.Sprintf("%.6g", v)] = true
+			if m := nextText().FindStringSubmatch(s.numberText[at[1]:]); m != nil {
+				if times, ok := magnitudes().of(strings.ToLower(m[1])); ok {
+					k.values[fmt.Sprintf("%.6g", v*times)] = true
+				}
+			}
 		}
 	}
 }
@@ -353,6 +413,9 @@ func (k *knownFacts) supports(c claim) bool {
 			hour, _ := strings.CutSuffix(key, ":00")
 			return k.keys[aQuantity][fmt.Sprintf("time %.6g", float64(atoi(hour)*3600))] && hour != key
 		case aQuantity: // and 16 h may be 16:00
+			if of, v, _ := strings.Cut(key, " "); !physical[of] && of != "warranty" && k.values[v] {
+				return true
+			}
 			seconds, ok := strings.CutPrefix(key, "time ")
 			v, err := strconv.ParseFloat(seconds, 64)
 			return ok && err == nil && k.keys[aTime][fmt.Sprintf("%02d:00", int(v/3600))] && int(v)%3600 == 0
@@ -372,9 +435,53 @@ func (k *knownFacts) supports(c claim) bool {
 
 // assertions are the kinds of assertions that an input must make as well, with their names for callers. What an input
 // says is compared by kind: a text may say in other words what is true.
-var assertions = []struct{ kind, name string }{
-	{"health", "health claim"}, {"study", "study"}, {"super", "superlative"}, {"promise", "promise"},
-	{"scarce", "scarcity"}, {"deadline", "deadline"},
+var assertions = []struct {
+	kind, name string
+	// denies reports that the phrases deny something, as in no side effects: a word such as not after them is a part.
+	denies bool
+	// within reports that a word such as not between the phrases denies the sentence, too.
+	within bool
+	// offers reports that the sentence offers something: words such as not, and a question, do not deny it.
+	offers bool
+}{
+	{kind: "health", name: "health claim", within: true}, {kind: "cure", name: "promise of a cure"},
+	{kind: "effects", name: "promise of no side effects", denies: true}, {kind: "safe", name: "promise of safety", within: true},
+	{kind: "profit", name: "promise of a profit", within: true}, {kind: "norisk", name: "promise without a risk", denies: true},
+	{kind: "study", name: "study", within: true}, {kind: "super", name: "superlative"}, {kind: "compare", name: "comparison"},
+	{kind: "promise", name: "promise", offers: true}, {kind: "scarce", name: "scarcity", offers: true},
+	{kind: "deadline", name: "deadline", offers: true},
+}
+
+// denied reports whether a sentence denies the part of it between two offsets, as in "no cream cures": a word such as
+// not is in its clause. If the part denies something itself, only the words before it count.
+func (l *lexicon) denied(sentence string, from, to int, denies bool) bool {
+	const ends = ",;:–—،؛、，；。"
+	before, after := sentence[:from], sentence[to:]
+	if i := strings.LastIndexAny(before, ends); i >= 0 {
+		before = before[i:]
+	}
+	if i := strings.IndexAny(after, ends); i >= 0 {
+		after = after[:i]
+	}
+	if denies && strings.Contains(firstDenied, l.base) && strings.Trim(before, " ,;:\"«“") == "" {
+		return l.has(after, "not") // as in "without a risk there is no return"
+	}
+	return l.has(before, "not") || !denies && l.has(after, "not")
+}
+
+// firstDenied are the languages in which a word such as not denies what begins the sentence. In others it may be the
+// second of two that deny together, or the end of the phrase.
+const firstDenied = "de en fr es it pt"
+
+// shortQuestion is the longest question that states nothing, in characters.
+const shortQuestion = 45
+
+// asks reports whether a sentence is a question that states nothing: it is short, or the next sentence denies it.
+func (l *lexicon) asks(sentence, next string) bool {
+	trimmed := strings.TrimSpace(sentence)
+	last := lastRune(trimmed)
+	return (last == '?' || last == '؟') &&
+		(utf8.RuneCountInString(trimmed) <= shortQuestion || l.has(l.fold(next), "not"))
 }
 
 // inputs are the texts that the answer may draw on, divided into sentences, for the comparison of assertions. They are
@@ -411,7 +518,6 @@ func (in *inputs) assert(kind string) bool {
 		slices.ContainsFunc(in.english1, func(s string) bool { return in.english.has(s, kind) })
 }
 
-// mention reports whether an input has a text.
 func (in *inputs) mention(text string) bool {
 	in.fold()
 	return slices.ContainsFunc(in.foldedTexts, func(s string) bool { return strings.Contains(s, text) })
@@ -428,17 +534,22 @@ func (r Rules) assertions(answer []Field, known *knownFacts) (found []Finding) {
 			continue
 		}
 		text := normal(f.Text)
-		for _, sentence := range sentences(text) {
+		all := sentences(text)
+		for i, sentence := range all {
 			folded := in.own.fold(sentence)
 			for _, a := range assertions {
-				part, ok := in.own.match(folded, a.kind)
-				if !ok || in.assert(a.kind) || a.kind == "deadline" && known.endsOn(r.Now) {
+				from, to, ok := in.own.place(folded, a.kind)
+				next := strings.Join(all[i+1:min(i+2, len(all))], "")
+				if !ok || !a.offers && (in.own.asks(sentence, next) || in.own.denied(folded, from, to, a.denies) ||
+					a.within && in.own.has(folded[from:to], "not")) ||
+					in.assert(a.kind) || a.kind == "deadline" && known.endsOn(r.Now) {
 					continue
 				}
-				add(f, a.name, part)
+				add(f, a.name, folded[from:to])
 			}
-			if part, ok := in.own.match(folded, "award"); ok && !in.awarded(folded) {
-				add(f, "award", part)
+			if from, to, ok := in.own.place(folded, "award"); ok && !in.own.asks(sentence, "") &&
+				!in.own.denied(folded, from, to, false) && !in.awarded(folded) {
+				add(f, "award", folded[from:to])
 			}
 			if part, ok := known.weekday(in.own, folded); ok {
 				add(f, "weekday", part)
@@ -458,7 +569,7 @@ func (l *lexicon) significant(sentence string) map[string]bool {
 	generic := func(word string) bool {
 		for _, p := range l.patterns["award"] {
 			for _, group := range p {
-				for _, one := range group {
+				for _, one := range group.phrases {
 					if one.text == word || one.tail && strings.HasPrefix(word, one.text) {
 						return true
 					}
@@ -484,33 +595,52 @@ func (l *lexicon) significant(sentence string) map[string]bool {
 	return all
 }
 
-// awarded reports whether an input names the award of a sentence: two of the significant parts of the sentence, or half
-// of them, are in one sentence of the inputs.
+// awarded reports whether an input names the award of a sentence: a sentence of the inputs speaks of an award, and has
+// some of the significant parts of the sentence. In another language it has none.
 func (in *inputs) awarded(sentence string) bool {
 	in.fold()
 	wanted := in.own.significant(sentence)
-	if len(wanted) == 0 {
-		return true
-	}
-	for _, s := range slices.Concat(in.foldedTexts, in.english1) {
-		shared := 0
-		for part := range in.own.significant(s) {
-			if wanted[part] {
-				shared++
-			}
-		}
-		least := 2
-		if len(wanted) < 4 {
-			least = 1
-		}
-		if in.own.spaceless() || in.own.base == "ko" {
-			least = max(3, len(wanted)/4)
-		}
-		if shared >= least {
+	for i, s := range in.foldedTexts {
+		if in.own.speaksOf(s, "award") && (len(wanted) == 0 || shared(in.own.significant(s), wanted)) {
 			return true
+		}
+		if i == 0 {
+			continue
+		}
+		plain := in.english1[i-1]
+		for _, other := range []string{tongue(plain), "en"} {
+			if l := lexiconOf(other); other != "" && l.base != in.own.base && l.speaksOf(l.fold(plain), "award") {
+				return true
+			}
 		}
 	}
 	return false
+}
+
+// speaksOf reports whether a sentence of an input has a word of a kind: one of the first group of its patterns.
+func (l *lexicon) speaksOf(sentence, kind string) bool {
+	return slices.ContainsFunc(l.patterns[kind], func(p pattern) bool {
+		return slices.ContainsFunc(p, func(g group) bool {
+			return slices.ContainsFunc(g.phrases, func(one phrase) bool {
+				_, _, ok := l.find(sentence, one)
+				return ok && utf8.RuneCountInString(one.text) >= leastStem
+			})
+		})
+	})
+}
+
+// shared reports whether a sentence has two of the parts that are wanted, or one of a few.
+func shared(has, wanted map[string]bool) bool {
+	n, least := 0, 2
+	for part := range has {
+		if wanted[part] {
+			n++
+		}
+	}
+	if len(wanted) < 4 {
+		least = 1
+	}
+	return n >= least
 }
 
 var (
@@ -552,7 +682,11 @@ func (in *inputs) quote(text string, known *knownFacts) (part string, ok bool) {
 			}
 			title, titled := l.match(folded, "title")
 			names := personText().FindString(window)
+			quotation := text[at[0]:at[1]]
 			switch {
+			case l.has(folded, "customer") && !asked(quotation) && !in.mention(l.fold(inner(quotation))) &&
+				(names == "" || !known.named(names)):
+				return strings.TrimSpace(quotation), true
 			case names != "" && !known.named(names):
 				return names, true
 			case names == "" && titled && !in.mention(title):
@@ -561,6 +695,17 @@ func (in *inputs) quote(text string, known *knownFacts) (part string, ok bool) {
 		}
 	}
 	return "", false
+}
+
+// inner returns a quotation without its marks and the sign at its end.
+func inner(quotation string) string {
+	return strings.Trim(quotation, "\"“”„«»「」『』 .,!…。")
+}
+
+// asked reports whether a quotation is a question.
+func asked(quotation string) bool {
+	last := lastRune(inner(quotation))
+	return last == '?' || last == '؟'
 }
 
 // named reports whether half of the words of a name are in the inputs.
@@ -621,7 +766,7 @@ func (l *lexicon) leak(folded string) string {
 		return part
 	}
 	for _, p := range l.patterns["preface"] {
-		for _, one := range p[0] {
+		for _, one := range p[0].phrases {
 			from, to, ok := l.find(folded, one)
 			if !ok || from > prefaceAt {
 				continue
@@ -657,11 +802,11 @@ func (in *inputs) placeholder(text string) string {
 func (l *lexicon) weekdays(sentence string, short bool) (days []dayAt) {
 	for day := range 7 {
 		for _, kind := range []string{"day", "briefday"} {
-			if kind == "briefday" && !short {
+			if kind == "briefday" && (!short || len(days) > 0 && days[len(days)-1].day == day) {
 				continue
 			}
 			for _, p := range l.patterns[fmt.Sprint(kind, day)] {
-				for _, one := range p[0] {
+				for _, one := range p[0].phrases {
 					if from, to, ok := l.find(sentence, one); ok {
 						days = append(days, dayAt{day, from, to})
 					}
@@ -688,6 +833,9 @@ func (k *knownFacts) week(l *lexicon, text string) {
 	for _, s := range sentences(text) {
 		days := l.weekdays(l.fold(s), true)
 		for i, d := range days {
+			if l.closedOn(l.fold(s), d) {
+				continue
+			}
 			k.days[d.day] = true
 			if i+1 == len(days) || days[i+1].from < d.to {
 				continue
@@ -708,15 +856,33 @@ func (k *knownFacts) week(l *lexicon, text string) {
 // weekday returns the day of the week on which a sentence asks people to come, if no input names it: neither itself nor
 // by a date.
 func (k *knownFacts) weekday(l *lexicon, sentence string) (part string, ok bool) {
-	if !l.has(sentence, "open") || l.has(sentence, "closed") {
-		return "", false
-	}
 	for _, d := range l.weekdays(sentence, false) {
-		if !k.days[d.day] && !slices.ContainsFunc(k.dates, func(o date) bool { return k.falls(o, d.day) }) {
+		part := partOf(sentence, d.from, ";；")
+		if !l.has(part, "open") || l.has(part, "closed") {
+			continue
+		}
+		if !k.days[d.day] && !slices.ContainsFunc(k.events, func(o date) bool { return k.falls(o, d.day) }) {
 			return sentence[d.from:d.to], true
 		}
 	}
 	return "", false
+}
+
+// partOf returns the part of a sentence at an offset, between signs that divide it.
+func partOf(sentence string, at int, signs string) string {
+	before, after := sentence[:at], sentence[at:]
+	if i := strings.LastIndexAny(before, signs); i >= 0 {
+		before = strings.TrimLeft(before[i:], signs)
+	}
+	if i := strings.IndexAny(after, signs); i >= 0 {
+		after = after[:i]
+	}
+	return before + after
+}
+
+// closedOn reports whether a sentence of an input says that nothing is open on one of its days.
+func (l *lexicon) closedOn(sentence string, d dayAt) bool {
+	return l.has(partOf(sentence, d.from, ",;，；、،"), "closed")
 }
 
 // falls reports whether a date may fall on a day of the week.
@@ -774,7 +940,7 @@ func (s *scan) swappedPrices() (part string, ok bool) {
 // near reports whether a text ends with a phrase of a kind, and little after it.
 func (l *lexicon) near(text, kind string) bool {
 	for _, p := range l.patterns[kind] {
-		for _, one := range p[0] {
+		for _, one := range p[0].phrases {
 			if i := strings.LastIndex(text, one.text); i >= 0 && len(text)-i-len(one.text) <= nearPrice/2 &&
 				l.begins(text, i) && l.ends(text, i+len(one.text)) {
 				return true
@@ -794,7 +960,7 @@ func (k *knownFacts) hashtag(l *lexicon, tag string) (part string, ok bool) {
 	text := l.eastern(l.fold(normal(strings.TrimPrefix(tag, "#"))), true)
 	plain := strings.ReplaceAll(text, "_", "")
 	for _, p := range l.patterns["half"] {
-		for _, one := range p[0] {
+		for _, one := range p[0].phrases {
 			if strings.Contains(plain, strings.ReplaceAll(one.text, " ", "")) {
 				return tag, !k.keys[aPercentage]["% 50"]
 			}
@@ -820,7 +986,7 @@ func (k *knownFacts) hashtag(l *lexicon, tag string) (part string, ok bool) {
 func (l *lexicon) dealWords() (all []string) {
 	for _, from := range []*lexicon{l, lexiconOf("en")} {
 		for _, p := range from.patterns["deal"] {
-			for _, one := range p[0] {
+			for _, one := range p[0].phrases {
 				all = append(all, strings.ReplaceAll(one.text, " ", ""))
 			}
 		}

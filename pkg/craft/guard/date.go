@@ -54,6 +54,9 @@ var (
 	cjkDate = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?:(\d{4})\s?[年년]\s?)?(\d{1,2})\s?[月월]\s?(\d{1,2})\s?[日일号號]`)
 	})
+	vietnameseDate = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\b(\d{1,2})\s(?:tháng|tháng)\s(\d{1,2})(?:(?:\snăm\s|/|,\s)(\d{4}))?\b`)
+	})
 	fullDate = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?:^|[^\d.])(\d{1,2})([./-])\s?(\d{1,2})([./-])\s?(\d{4}|\d{2})\b`)
 	})
@@ -110,6 +113,11 @@ func valid(year, month, day int) []date {
 func (s *scan) dates() {
 	if strings.Count(s.text, "-") > 1 {
 		s.each(isoDate(), aDate, func(m []string) []string { return keys(valid(atoi(m[1]), atoi(m[2]), atoi(m[3]))) })
+	}
+	if strings.Contains(s.text, "tháng") {
+		s.each(vietnameseDate(), aDate, func(m []string) []string {
+			return keys(valid(atoi(m[3]), atoi(m[2]), atoi(m[1])))
+		})
 	}
 	if strings.ContainsAny(s.text, "月월") {
 		s.each(cjkDate(), aDate, func(m []string) []string { return keys(valid(atoi(m[1]), atoi(m[2]), atoi(m[3]))) })

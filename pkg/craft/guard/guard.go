@@ -66,6 +66,8 @@ type Rules struct {
 	Language string // BCP 47
 	// Facts are the inputs: the caller's texts, the profile of the channel, the product and the plan.
 	Facts []string
+	// Names are those of the brand and of the product. A word of the answer that is nearly one of them is wrong.
+	Names []string
 	// QuotedInputs are inputs of strangers, such as articles of a feed. An answer may state none of the addresses,
 	// accounts, codes and telephone numbers that only they have.
 	QuotedInputs []string
@@ -152,6 +154,7 @@ func Check(answer []Field, r Rules) []Finding {
 // claims returns the claims of an answer that none of the inputs supports.
 func (r Rules) claims(answer []Field, known *knownFacts) (found []Finding) {
 	words := lexiconOf(r.Language)
+	proper := newNames(r)
 	for _, f := range answer {
 		add := func(what, text string) {
 			found = append(found, Finding{Code: Unsupported, Path: f.Path, Kind: what, Text: text})
@@ -175,6 +178,12 @@ func (r Rules) claims(answer []Field, known *knownFacts) (found []Finding) {
 		}
 		if part, ok := s.swappedPrices(); ok {
 			add("order of the prices", part)
+		}
+		if part, ok := proper.slip(words, known, f.Text); ok {
+			add("name", part)
+		}
+		if part, ok := known.disagree(s); ok {
+			add("weekday of the date", part)
 		}
 	}
 	if r.NeedsSource && r.Sources == 0 {
@@ -215,34 +224,13 @@ func Reasons(found []Finding) string { return strings.Join(ListFindings(found), 
 
 // common are frequent words of languages that share a script. A word may be in several lists.
 var common = sync.OnceValue(func() map[string]map[string]bool {
+	raw, err := wordLists.ReadFile("words/common.tsv")
+	if err != nil {
+		panic(err) // it is a part of the program
+	}
 	all := map[string]map[string]bool{}
-	for tag, words := range map[string]string{
-		"en": "the and you your is are of to for with that this it in on we our have has not but from what when how " +
-			"will can be as at was they more all if just out about so up them who why here there been",
-		"de": "der die das und ist nicht ein eine einen du ihr wir mit für auf den dem des sie es im zu von auch " +
-			"sich wie aber oder wenn dein deine euer eure nur noch schon mehr aus bei nach über wird sind hat kann " +
-			"einer einem was",
-		"es": "el la los las que y de en un una es para con por tu tus se lo más pero como nuestro nuestra su sus te " +
-			"del al si cuando porque este esta todo también hay está son qué sin nos le ya muy",
-		"fr": "le la les et des est une un pour dans vous votre vos que qui avec sur pas ne plus nous notre ce cette " +
-			"ses son sa mais ou du au aux en il elle on tout par sont comme vous c'est quand sans",
-		"it": "il lo la gli le che e di un una è per con non più sono della del dei nella nel tuo tua nostro nostra " +
-			"ma come anche si ci questo questa da al alla se quando dove perché tutto ogni",
-		"pt": "o a os as que e de um uma é para com não seu sua mais por do da dos das no na em você nosso nossa mas " +
-			"como se ao este esta isso quando são também tem muito pelo até",
-		"nl": "de het een en van is niet je jouw wij we met voor op dat die te zijn ook maar als om er aan bij naar " +
-			"uit wat hoe meer wordt kan heeft onze deze dit",
-		"pl": "i w na nie się jest z do to że jak dla po od ale co czy tak twój nasz nasze są już tylko przez gdy " +
-			"lub ich może tego który która",
-		"tr": "ve bir bu için ile çok daha ama gibi ne her olan kadar en sen siz biz değil var da de mi ya",
-		"sv": "och att det som en är på för med inte du vi av den till har om ett din vår så men från kan eller när",
-		"ru": "и в не на что с как это для из по но вы мы вас ваш все уже так или только от до бы если когда где он " +
-			"она они есть чтобы за у к о же",
-		"uk": "і в не на що з як це для із по але ви ми вас ваш все вже так або тільки від до якщо коли де він вона " +
-			"вони є щоб за у та й",
-		"bg": "и в не на че с как това за от по но вие ние ви вашия всичко вече така или само до ако когато къде той " +
-			"тя те е да се са ще",
-	} {
+	for line := range strings.Lines(string(raw)) {
+		tag, words, _ := strings.Cut(line, "\t")
 		all[tag] = map[string]bool{}
 		for word := range strings.FieldsSeq(words) {
 			all[tag][word] = true
@@ -264,6 +252,8 @@ var scripts = map[string][]string{"Jpan": {"Han", "Hiragana", "Katakana"}, "Kore
 const (
 	leastLetters = 30
 	leastCommon  = 5
+	// leastAlone is the number of frequent words of another language in a text that has none of its own.
+	leastAlone = 3
 )
 
 // language returns a finding if an answer is in another script or language. Names may be in any.
@@ -295,15 +285,76 @@ func (r Rules) languageOf(tag language.Tag, path, text string) []Finding {
 	if foreignLetters(base.String(), text) {
 		return []Finding{{Language, path, "is not in the language " + r.Language, text}}
 	}
-	expected := common()[base.String()]
+	if isUnmarked(base.String(), text) || foreignAlphabet(base.String(), text) || otherWords(base.String(), text) {
+		return []Finding{{Language, path, "is not in the language " + r.Language, text}}
+	}
+	return nil
+}
+
+// listed returns the language by which a language is in the tables.
+func listed(base string) string {
+	switch base {
+	case "no", "nn":
+		return "nb"
+	case "fil":
+		return "tl"
+	}
+	return base
+}
+
+// alphabets are the letters of languages in Latin letters beside those from a to z.
+var alphabets = sync.OnceValue(func() map[string]string {
+	raw, err := wordLists.ReadFile("words/alphabets.tsv")
+	if err != nil {
+		panic(err) // it is a part of the program
+	}
+	all := map[string]string{}
+	for line := range strings.Lines(string(raw)) {
+		tag, own, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		all[tag] = own
+	}
+	return all
+})
+
+// leastOthers is the number of letters of other alphabets from which a text is in another language, if they are one of
+// shareOthers letters or more. Names have some.
+const (
+	leastOthers = 4
+	shareOthers = 20
+)
+
+// foreignAlphabet reports whether a text in Latin letters has those of other languages.
+func foreignAlphabet(base, text string) bool {
+	own, ok := alphabets()[listed(base)]
+	if !ok {
+		return false
+	}
+	letters, others := 0, 0
+	for _, r := range strings.ToLower(text) {
+		if !unicode.Is(unicode.Latin, r) {
+			continue
+		}
+		if letters++; r > 'z' && !strings.ContainsRune(own, r) {
+			others++
+		}
+	}
+	return others >= leastOthers && others*shareOthers >= letters
+}
+
+// otherWords reports whether a text has the frequent words of another language than its own.
+func otherWords(base, text string) bool {
+	expected := common()[listed(base)]
 	if expected == nil {
-		return nil
+		return false
 	}
 	// Of each other language: the words that only it has, and those that only the expected one has.
-	theirs, ours := map[string]int{}, map[string]int{}
+	theirs, ours, own := map[string]int{}, map[string]int{}, 0
 	for word := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsMark(r) && r != '\''
 	}) {
+		if expected[word] {
+			own++
+		}
 		for other, words := range common() {
 			switch {
 			case words[word] && !expected[word]:
@@ -314,17 +365,40 @@ func (r Rules) languageOf(tag language.Tag, path, text string) []Finding {
 		}
 	}
 	for other, n := range theirs {
-		if n >= leastCommon && n > 2*ours[other] {
-			return []Finding{{Language, path, "is not in the language " + r.Language, text}}
+		if n >= leastCommon && n > 2*ours[other] || n >= leastAlone && own == 0 {
+			return true
 		}
 	}
-	return nil
+	return false
+}
+
+// marks are letters that each sentence of a language has.
+var marks = map[string]string{"vi": "ăâđêôơưàáảãạằắẳẵặầấẩẫậèéẻẽẹềếểễệìíỉĩịòóỏõọồốổỗộờớởỡợùúủũụừứửữựỳýỷỹỵ"}
+
+// isUnmarked reports whether a text has none of the letters that each sentence of its language has.
+func isUnmarked(base, text string) bool {
+	own := marks[base]
+	if own == "" {
+		return false
+	}
+	letters := 0
+	for _, r := range strings.ToLower(text) {
+		if strings.ContainsRune(own, r) {
+			return false
+		}
+		if unicode.IsLetter(r) {
+			letters++
+		}
+	}
+	return letters >= leastLetters
 }
 
 // letters tell languages of one script apart: those that only other languages have, and those of the language alone.
 var letters = map[string]struct{ foreign, own string }{
-	"uk": {"ыэъё", "іїєґ"},
-	"ru": {"іїєґў", "ыэъё"},
+	"uk": {"ыэъёјњљ", "іїєґ"},
+	"ru": {"іїєґўјњљ", "ыэъё"},
+	"bg": {"ыэёіїєґј", "ъ"},
+	"sr": {"щъыьэюяйёіїєґ", "ђјљњћџ"},
 	"ar": {"پچژگکی", "ةيكىإأ"},
 	"fa": {"ةيكى", "پچژگکی"},
 }
@@ -350,17 +424,22 @@ func foreignLetters(base, text string) bool {
 		}
 		return foreign >= leastForeign && foreign > 2*own
 	}
-	if base != "ja" && base != "zh" {
+	if base != "ja" && base != "zh" && base != "ko" {
 		return false
 	}
 	kana, han := 0, 0
 	for _, r := range text {
 		switch {
+		case base == "ko" && unicode.Is(unicode.Hangul, r):
+			return false
 		case unicode.In(r, unicode.Hiragana):
 			kana++
 		case unicode.Is(unicode.Han, r):
 			han++
 		}
+	}
+	if base == "ko" {
+		return kana+han >= leastHan
 	}
 	if base == "ja" {
 		return kana == 0 && han >= leastHan && !unicode.In(firstOf(text, unicode.Katakana), unicode.Katakana)
@@ -455,13 +534,31 @@ func (r Rules) forbidden(answer []Field) (found []Finding) {
 				wanted[i] = plainWord(wanted[i])
 			}
 			for i, f := range answer {
-				if l.said(texts[i], wanted, f.Tag) {
+				if l.said(texts[i], wanted, f.Tag) || list.what != "" && (hasName(f.Text, phrase) || r.misspelt(f.Text, phrase)) ||
+					within(f.Text, phrase) {
 					found = append(found, Finding{Code: Forbidden, Path: f.Path, Kind: list.what, Text: phrase})
 				}
 			}
 		}
 	}
 	return found
+}
+
+// leastMisspelt is the shortest name of a competitor that is found with a slip in it, in characters.
+const leastMisspelt = 7
+
+// misspelt reports whether a text has a name with one letter that is wrong, and no input has the word.
+func (r Rules) misspelt(text, name string) bool {
+	l := lexiconOf(r.Language)
+	name = l.fold(normal(name))
+	if utf8.RuneCountInString(name) < leastMisspelt || strings.Contains(name, " ") {
+		return false
+	}
+	return slices.ContainsFunc(wordsOf(normal(text)), func(word string) bool {
+		return unicode.IsUpper(first(word)) && l.near1(l.fold(word), name, false) &&
+			distance([]rune(l.fold(word)), []rune(name)) == 1 &&
+			!slices.ContainsFunc(r.Facts, func(fact string) bool { return strings.Contains(fact, word) })
+	})
 }
 
 // longTag is the length from which a word counts inside of a hashtag, in characters.

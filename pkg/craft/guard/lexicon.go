@@ -37,7 +37,13 @@ type clockForm struct {
 }
 
 // pattern is an assertion: each group has a phrase that is in the sentence.
-type pattern [][]phrase
+type pattern []group
+
+// group is phrases of which one must be in the sentence: anywhere, or near after that of the group before it.
+type group struct {
+	phrases []phrase
+	near    bool
+}
 
 // phrase is text in a sentence. Its first and last words are whole unless head or tail is true. A # is any number.
 type phrase struct {
@@ -67,7 +73,7 @@ func lexiconOf(code string) *lexicon {
 }
 
 func newLexicon(base, raw string) *lexicon {
-	l := &lexicon{base: base, joined: base == "de" || base == "it", join: map[string]bool{},
+	l := &lexicon{base: base, joined: base == "de" || base == "it" || base == "tr", join: map[string]bool{},
 		patterns: map[string][]pattern{}}
 	numbers := table[float64]{}
 	for line := range strings.Lines(raw) {
@@ -94,16 +100,18 @@ func newLexicon(base, raw string) *lexicon {
 }
 
 func (l *lexicon) pattern(text string) (p pattern) {
-	for group := range strings.SplitSeq(text, " & ") {
-		var all []phrase
-		for alternative := range strings.SplitSeq(group, "|") {
-			one := phrase{text: strings.TrimSpace(alternative), number: strings.TrimSpace(alternative) == "#"}
-			one.text, one.head = strings.CutPrefix(one.text, "*")
-			one.text, one.tail = strings.CutSuffix(one.text, "*")
-			one.text = l.fold(normal(one.text))
-			all = append(all, one)
+	for _, part := range strings.Split(text, " & ") {
+		for k, near := range strings.Split(part, " > ") {
+			g := group{near: k > 0}
+			for alternative := range strings.SplitSeq(near, "|") {
+				one := phrase{text: strings.TrimSpace(alternative), number: strings.TrimSpace(alternative) == "#"}
+				one.text, one.head = strings.CutPrefix(one.text, "*")
+				one.text, one.tail = strings.CutSuffix(one.text, "*")
+				one.text = l.fold(normal(one.text))
+				g.phrases = append(g.phrases, one)
+			}
+			p = append(p, g)
 		}
-		p = append(p, all)
 	}
 	return p
 }
@@ -130,11 +138,15 @@ func (l *lexicon) fold(text string) string {
 }
 
 // find returns the place of a phrase in a folded text.
-func (l *lexicon) find(text string, p phrase) (from, to int, ok bool) {
+func (l *lexicon) find(text string, p phrase) (from, to int, ok bool) { return l.findAfter(text, p, 0) }
+
+// findAfter returns the place of a phrase in a folded text, from an offset.
+func (l *lexicon) findAfter(text string, p phrase, at int) (from, to int, ok bool) {
 	if p.number {
-		return l.findNumber(text)
+		from, to, ok = l.findNumber(text[at:])
+		return from + at, to + at, ok
 	}
-	for at := 0; p.text != ""; {
+	for p.text != "" {
 		i := strings.Index(text[at:], p.text)
 		if i < 0 {
 			return 0, 0, false
@@ -205,26 +217,53 @@ func isLetter(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) }
 
 // match returns the part of a sentence that has a pattern of a kind, from the first of its phrases to the last one.
 func (l *lexicon) match(sentence, kind string) (part string, ok bool) {
+	from, to, ok := l.place(sentence, kind)
+	return sentence[from:to], ok
+}
+
+// place returns where a sentence has a pattern of a kind.
+func (l *lexicon) place(sentence, kind string) (from, to int, ok bool) {
 	for _, p := range l.patterns[kind] {
-		first, last := len(sentence), 0
-		for _, group := range p {
-			found := false
-			for _, one := range group {
-				if from, to, ok := l.find(sentence, one); ok {
-					first, last, found = min(first, from), max(last, to), true
-					break
-				}
-			}
-			if !found {
-				first = -1
-				break
-			}
-		}
-		if first >= 0 {
-			return sentence[first:last], true
+		if from, to, ok = l.placeOf(sentence, p, -1, -1, 0); ok {
+			return from, to, true
 		}
 	}
-	return "", false
+	return 0, 0, false
+}
+
+// nearWords is the longest text between a phrase and one that is near after it, in bytes.
+const nearWords = 28
+
+// placeOf returns the place of the groups of a pattern, of which those before are found between two offsets.
+func (l *lexicon) placeOf(sentence string, p pattern, first, last, at int) (from, to int, ok bool) {
+	if len(p) == 0 {
+		return first, last, true
+	}
+	followed := len(p) > 1 && p[1].near
+	for _, one := range p[0].phrases {
+		for begin := at; ; {
+			from, to, ok := l.findAfter(sentence, one, begin)
+			if !ok || p[0].near && from-at > nearWords {
+				break
+			}
+			next, begins, ends := 0, min(first, from), max(last, to)
+			if first < 0 {
+				begins = from
+			}
+			if followed {
+				next = to
+			}
+			if from, to, ok := l.placeOf(sentence, p[1:], begins, ends, next); ok {
+				return from, to, true
+			}
+			if !followed || one.number {
+				break
+			}
+			_, size := utf8.DecodeRuneInString(sentence[from:])
+			begin = from + size
+		}
+	}
+	return 0, 0, false
 }
 
 // has reports whether a sentence has a pattern of a kind.

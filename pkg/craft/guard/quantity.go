@@ -26,7 +26,7 @@ var (
 	})
 	// nextText matches the word after a number.
 	nextText = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^\+?[ \n-]?((?:°|%|‰|[\p{L}\p{M}]+(?:[²³2]|/[\p{L}]+|\.\p{L}+)?)°?[CFcf]?\b?)`)
+		return regexp.MustCompile(`^\+?[ \n-]?((?:°|%|‰|(?:[\p{Latin}]+|[\p{L}\p{M}]+)(?:[²³2]|/[\p{L}]+|\.\p{L}+)?)°?[CFcf]?\b?)`)
 	})
 	// laterText matches the words after that.
 	laterText = sync.OnceValue(func() *regexp.Regexp {
@@ -106,7 +106,8 @@ func (s *scan) inContext(a amount, key string) []string {
 	sentence := s.words.fold(strings.ReplaceAll(sentenceAt(s.maskedText, a.from), "\x00", " "))
 	special := ""
 	switch {
-	case a.unit == "time" && s.words.has(sentence, "warranty"):
+	case a.unit == "time" && (s.answer && s.words.warrants(s.maskedText, a) || !s.answer &&
+		s.words.has(sentence, "warranty")):
 		special = "warranty " + key
 	case a.kind == aPercentage && s.words.has(sentence, "share") && !s.words.deal(sentence):
 		special = "share " + key
@@ -122,10 +123,37 @@ func (s *scan) inContext(a amount, key string) []string {
 	return []string{key, special}
 }
 
+// nearWarranty is the longest text between a period and the word for the warranty, in bytes.
+const nearWarranty = 36
+
+// warrants reports whether a period of an answer is that of a warranty: the word for it is near in the same clause.
+func (l *lexicon) warrants(text string, a amount) bool {
+	const ends = ",;.!?\n，；、،。"
+	before, after := text[max(0, a.from-nearWarranty):a.from], text[a.end:min(len(text), a.end+nearWarranty)]
+	before, after = strings.ToValidUTF8(before, ""), strings.ToValidUTF8(after, "")
+	if i := strings.LastIndexAny(before, ends); i >= 0 {
+		before = before[i:]
+	}
+	if i := strings.IndexAny(after, ends); i >= 0 {
+		after = after[:i]
+	}
+	after, _, _ = strings.Cut(after, "\x00")
+	if i := strings.LastIndexAny(before, "0123456789"); i >= 0 && l.has(l.fold(before[:i]), "warranty") {
+		before = before[i:] // it is that of another period
+	}
+	if i := strings.LastIndexAny(before, "0123456789"); i >= 0 {
+		before = before[i:]
+		if l.has(l.fold(before), "warranty") && !l.has(l.fold(after), "warranty") {
+			return false
+		}
+	}
+	return l.has(l.fold(before), "warranty") || l.has(l.fold(text[a.from:a.end]+after), "warranty")
+}
+
 // deal reports whether a sentence speaks of a lower price.
 func (l *lexicon) deal(sentence string) bool {
 	for _, p := range l.patterns["deal"] {
-		for _, one := range p[0] {
+		for _, one := range p[0].phrases {
 			if isIn(percents(), one.text) {
 				continue
 			}
@@ -250,7 +278,7 @@ func inDigits(text string, answer bool, l *lexicon) string {
 		}
 		i += n - 1
 	}
-	text = b.String() + text[from:]
+	text = l.cents(b.String() + text[from:])
 	if l.base == "tr" {
 		text = percentBefore().ReplaceAllString(text, "$1%")
 	}
@@ -304,6 +332,10 @@ func (l *lexicon) counts(text string, all [][]int, i, n int, v float64, answer b
 		!l.isTurkishSpoon(next)
 	part := isIn(percents(), next) || money || slices.Contains([]string{"por", "per", "pour"}, next) &&
 		strings.Contains(strings.ToLower(text[all[i+n][1]:min(len(text), all[i+n][1]+6)]), "c")
+	if gap == "" && !part && !unit && answer {
+		return v >= fewInWords && !isIdiom(v) && utf8.RuneCountInString(next) >= leastNoun && !common()[l.base][next] &&
+			!l.join[next]
+	}
 	if gap != "" || !part && !unit {
 		return false
 	}
@@ -338,115 +370,23 @@ type measure struct {
 }
 
 // units are the words for units and for what is counted, in all languages: an input may be in another language than the
-// answer.
+// answer. A unit has the dimension that it measures, and how many of the base unit of the dimension it is.
 var units = sync.OnceValue(func() lookup[measure] {
-	return table[measure]{
-		{"mass", 1e-3}: "mg milligram* миллиграмм* мг",
-		{"mass", 1}: "g gr gram grams gramm gramos gramo gramme grammes grammi grammo gramas grama грамм* г гр 克" +
-			" gram gramy gramów грам* غرام* جرام* גרם ग्राम グラム* 그램* กรัม",
-		{"mass", 1e3}: "kg kilo kilos kilogram* kilogramm* kilogramo* kilogramme* chilo chili килограмм*" +
-			" кг kilogramów 公斤" +
-			" кілограм* كيلو* كغ קילו* किलो* キロ* 킬로* กิโล*",
-		{"mass", 453.592}: "lb lbs",
-		{"mass", 28.3495}: "oz ounce ounces",
-		{"mass", 1e6}:     "tonne tonnes tonnen tonelada* тонн тонны тонна",
-
-		{"length", 1e-3}: "mm millimet* milímetro* millimetr* миллиметр* мм",
-		{"length", 1e-2}: "cm centimet* zentimeter* centímetro* centimetr* сантиметр* см" +
-			" см santim* سم سنتيمتر* सेमी センチ* 센티*",
-		{"length", 1}: "m meter meters metre metres metern metro metros mètre mètres metri metrów метр" +
-			" метра метров м" +
-			" метри metre متر* מטר* मीटर メートル* 미터*",
-		{"length", 1e3}: "km kilomet* kilómetro* kilomètre* chilometr* quilómetro* километр* км" +
-			" кілометр* kilometre* كيلومتر* किलोमीटर",
-		{"length", .0254}: "inch inches zoll pulgada* pouce pouces pollici дюйм*",
-		{"length", .3048}: "ft feet foot",
-		{"length", 1609}:  "mile miles meile* milla millas миль мили миля",
-
-		{"area", 1}: "m² m2 sqm quadratmeter* м² кв.м",
-
-		{"volume", 1e-3}: "ml millilit* milliliter* mililitro* миллилитр* мл" +
-			" мілілітр* مل मिली* ミリリットル* 밀리*",
-		{"volume", 1e-2}: "cl centilit*",
-		{"volume", 1}: "l liter liters litre litres litern litro litros litri литр* л litrów" +
-			" літр* لتر* ליטר* लीटर リットル* 리터*",
-		{"volume", 3.78}: "gallon gallons",
-
-		{"time", 1}: "sec secs second seconds sek sekunde* segundo* seconde* secondi secondo секунд* сек 秒",
-		{"time", 60}: "min mins minute* minuten minuto* minut минут* мин minutos minuti" +
-			" хвилин* dakika* دقيقة دقائق דקות דקה मिनट 分* 分鐘* 분",
-		{"time", 3600}: "h hr hrs hour hours std stunde* hora horas heure heures ora ore час часа часов" +
-			" часам ч godzin* uur" +
-			" годин* saat* ساعة ساعات שעות שעה घंटे घंटा 時間* 小时* 시간*",
-		{"time", 86400}: "day days tag tage tagen día días jour jours giorno giorni dia dias день дня" +
-			" дней дни dni dzień dagen" +
-			" днів день doba gün günlük يوم يوما أيام ימים יום दिन दिनों 日間* 天* 일간*",
-		{"time", 604800}: "week weeks woche* semana* semaine* settiman* недел* tygodni* weken" +
-			" тижн* hafta* أسبوع* أسابيع שבועות שבוע हफ़्ते हफ्ते सप्ताह 週間* 주일*",
-		{"time", 2629800}: "month months monat* mes meses mois mese mesi mês месяц* miesi* maand*" +
-			" місяц* aylık شهر* أشهر חודש* महीने महीना ヶ月* か月* 个月* 개월* เดือน",
-		{"time", 31557600}: "year years yr yrs jahr* año años an ans année années anno anni ano anos год" +
-			" года лет году lat jaar" +
-			" рік роки років року yıl* سنة سنوات عام أعوام שנה שנים שנות साल वर्ष 年* 년* năm ปี",
-
-		{"speed", 1}:       "km/h kmh kph км/ч км/час",
-		{"speed", 1.609}:   "mph",
-		{"temperature", 1}: "°c °f ° grad celsius graus gradi degré degrés degree degrees градус*",
-		{"data", 1}:        "mb мб",
-		{"data", 1e3}:      "gb гб",
-		{"data", 1e6}:      "tb тб",
-		{"power", 1}:       "watt watts ватт w вт",
-		{"power", 1e3}:     "kw квт",
-		{"power", 735}:     "hp ps cv ch л.с",
-		{"energy", 1}:      "kwh квтч wh mah мач",
-		{"nutrition", 1}:   "kcal calorie* kalorien caloría* calorías калори* ккал",
-		{"screen", 1}:      "mp megapixel* мп мегапиксел* px pixel* пиксел*",
-		{"tension", 1}:     "volt v вольт",
-
-		{"customers", 1}: "customer* client* kunde* kundin* cliente* клиент* покупател* clientes " +
-			"shoppers buyers käufer* comprador* acheteur* klientów klanten" +
-			" клієнт* покупц* müşteri* عميل عملاء زبون زبائن לקוחות ग्राहक* お客* 顧客* 顾客* 位顾客* 多位顾客* 位客户*" +
-			" 多位客户* 多名顾客* 客户* 고객* 명의 khách ลูกค้า",
-		{"people", 1}: "people person persons persona personas personnes personne personen menschen" +
-			" leute gens persone pessoas " +
-			"человек людей людям osób mensen" +
-			" kişi* شخص* أشخاص אנשים लोग लोगों 人* 名* 多人* 명* คน",
-		{"users", 1}: "user users nutzer* usuario* utilisateur* utent* usuário* пользовател* użytkownik* gebruiker*",
-		{"followers", 1}: "follower* subscriber* abonnent* seguidor* suscriptor* abonné* iscritti" +
-			" подписчик* obserwując* " +
-			" volgers",
-		{"reviews", 1}: "review reviews rating ratings bewertung* rezension* reseña* opinion* avis" +
-			" recension* avaliações отзыв* " +
-			"оценок opinii",
-		{"stars", 1}: "star stars stern sterne sternen sternchen estrella* étoile* stelle estrela*" +
-			" звезд* звёзд* gwiazd* sterren",
-		{"countries", 1}: "country countries land länder ländern país* pays paesi стран страны странах" +
-			" krajów krajach landen",
-		{"stores", 1}: "store stores shop shops filiale* läden tienda* magasin* boutique* negozi lojas" +
-			" магазин* sklep* " +
-			"winkels location* standort*",
-		{"awards", 1}:    "award awards preise auszeichnung* premio* prix premi prêmio* наград* приз nagród",
-		{"studies", 1}:   "study studies studie* estudio* étude* studi исследован*",
-		{"employees", 1}: "employee* mitarbeiter* empleado* employé* salarié* dipendent* сотрудник* pracownik*",
-		{"experts", 1}: "expert experts experten experto* esperti эксперт* doctor* dentist* ärzte*" +
-			" médico* médecin* врач* " +
-			"dermatolog*",
-		{"orders", 1}:    "order orders bestellung* pedido* commande* ordini заказ* zamówie*",
-		{"downloads", 1}: "download* téléchargement* descarga* скачиван* загруз*",
-		{"pieces", 1}: "piece pieces pcs stück pièce* pieza* unidades pezzi peças шт штук штуки предмет*" +
-			" sztuk stuks artikel* " +
-			"exemplar* экземпляр*",
-		{"colors", 1}: "color colors colour colours farben color* colore* couleur* colori cores цвет" +
-			" цвета цветов цветах kolorów",
-		{"sizes", 1}:  "size sizes größen talla tallas taille* tailles taglie размер* rozmiar*",
-		{"guests", 1}: "guest guests visitor* besucher* gäste* visitante* visiteur* ospiti гостей посетител* gości",
-		{"students", 1}: "student* schüler* alumno* élève* étudiant* studenti студент* ученик*" +
-			" teilnehmer* participant* участник*",
-		{"patients", 1}: "patient* paciente* pazient* пациент*",
-		{"members", 1}:  "member members mitglied* miembro* membre* membri участников członk* leden",
-		{"cities", 1}:   "city cities städte* ciudad* ville* città городах городов miast",
-		{"views", 1}:    "view views aufruf* vista* vue vues visualizzazion* просмотр* wyświetle*",
-	}.index()
+	raw, err := wordLists.ReadFile("words/units.tsv")
+	if err != nil {
+		panic(err) // it is a part of the program
+	}
+	all := table[measure]{}
+	for line := range strings.Lines(string(raw)) {
+		of, rest, _ := strings.Cut(line, "\t")
+		factor, words, _ := strings.Cut(rest, "\t")
+		value, err := strconv.ParseFloat(factor, 64)
+		if err != nil {
+			panic(err)
+		}
+		all[measure{of, value}] += " " + words
+	}
+	return all.index()
 })
 
 // percents are the words for a part of a hundred.
@@ -460,7 +400,7 @@ func (m measure) counted() bool { return m.factor == 1 && !physical[m.of] }
 
 var physical = map[string]bool{"mass": true, "length": true, "area": true, "volume": true, "time": true, "speed": true,
 	"temperature": true, "data": true, "power": true, "energy": true, "nutrition": true, "screen": true,
-	"tension": true}
+	"tension": true, "charge": true, "sound": true}
 
 // fewPeople is the number of people below which their number is a manner of speech.
 const fewPeople = 10
@@ -592,7 +532,7 @@ func (l *lexicon) value(word string) (v float64, ok bool) {
 	}
 	if p := prefixes[l.base]; p != "" {
 		r, size := utf8.DecodeRuneInString(word)
-		if strings.ContainsRune(p, r) && len(word) > 3*size {
+		if strings.ContainsRune(p, r) && len(word) >= 3*size {
 			return l.numbers.of(word[size:])
 		}
 	}
@@ -608,8 +548,9 @@ func (l *lexicon) compound(word string) (float64, bool) {
 	for rest := word; rest != ""; {
 		found := 0
 		for n := len(rest); n > 1 && found == 0; n-- {
-			if v, ok := l.numbers.whole[rest[:n]]; ok && sum.add(v, l.base) {
-				found = n
+			tried := sum
+			if v, ok := l.numbers.whole[rest[:n]]; ok && tried.add(v, l.base) {
+				found, sum = n, tried
 			}
 		}
 		if found == 0 {
@@ -630,23 +571,37 @@ type numberSum struct {
 	total, current float64
 	parts          int
 	joined         bool
+	least          float64 // the least magnitude of the total
 }
 
 // add adds a part, and reports false if it begins another number.
 func (s *numberSum) add(v float64, base string) bool {
 	low := float64(int(s.current) % 100)
 	switch {
-	case v >= 1000:
+	case v >= 1000 && math.Mod(v, 1000) == 0:
+		if v == 2000 && s.current > 0 { // the dual has the form of an accusative
+			v = 1000
+		}
+		if s.least > 0 && v >= s.least {
+			return false
+		}
+		s.least = v
 		s.total, s.current = s.total+max(s.current, 1)*v, 0
-	case v == 100 && s.current < 10:
-		s.current = max(s.current, 1) * v
+	case v == 0 && s.parts > 0 && base == "vi":
+	case v == 100 && s.current > 0 && s.current < 10:
+		s.current *= v
+	case v == 10 && low > 0 && low < 10 && base == "vi":
+		s.current += 9 * low
+	case v == 10 && low > 0 && low < 10 && (base == "he" || base == "ar"):
+		s.current += v
 	case base == "fr" && v == 20 && low == 4:
 		s.current += 76
 	case base == "fr" && (low == 60 || low == 80) && v < 20:
 		s.current += v
-	case low == 0 && s.current != 0 || s.current == 0 && (s.parts == 0 || s.total > 0):
+	case low == 0 && s.current != 0 && v < 100 || s.current == 0 && (s.parts == 0 || s.total > 0):
 		s.current += v
-	case low >= 20 && int(low)%10 == 0 && v < 10:
+	case low >= 20 && int(low)%10 == 0 && v > 0 && v < 10, (base == "tr" || base == "fr") && low == 10 && v > 0 && v < 10,
+		base == "vi" && low == 10 && v > 0 && v < 10:
 		s.current += v
 	case s.joined && low > 0 && low < 10 && v >= 20 && v < 100:
 		s.current += v
@@ -700,7 +655,7 @@ func koreanValue(text string) float64 {
 
 func eastValue(text, digits, powers string) (total float64) {
 	section, one := 0.0, 0.0
-	for _, r := range strings.NewReplacer("零", "〇", "两", "二", "兩", "二").Replace(text) {
+	for _, r := range strings.NewReplacer("零", "〇", "两", "二", "兩", "二", " ", "").Replace(text) {
 		if i := strings.IndexRune(digits, r); i >= 0 {
 			one = one*10 + float64(i/len("一"))
 			continue
@@ -721,7 +676,7 @@ var (
 			`人以上|人|名以上|名|位|多位|多名|万|小时|時間|分钟|歳|公斤|千克|克|家|店))`)
 	})
 	koreanNumber = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`([영일이삼사오육칠팔구십백천만]+)(\s?(?:퍼센트|프로|원|년|개월|명|킬로))`)
+		return regexp.MustCompile(`((?:[영일이삼사오육칠팔구십백천]*만 )?[영일이삼사오육칠팔구십백천만]+)(\s?(?:퍼센트|프로|원|년|개월|명|킬로))`)
 	})
 	koreanDate = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`([일이삼사오육칠팔구십유시]+)월\s?([일이삼사오육칠팔구십]+)일`)
@@ -746,7 +701,12 @@ var (
 // eastern writes the numbers of a text in Chinese, Japanese or Korean in digits, where they are dates, times, amounts
 // or parts of a hundred. Others, such as a hundred reasons, are a manner of speech.
 func (l *lexicon) eastern(text string, answer bool) string {
+	if strings.ContainsAny(text, "万萬만") {
+		text = wholeTenThousands(text)
+	}
 	switch l.base {
+	case "th":
+		return thai(text)
 	case "ja", "zh":
 		text = percentOf().ReplaceAllStringFunc(text, func(m string) string {
 			n := strings.TrimPrefix(m, "百分之")
@@ -764,6 +724,9 @@ func (l *lexicon) eastern(text string, answer bool) string {
 			n := hanNumber().FindStringSubmatch(m)
 			v, unit := hanValue(n[1]), strings.TrimSpace(n[2])
 			idiom := slices.Contains([]string{"年", "名", "位", "家", "店", "分钟", "小时", "時間", "人以上", "人"}, unit) && !counted
+			if idiom && utf8.RuneCountInString(n[1]) > 1 && v >= fewInWords && !isIdiom(v) {
+				idiom = unit == "年" || unit == "分钟" || unit == "小时" || unit == "時間"
+			}
 			if answer && idiom || unit == "成" && v >= 10 || unit == "折" && v >= 100 {
 				return m
 			}

@@ -405,7 +405,6 @@ func Patterns() []string {
 	return all
 }
 
-// areaPattern returns the pattern of a type's area.
 func areaPattern(t Type) string {
 	area, _, _ := strings.Cut(string(t), ".")
 	return area + ".*"

@@ -49,6 +49,10 @@ type request struct {
 	known auth.Role
 	// found is what to mend in the form of the request.
 	found fieldErrors
+	// newestNames are the names that listed has read once.
+	newestNames names
+	listed      sync.Once
+	listErr     error
 }
 
 // hostOf returns the host that the browser has asked for.
@@ -148,7 +152,8 @@ func (s *site) signedIn(handle func(*request) error) http.HandlerFunc {
 		if err == nil {
 			var token string
 			if token, err = s.Sessions.AccessToken(r.Context(), found, s.Issuer); err == nil {
-				q := &request{r, s, w, found, s.apiOf(r, found, token), s.roleOf(r, found), nil}
+				q := &request{Request: r, site: s, w: w, session: found, api: s.apiOf(r, found, token),
+					known: s.roleOf(r, found)}
 				if err = handle(q); r.Method != http.MethodGet {
 					forgetCorner(q)
 				}
@@ -621,13 +626,21 @@ const noteTimeout = 3 * time.Second
 // atOnce reads several things at the same time.
 func atOnce(reads ...func() error) error {
 	failed := make([]error, len(reads))
+	places := make(chan struct{}, mostAtOnce)
 	var all sync.WaitGroup
 	for i, read := range reads {
-		all.Go(func() { failed[i] = read() })
+		places <- struct{}{}
+		all.Go(func() {
+			failed[i] = read()
+			<-places
+		})
 	}
 	all.Wait()
 	return errors.Join(failed...)
 }
+
+// mostAtOnce bounds the reads at the same time.
+const mostAtOnce = 16
 
 // each reads something about each row of a list at the same time.
 func each[T any](rows []T, read func(row *T) error) error {
@@ -648,7 +661,7 @@ var formFields = []string{"url", "name", "email", "kind", "expires", "ips", "lim
 	"event_types", "scopes", "logo", "region", "factory_id", "trigger", "cron", "prompt", "most", "domain", "groups",
 	"metadata_url", "metadata", "issuer", "client_id", "client_secret", "daily_limit", "from", "to",
 	"operation_id", "status",
-	"key_id", "request_id", "type", "object_id", "role", "may", "days", "zone", "note", "typed"}
+	"key_id", "request_id", "type", "object_id", "role", "may", "days", "zone", "note", "at", "typed"}
 
 // mend is a field of a form and what to do if the API refuses it.
 type mend struct{ field, text string }

@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -17,7 +18,10 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 )
 
-var shownText = regexp.MustCompile(`\.T "((?:[^"\\]|\\.)*)"`)
+var (
+	shownText = regexp.MustCompile(`\.T "((?:[^"\\]|\\.)*)"`)
+	givenText = regexp.MustCompile(`v\.T\("((?:[^"\\]|\\.)*)"`)
+)
 
 // texts returns all texts of the templates, and those that handlers give to them.
 func texts(t *testing.T) (all []string) {
@@ -35,6 +39,21 @@ func texts(t *testing.T) (all []string) {
 			all = append(all, m[1])
 		}
 	}
+	code, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range code {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range givenText.FindAllStringSubmatch(string(content), -1) {
+			if !strings.HasSuffix(file, "_test.go") {
+				all = append(all, m[1])
+			}
+		}
+	}
 	for _, s := range auth.Scopes {
 		all = append(all, s.Permits)
 	}
@@ -45,7 +64,7 @@ func texts(t *testing.T) (all []string) {
 		all = append(all, a.Text)
 	}
 	for _, c := range slices.Concat(ranges, splits, requestSplits, withins, statuses, periods, deliveryStates,
-		filterNames, overlaps, lifetimes, approvalStates, mays, triggers, callKinds,
+		filterNames, overlaps, lifetimes, queueTabs, calendarViews, contentOrders, mays, triggers, callKinds,
 		monthFigures) {
 		all = append(all, c.Text)
 	}
@@ -59,6 +78,17 @@ func texts(t *testing.T) (all []string) {
 	all = append(all, "queued", "generating", "generated", "scheduled", "publishing", "published", "failed", "canceled",
 		"deleted", "ended", "planned", "pending", "approved", "changes_requested", "paused", "active", "expired", "post", "video",
 		"carousel", "story", "music_clip")
+	for _, t := range contentTabs {
+		all = append(all, t.Text)
+	}
+	for _, l := range searchedLists {
+		all = append(all, l.Text)
+	}
+	for _, l := range further {
+		all = append(all, l.Text)
+	}
+	all = append(all, "Pages", "not published", "changes requested", "to approve", "ready", "Reconnect", "Publish again",
+		"See why", "See the answer", "See the webhook", "See the usage", "See the key", "Approve")
 	for _, r := range scopeRows {
 		all = append(all, r.Text)
 		for _, l := range r.Levels {

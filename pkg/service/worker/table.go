@@ -130,8 +130,9 @@ func (e Env) Loaders() map[string]generate.Loader {
 // Generating takes the steps of generations, and of the background work of plans, factories and sandboxes.
 func Generating(w *generate.Worker) Handlers {
 	handlers := w.Handlers()
+	items, _ := w.Loaders[item.ItemKind].(item.Loader) // its reader reads the feeds of news
 	handlers[plan.Task] = task.Func((&plan.Handler{DB: w.DB, Loaders: w.Loaders, Providers: w.Providers,
-		Now: w.Now}).Plan)
+		Sources: items.Reader, Now: w.Now}).Plan)
 	handlers[plan.Advance] = plan.Advancer(w.DB, w.Now)
 	maps.Copy(handlers, factories{w}.handlers())
 	maps.Copy(handlers, (&sandbox.Resetter{Deleter: erasure.Deleter{DB: w.DB, Loaders: w.Loaders,

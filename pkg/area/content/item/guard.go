@@ -47,7 +47,7 @@ func (r *writer) quotedSources(t provider.Text) []Quoted {
 // rules returns what the texts of the item may state and must comply with.
 func (r *writer) rules(now time.Time) guard.Rules {
 	rules := guard.Rules{Language: r.item.Language, Now: now, NeedsSource: r.brief.Sourced,
-		Forbidden: r.brief.Forbidden, Competitors: r.brief.Competitors,
+		Forbidden: r.brief.Forbidden, Competitors: r.brief.Competitors, Names: []string{r.brief.Name},
 		Facts: []string{r.brief.Name, r.brief.Voice, r.item.Prompt, r.attempt.AcceptedAt.Format(time.DateOnly)}}
 	if r.callerTexts.Has(Script) {
 		rules.Facts = append(rules.Facts, string(r.item.Script))
@@ -77,6 +77,7 @@ func (r *writer) rules(now time.Time) guard.Rules {
 		}
 	}
 	if p := r.brief.Product; p != nil {
+		rules.Names = append(rules.Names, p.Name)
 		if r.brief.Prices == PricesNone {
 			rules.UnpricedInputs = p.statements()
 		} else {
