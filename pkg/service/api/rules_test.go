@@ -118,7 +118,6 @@ var unfiltered = map[string]string{
 	"listBalanceEntries metadata":         "an entry is found by its factory, profile or subject, whose metadata it copies",
 	"listDrafts content_item_id":          "it is set once the draft is applied",
 	"listFeedRuns profile_id":             "the path names the factory, which has one profile",
-	"listFeedRuns factory_id":             "the path names the factory",
 	"listExperimentPosts state":           "the list is that of one experiment, of up to 1,000 posts",
 	"listExperimentPosts kind":            "the list is that of one experiment, of up to 1,000 posts",
 	"listExperimentPosts content_item_id": "the list is that of one experiment, of up to 1,000 posts",
