@@ -157,7 +157,8 @@ func TestAnItemWaitsForItsProduct(t *testing.T) {
 	s.sync()
 	s.follow()
 	got := w.get(it.ID)
-	if got.State != item.Generated || got.WaitsFor != item.WaitsForProduct || !slices.Equal(got.Outdated, item.Ways{item.PriceChanged}) {
+	if got.State != item.Generated || got.WaitsFor != item.WaitsForProduct ||
+		!slices.Equal(got.Outdated, item.Ways{item.PriceChanged}) {
 		t.Fatalf("it is %s, waits for %s, outdated %v", got.State, got.WaitsFor, got.Outdated)
 	}
 	if n := w.events(it.ID)[event.ContentUnscheduled]; n != 1 {
@@ -262,7 +263,8 @@ func TestPublishedPostsThatAreOutdated(t *testing.T) {
 		s.follow()
 		w.work()
 		got := w.get(it.ID)
-		if n := w.events(it.ID)[event.ProductOutdated]; n != 1 || !slices.Equal(got.Outdated, item.Ways{item.PriceChanged}) {
+		if n := w.events(it.ID)[event.ProductOutdated]; n != 1 ||
+			!slices.Equal(got.Outdated, item.Ways{item.PriceChanged}) {
 			t.Errorf("%s: product.outdated happened %d times, outdated %v", policy, n, got.Outdated)
 		}
 		want := item.PublicationPublished
@@ -316,7 +318,8 @@ func TestAYearOfPrices(t *testing.T) {
 	}
 	w := newWorld(t)
 	s, telegram := newShelf(w), w.connect("telegram")
-	o := &oracle{rand.New(rand.NewPCG(7, 77)), map[string]int{}, map[string]int{}, map[string]bool{}, map[string]int64{}}
+	o := &oracle{rand.New(rand.NewPCG(7, 77)), map[string]int{}, map[string]int{}, map[string]bool{},
+		map[string]int64{}}
 	clear(s.rows)
 	var skus []string
 	for i := range products {

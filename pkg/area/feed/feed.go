@@ -54,10 +54,10 @@ type State string
 
 // The states of a feed.
 const (
-	Idle    State = "idle"
+	Idle    State = "active"
 	Syncing State = "running"
 	Waiting State = "held"
-	Failing State = "failing"
+	Failing State = "failed"
 )
 
 // Source is where a feed comes from.
@@ -99,7 +99,7 @@ type Feed struct {
 	// When it is read: when you call syncFeed, each hour, or each day.
 	Schedule string `json:"schedule" format:"feed-schedule"`
 	// Time of day at which a daily feed is read, in the time zone of the factory. Null for others.
-	DailyAt resource.Text `json:"daily_at" example:"06:30"`
+	DailyTime resource.Text `json:"daily_time" example:"06:30"`
 	// What happens to content about a product whose price, offer or main photo has changed.
 	OnPriceChange shelf.Policy `json:"on_price_change" format:"feed-policy"`
 	// What happens to content about a product that is sold out.
@@ -108,8 +108,8 @@ type Feed struct {
 	OnRemoved shelf.Policy `json:"on_removed" format:"feed-policy"`
 	// Photos that products get: none, the main one, or up to 10.
 	Photos string `json:"photos" format:"feed-photos"`
-	// idle: it waits for its next run. held: its last run waits for your confirmation. failing: its last run has failed.
-	State State `json:"state" enum:"idle,running,held,failing"`
+	// active: it waits for its next run. held: its last run waits to be confirmed. failed: its last run has failed.
+	State State `json:"state" enum:"active,running,held,failed"`
 	// Time of the next run by its schedule. Null: none.
 	NextRunAt *resource.Time `json:"next_run_at"`
 	// Its last run, without its refusals. Null: none.
@@ -173,7 +173,7 @@ type Run struct {
 	// Time of the call, or of the schedule, UTC.
 	CreatedAt resource.Time `json:"created_at"`
 	// State of the run.
-	State RunState `json:"state" format:"feed-run-state"`
+	State RunState `json:"state" filter:"state" format:"feed-run-state"`
 	// mass_removal: a fifth of the products of the feed or more are not in it any more, and nothing was changed. Call
 	// syncFeed with confirm_run_id if that is right. Null: it was not held.
 	HeldReason resource.Text `json:"held_reason" enum:"mass_removal"`
@@ -227,7 +227,7 @@ type runRecord struct {
 	Attempt int `json:"attempt"`
 	// Confirmed reports that the caller has confirmed that products are archived.
 	Confirmed bool `json:"confirmed,omitempty"`
-	// Refusals has all refusals that are shown, which fit into the item compressed.
+	// Validators are the ETag and the time of the last change of what it has read.
 	Validators [2]string `json:"validators,omitempty"`
 }
 
@@ -301,7 +301,7 @@ func (r *Record) next(after time.Time, zone *time.Location) *resource.Time {
 	case Hourly:
 		at = after.Truncate(time.Hour).Add(time.Hour)
 	case Daily:
-		of, err := clock.Parse(string(r.DailyAt))
+		of, err := clock.Parse(string(r.DailyTime))
 		if err != nil {
 			return nil // it was checked when it was set
 		}
@@ -347,13 +347,13 @@ func (r *Record) check() error {
 	if c := string(r.Currency); c != "" && !money.IsCurrency(c) {
 		found = append(found, errs.Invalid("/currency", "is not the ISO 4217 code of a currency; write it as EUR"))
 	}
-	switch at := string(r.DailyAt); {
+	switch at := string(r.DailyTime); {
 	case r.Schedule == Daily && at == "":
-		found = append(found, errs.Invalid("/daily_at", "is required for the schedule daily"))
+		found = append(found, errs.Invalid("/daily_time", "is required for the schedule daily"))
 	case r.Schedule != Daily && at != "":
-		found = append(found, errs.Invalid("/daily_at", "is for the schedule daily"))
+		found = append(found, errs.Invalid("/daily_time", "is for the schedule daily"))
 	case at != "" && !clock.Valid(at):
-		found = append(found, errs.Invalid("/daily_at", "must be a time of day, written as 06:30"))
+		found = append(found, errs.Invalid("/daily_time", "must be a time of day, written as 06:30"))
 	}
 	if r.Source.MediaID != nil && r.Schedule != Manual {
 		found = append(found, errs.Invalid("/schedule", "must be manual for a feed in a media, which does not change"))

@@ -35,7 +35,8 @@ func TestACatalogFollowsItsFeed(t *testing.T) {
 		t.Errorf("refused %+v at %v", r.Refusals, r.RefusalsURL)
 	}
 	all := w.products()
-	if a := all["A"]; a.Price.Amount != 1250 || a.Availability != product.InStock || all["B"].Availability != product.OutOfStock {
+	if a := all["A"]; a.Price.Amount != 1250 || a.Availability != product.InStock ||
+		all["B"].Availability != product.OutOfStock {
 		t.Errorf("the catalog has %+v", all)
 	}
 	r = w.sync(table(map[string]string{"A": "13 EUR", "B": "3 EUR,out_of_stock", "C": "free"}))
@@ -49,7 +50,8 @@ func TestACatalogFollowsItsFeed(t *testing.T) {
 	if len(runs) != 2 || runs[0].ID != r.ID || len(runs[0].Refusals) != 0 {
 		t.Errorf("listed are %+v", runs)
 	}
-	if f = w.get(); f.State != feed.Idle || f.LastRun == nil || f.LastRun.ID != r.ID || f.LastRun.State != feed.Completed {
+	if f = w.get(); f.State != feed.Idle || f.LastRun == nil || f.LastRun.ID != r.ID ||
+		f.LastRun.State != feed.Completed {
 		t.Errorf("the feed is %+v", f)
 	}
 	w.Call(http.MethodDelete, w.path(), nil).Into(t, http.StatusOK, &f)
@@ -67,7 +69,8 @@ func TestSalesMakePromotions(t *testing.T) {
 	}
 	w.sync(table(map[string]string{"A": "10 EUR,,8 EUR", "B": "5 EUR"}))
 	all := promotions()
-	if len(all) != 1 || all[0].State != product.Running || all[0].Discount != (product.Discount{Kind: "amount", Value: 200}) ||
+	if len(all) != 1 || all[0].State != product.Running ||
+		all[0].Discount != (product.Discount{Kind: "amount", Value: 200}) ||
 		all[0].PriorPrices[0].Price.Amount != 1000 {
 		t.Fatalf("promotions are %+v", all)
 	}
@@ -164,7 +167,8 @@ func TestRunsThatFail(t *testing.T) {
 	} {
 		w.shop.status = c.status
 		r := w.sync(c.feed)
-		if r.State != feed.Failed || r.Failure == nil || r.Failure.Code != c.code || !strings.Contains(r.Failure.Message, c.reason) ||
+		if r.State != feed.Failed || r.Failure == nil || r.Failure.Code != c.code ||
+			!strings.Contains(r.Failure.Message, c.reason) ||
 			w.writes("product") != before || w.get().State != feed.Failing {
 			t.Errorf("%s: %s", name, told(r))
 		}
@@ -225,9 +229,9 @@ func TestFeedsThatAreRefused(t *testing.T) {
 		{body("format", "yml", "mapping", object{"sku": "id"}), "/mapping"},
 		{body("mapping", object{"colour": "Farbe"}), "/mapping"},
 		{body("currency", "XXX"), "/currency"},
-		{body("schedule", "daily"), "/daily_at"},
-		{body("schedule", "hourly", "daily_at", "06:30"), "/daily_at"},
-		{body("schedule", "daily", "daily_at", "25:00"), "/daily_at"},
+		{body("schedule", "daily"), "/daily_time"},
+		{body("schedule", "hourly", "daily_time", "06:30"), "/daily_time"},
+		{body("schedule", "daily", "daily_time", "25:00"), "/daily_time"},
 		{body("photos", "some"), "/photos"},
 		{body("on_removed", "delete"), "/on_removed"},
 	} {
@@ -255,7 +259,7 @@ func TestAFeedIsReadByItsSchedule(t *testing.T) {
 	w.Call(http.MethodPatch, "/v1/factories/"+w.seller, object{"schedule": object{"timezone": "Europe/Berlin",
 		"times": []string{"09:00"}}}).Into(t, http.StatusOK, new(any))
 	w.shop.feed = table(map[string]string{"A": "3 EUR"})
-	f := w.set("schedule", "daily", "daily_at", "06:30")
+	f := w.set("schedule", "daily", "daily_time", "06:30")
 	if f.NextRunAt == nil || f.NextRunAt.Format(time.RFC3339) != "2026-05-02T04:30:00Z" {
 		t.Fatalf("next is %v", f.NextRunAt)
 	}
@@ -465,4 +469,31 @@ func TestARunWritesWhatHasChanged(t *testing.T) {
 			break
 		}
 	}
+}
+
+// Each sandbox has a shop whose prices follow its clock.
+func TestTheShopOfTheSandbox(t *testing.T) {
+	w := newWorld(t)
+	w.set("source", object{"url": feed.SandboxShop}, "format", "google_xml")
+	if got := told(w.sync("")); got != "completed read 200, created 200, changed 0, unchanged 0, archived 0, refused 0" {
+		t.Fatal(got)
+	}
+	if r := w.sync(""); r.Unchanged != 200 {
+		t.Errorf("on the same day: %s", told(r))
+	}
+	changed := 0
+	for range 5 {
+		w.Clock.Add(24 * time.Hour)
+		r := w.sync("")
+		if r.State != feed.Completed || r.Changed < 20 || r.Changed > 60 {
+			t.Errorf("on the next day: %s", told(r))
+		}
+		changed += r.Changed
+	}
+	if changed < 150 || len(w.shop.asked) != 0 {
+		t.Errorf("%d changes, %d requests", changed, len(w.shop.asked))
+	}
+	// With a live key it is an address as any other.
+	w.Live().Call(http.MethodPut, w.path(), object{"source": object{"url": feed.SandboxShop}, "format": "csv"}).
+		Refused(t, 404, errs.NotFound, "")
 }

@@ -44,26 +44,27 @@ func Mount(r *httpapi.Router, e area.Env) {
 }
 
 type sourceBody struct {
-	// Public https URL of the feed, of up to 200 MB, also compressed by gzip.
+	// Public https URL of the feed, of up to 200 MB, also compressed by gzip. With a test key,
+	// https://shop.example.com/sandbox.xml is a shop of 200 products whose prices follow the clock of the sandbox.
 	URL string `json:"url,omitempty" maxLength:"2048" example:"https://shop.example.com/google.xml"`
 	// Media of the type data. Send either it or url.
 	MediaID string `json:"media_id,omitempty" maxLength:"64" example:"med_01h455vb4pex5vsknk084sn02q"`
 }
 
-type feedBody struct {
+type createBody struct {
 	// Where it comes from.
 	Source sourceBody `json:"source"`
 	// Its format.
 	Format feed.Format `json:"format" format:"feed-format"`
-	// For csv: columns by members of products, such as sku, name, price, currency, sale_price, availability, photos, and
-	// attributes.color.
+	// For csv: columns by members of products, such as sku, name, price, currency, sale_price, availability, photos
+	// and attributes.color.
 	Mapping map[string]string `json:"mapping,omitempty" example:"{\"sku\":\"Artikel\",\"price\":\"Preis\"}"`
 	// Currency of prices that have none. Required for shopify_csv.
 	Currency string `json:"currency,omitempty" format:"currency"`
 	// When it is read.
 	Schedule string `json:"schedule,omitempty" format:"feed-schedule" default:"manual"`
 	// Time of day of a daily feed, in the time zone of the factory.
-	DailyAt string `json:"daily_at,omitempty" maxLength:"5" example:"06:30"`
+	DailyTime string `json:"daily_time,omitempty" maxLength:"5" example:"06:30"`
 	// What happens to content about a product whose price, offer or main photo has changed.
 	OnPriceChange shelf.Policy `json:"on_price_change,omitempty" format:"feed-policy" default:"hold"`
 	// What happens to content about a product that is sold out.
@@ -75,7 +76,7 @@ type feedBody struct {
 }
 
 // Rules refuses bodies that the schema cannot rule out.
-func (b feedBody) Rules() error {
+func (b createBody) Rules() error {
 	var found []error
 	if (b.Source.URL == "") == (b.Source.MediaID == "") {
 		found = append(found, errs.Invalid("/source", "must have either url or media_id"))
@@ -92,7 +93,7 @@ func (b feedBody) Rules() error {
 type setInput struct {
 	factory.FactoryPath
 	httpapi.IfMatch
-	Body feedBody
+	Body createBody
 }
 
 type changeInput struct {
@@ -113,6 +114,8 @@ type syncInput struct {
 type runsInput struct {
 	factory.FactoryPath
 	httpapi.PageInput
+	// Only runs in these states, separated by commas.
+	State []RunState `query:"state" filter:"state" format:"feed-run-state" nullable:"false"`
 }
 
 type runInput struct {
@@ -220,7 +223,7 @@ func (s *Service) set(ctx context.Context, tx *store.Tx, in *setInput) (out Feed
 	if err := r.check(); err != nil {
 		return out, err
 	}
-	if b.Source.URL != "" && !resource.Equal(source.URL, r.Source.URL) {
+	if b.Source.URL != "" && !resource.Equal(source.URL, r.Source.URL) && !isSandboxShop(f.Owner, b.Source.URL) {
 		if err := s.urls.CheckURL(ctx, b.Source.URL); err != nil {
 			return out, safehttp.InvalidURL(err, "/source/url")
 		}
@@ -254,7 +257,7 @@ func (s *Service) set(ctx context.Context, tx *store.Tx, in *setInput) (out Feed
 }
 
 // take takes the members of a body over.
-func (r *Record) take(b feedBody) {
+func (r *Record) take(b createBody) {
 	r.Source = Source{URL: resource.OrNil(b.Source.URL), MediaID: resource.OrNil(b.Source.MediaID)}
 	r.Format, r.Mapping, r.Currency = b.Format, b.Mapping, resource.Text(b.Currency)
 	if r.Mapping == nil {
@@ -266,7 +269,7 @@ func (r *Record) take(b feedBody) {
 		}
 		return value
 	}
-	r.Schedule, r.DailyAt = or(b.Schedule, Manual), resource.Text(b.DailyAt)
+	r.Schedule, r.DailyTime = or(b.Schedule, Manual), resource.Text(b.DailyTime)
 	r.OnPriceChange = shelf.Policy(or(string(b.OnPriceChange), string(shelf.Hold)))
 	r.OnSoldOut = shelf.Policy(or(string(b.OnSoldOut), string(shelf.Hold)))
 	r.OnRemoved = shelf.Policy(or(string(b.OnRemoved), string(shelf.Hold)))
@@ -363,7 +366,8 @@ func (s *Service) runs(ctx context.Context, in *runsInput) (page httpapi.Page[Ru
 	if err != nil {
 		return page, err
 	}
-	q := store.Query{Index: store.ByParent, Partition: RunsPartition(f.Owner, in.ID)}
+	q := store.Query{Index: store.ByParent, Partition: RunsPartition(f.Owner, in.ID),
+		Filters: map[string]string{"state": httpapi.AnyOf(in.State)}}
 	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (Run, error) {
 		var r runRecord
 		err := it.Decode(&r)

@@ -244,6 +244,9 @@ func (s *sync) open(ctx context.Context) (io.ReadCloser, error) {
 		}
 		return s.Objects.Open(ctx, r.File.Key)
 	}
+	if isSandboxShop(s.task.Owner, *s.feed.Source.URL) {
+		return sandboxShop(s.shelf.Clock)
+	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, *s.feed.Source.URL, nil)
 	if err != nil {
 		return nil, failure("not_fetched", "The URL is not valid.")

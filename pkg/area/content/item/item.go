@@ -285,7 +285,7 @@ type Outlook struct {
 	// What it waits for before it is published, besides its generation. time: it is published at publish_at, or at once
 	// if it has none, without a further call. approval: somebody approves it first. slot: it is not scheduled, and
 	// publish_at, if it has one, is only planned. account: it was to be published, and no account can take it; see
-	// omitted_accounts. In the last two cases, schedule or publish it. product: its product has changed as outdated says:
+	// omitted_accounts. In the last two cases, schedule or publish it. product: its product has changed, see outdated;
 	// regenerate it, and it is scheduled as it was. none: it is being published, or has ended.
 	WaitsFor string `json:"waits_for" enum:"none,approval,time,slot,account,product" example:"time"`
 	// Ways in which the product is not what the item shows any more, by the feed of its factory.

@@ -1,6 +1,7 @@
 package item
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -27,6 +28,11 @@ var _ = format.Define("outdated", format.Format{Values: format.Words("price offe
 
 // Ways are several.
 type Ways []Way
+
+// MarshalJSON writes no ways as an empty list.
+func (w Ways) MarshalJSON() ([]byte, error) {
+	return json.Marshal(append([]Way{}, w...))
+}
 
 // Without returns those that are not among others.
 func (w Ways) Without(others Ways) Ways {

@@ -176,7 +176,8 @@ func (p productState) hold(tx *store.Tx) {
 }
 
 // look reads the product of an item, and in which ways it is not what the item shows.
-func look(ctx context.Context, db *store.DB, o tenant.Owner, r *item.Record, now time.Time) (p productState, err error) {
+func look(ctx context.Context, db *store.DB, o tenant.Owner, r *item.Record, now time.Time) (p productState,
+	err error) {
 	if r.Brief.Product == nil {
 		return p, nil
 	}
