@@ -838,7 +838,7 @@ var groups = []group{
 			body: []parameter{
 				{name: "days", kind: "integer", doc: "Number of days", required: true},
 				{name: "posts_per_day", kind: "integer", doc: "Number of items on each day on which something is published", required: true},
-				{name: "weekdays", kind: "list", doc: "Days of the week on which it publishes. Absent: all, or the working days of its country if its readers are at work, such as those of a law firm", values: []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}},
+				{name: "weekdays", kind: "list", doc: "Days of the week on which it publishes. Absent: all, or the working days of its country if its readers are at work, such as those of a law firm"},
 				{name: "silent_days", kind: "list", doc: "Days on which it does not: dates (2026-12-24), days of each year (12-24), and holidays for the public holidays of its country. Absent: none, or holidays if its readers are at work"},
 				{name: "visuals", kind: "string", doc: "What is seen in videos: clips, or pictures with a slow movement, which cost a tenth. Absent: clips for content items, and stills for plans whose brief asks for no motion", values: []string{"clips", "stills"}},
 				{name: "music", kind: "string", doc: "What is heard under the voice of videos. Absent: none", values: []string{"none", "generated"}},
@@ -910,7 +910,7 @@ var groups = []group{
 			begins: &ends{"wait-for-training", "/v1/factories/{factory_id}/training", "state", []string{"completed"}, []string{"failed", "canceled"}, ""},
 		},
 	}},
-	{name: "feeds", doc: "Get the feed of a factory", operations: []operation{
+	{name: "feeds", doc: "Feeds of shops, which the catalogs of factories follow, and content follows these", operations: []operation{
 		{
 			id: "getFeed", name: "get", method: "GET", path: "/v1/factories/{factory_id}/feed",
 			summary: "Get the feed of a factory", doc: "With its last run.\n\nNeeds the scope `products:read`.",
@@ -925,7 +925,7 @@ var groups = []group{
 				{name: "format", kind: "string", doc: "Its format", required: true, values: []string{"google_xml", "google_tsv", "yml", "shopify_csv", "csv", "json_lines"}},
 				{name: "currency", kind: "string", doc: "Currency of prices that have none. Required for shopify_csv"},
 				{name: "schedule", kind: "string", doc: "When it is read. Default: manual", values: []string{"manual", "hourly", "daily"}},
-				{name: "daily_at", kind: "string", doc: "Time of day of a daily feed, in the time zone of the factory"},
+				{name: "daily_time", kind: "string", doc: "Time of day of a daily feed, in the time zone of the factory"},
 				{name: "on_price_change", kind: "string", doc: "What happens to content about a product whose price, offer or main photo has changed. Default: hold", values: []string{"keep", "hold", "withdraw"}},
 				{name: "on_sold_out", kind: "string", doc: "What happens to content about a product that is sold out. Default: hold", values: []string{"keep", "hold", "withdraw"}},
 				{name: "on_removed", kind: "string", doc: "What happens to content about a product that is not in the feed any more. Default: hold", values: []string{"keep", "hold", "withdraw"}},
@@ -947,6 +947,7 @@ var groups = []group{
 				{name: "limit", kind: "integer", doc: "Maximum number of results"},
 				{name: "cursor", kind: "string", doc: "next_cursor of the previous page. The filters and the order must be the same"},
 				{name: "order", kind: "string", doc: "Order of the results: desc is newest first, asc oldest first", values: []string{"asc", "desc"}},
+				{name: "state", kind: "list", doc: "Only runs in these states, separated by commas", values: []string{"queued", "running", "held", "completed", "failed"}},
 			},
 			paged: true,
 		},

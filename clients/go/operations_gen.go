@@ -44,7 +44,7 @@ type Client struct {
 	Exports *ExportsService
 	// Makers of content, each with its voice and audience.
 	Factories *FactoriesService
-	// Get the feed of a factory.
+	// Feeds of shops, which the catalogs of factories follow, and content follows these.
 	Feeds *FeedsService
 	// Import an export, and read what has become of its resources.
 	Imports *ImportsService
@@ -2083,7 +2083,7 @@ func (s *FactoriesService) StartTraining(ctx context.Context, factoryID string, 
 	return result, nil
 }
 
-// FeedsService: Get the feed of a factory.
+// FeedsService: Feeds of shops, which the catalogs of factories follow, and content follows these.
 type FeedsService struct{ t *transport }
 
 // Get: Get the feed of a factory.
@@ -2109,7 +2109,7 @@ func (s *FeedsService) Get(ctx context.Context, factoryID string, options ...Req
 // changes no product until its next run.
 //
 // Needs the scope `products:write`.
-func (s *FeedsService) Set(ctx context.Context, factoryID string, body FeedFeedCreate, options ...RequestOption) (*Feed, error) {
+func (s *FeedsService) Set(ctx context.Context, factoryID string, body FeedCreate, options ...RequestOption) (*Feed, error) {
 	pFactoryID, err := segment("factory_id", factoryID)
 	if err != nil {
 		return nil, err
@@ -2146,6 +2146,8 @@ type ListFeedRunsParams struct {
 	Cursor *string `query:"cursor"`
 	// Order of the results: desc is newest first, asc oldest first.
 	Order *ListOrder `query:"order"`
+	// Only runs in these states, separated by commas.
+	State []FeedRunStateInput `query:"state"`
 }
 
 // ListRuns reads all pages, as the caller goes on: List the runs of a feed.
@@ -2226,6 +2228,16 @@ func (s *FeedsService) Sync(ctx context.Context, factoryID string, body *FeedSyn
 		return nil, err
 	}
 	return result, nil
+}
+
+// SyncAndWait calls Sync, and waits until the work has ended. Failed work is a *FailedError, beside which it
+// is returned.
+func (s *FeedsService) SyncAndWait(ctx context.Context, factoryID string, body *FeedSyncCreate, options ...RequestOption) (*FeedRun, error) {
+	begun, err := s.Sync(ctx, factoryID, body, options...)
+	if err != nil {
+		return nil, err
+	}
+	return s.WaitForRun(ctx, factoryID, begun.ID)
 }
 
 // ImportsService: Import an export, and read what has become of its resources.

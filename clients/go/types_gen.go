@@ -1243,9 +1243,6 @@ const (
 	BestHourWeekdaySunday    BestHourWeekday = "sunday"
 )
 
-// BestHourWeekdayInput has the values of BestHourWeekday.
-type BestHourWeekdayInput = BestHourWeekday
-
 // BestTimes: The hours of the week with the effect of publishing in them.
 type BestTimes struct {
 	// Factory. Null if a social account was named.
@@ -1394,7 +1391,7 @@ type BloggerFactoryCreate struct {
 	// items, and stills for plans whose brief asks for no motion.
 	Visuals *VideoVisualsInput `json:"visuals,omitzero"`
 	// What is heard under the voice of videos. Absent: none.
-	Music *ContentPlanCreateMusic `json:"music,omitzero"`
+	Music *VideoMusic `json:"music,omitzero"`
 	// Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
 	// usual length of each.
 	DurationSeconds *int64 `json:"duration_seconds,omitzero"`
@@ -1838,7 +1835,7 @@ type BrandFactoryCreate struct {
 	// items, and stills for plans whose brief asks for no motion.
 	Visuals *VideoVisualsInput `json:"visuals,omitzero"`
 	// What is heard under the voice of videos. Absent: none.
-	Music *ContentPlanCreateMusic `json:"music,omitzero"`
+	Music *VideoMusic `json:"music,omitzero"`
 	// Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
 	// usual length of each.
 	DurationSeconds *int64 `json:"duration_seconds,omitzero"`
@@ -2151,30 +2148,17 @@ type BulkItem struct {
 	// What it waits for before it is published, besides its generation. time: it is published at publish_at, or at once if
 	// it has none, without a further call. approval: somebody approves it first. slot: it is not scheduled, and
 	// publish_at, if it has one, is only planned. account: it was to be published, and no account can take it; see
-	// omitted_accounts. In the last two cases, schedule or publish it. product: its product has changed as outdated says:
+	// omitted_accounts. In the last two cases, schedule or publish it. product: its product has changed, see outdated;
 	// regenerate it, and it is scheduled as it was. none: it is being published, or has ended.
 	WaitsFor ContentWaitsFor `json:"waits_for"`
 	// Ways in which the product is not what the item shows any more, by the feed of its factory.
-	Outdated []BulkItemOutdated `json:"outdated"`
+	Outdated []ContentOutdated `json:"outdated"`
 	// Ids of the social accounts to publish to.
 	SocialAccountIDs []string `json:"social_account_ids"`
 	// Accounts of the factory that were left out when it was last scheduled or published, as they cannot publish it. Calls
 	// that name their accounts are refused instead.
 	OmittedAccounts []OmittedAccount `json:"omitted_accounts"`
 }
-
-// BulkItemOutdated: Ways in which the product is not what the item shows any more, by the feed of its factory.
-// A newer service may have more values.
-type BulkItemOutdated string
-
-// The values of BulkItemOutdated.
-const (
-	BulkItemOutdatedPrice   BulkItemOutdated = "price"
-	BulkItemOutdatedOffer   BulkItemOutdated = "offer"
-	BulkItemOutdatedPhoto   BulkItemOutdated = "photo"
-	BulkItemOutdatedSoldOut BulkItemOutdated = "sold_out"
-	BulkItemOutdatedRemoved BulkItemOutdated = "removed"
-)
 
 // BulkResult: The result of an item of a bulk.
 type BulkResult struct {
@@ -2189,9 +2173,9 @@ type BulkResult struct {
 // ByVisuals: Has the price of a plan with each kind of visuals of its videos.
 type ByVisuals struct {
 	// Credits with stills.
-	Stills int64 `json:"stills"`
+	StillsCredits int64 `json:"stills_credits"`
 	// Credits with clips.
-	Clips int64 `json:"clips"`
+	ClipsCredits int64 `json:"clips_credits"`
 }
 
 // CalendarState: State of the publication. planned: its item is not generated, or waits for its approval.
@@ -2931,11 +2915,11 @@ type ContentItem struct {
 	// What it waits for before it is published, besides its generation. time: it is published at publish_at, or at once if
 	// it has none, without a further call. approval: somebody approves it first. slot: it is not scheduled, and
 	// publish_at, if it has one, is only planned. account: it was to be published, and no account can take it; see
-	// omitted_accounts. In the last two cases, schedule or publish it. product: its product has changed as outdated says:
+	// omitted_accounts. In the last two cases, schedule or publish it. product: its product has changed, see outdated;
 	// regenerate it, and it is scheduled as it was. none: it is being published, or has ended.
 	WaitsFor ContentWaitsFor `json:"waits_for"`
 	// Ways in which the product is not what the item shows any more, by the feed of its factory.
-	Outdated []BulkItemOutdated `json:"outdated"`
+	Outdated []ContentOutdated `json:"outdated"`
 	// Ids of the social accounts to publish to.
 	SocialAccountIDs []string `json:"social_account_ids"`
 	// Accounts of the factory that were left out when it was last scheduled or published, as they cannot publish it. Calls
@@ -3410,6 +3394,19 @@ const (
 	ContentOrderPublishAt ContentOrder = "publish_at"
 )
 
+// ContentOutdated: Ways in which the product is not what the item shows any more, by the feed of its factory.
+// A newer service may have more values.
+type ContentOutdated string
+
+// The values of ContentOutdated.
+const (
+	ContentOutdatedPrice   ContentOutdated = "price"
+	ContentOutdatedOffer   ContentOutdated = "offer"
+	ContentOutdatedPhoto   ContentOutdated = "photo"
+	ContentOutdatedSoldOut ContentOutdated = "sold_out"
+	ContentOutdatedRemoved ContentOutdated = "removed"
+)
+
 // ContentPlan: A content plan as callers see it.
 type ContentPlan struct {
 	// Unique id (TypeID). Ids sort by creation time.
@@ -3560,7 +3557,7 @@ type ContentPlanCreate struct {
 	PostsPerDay int64 `json:"posts_per_day"`
 	// Days of the week on which it publishes. Absent: all, or the working days of its country if its readers are at work,
 	// such as those of a law firm.
-	Weekdays []BestHourWeekdayInput `json:"weekdays,omitzero"`
+	Weekdays []string `json:"weekdays,omitzero"`
 	// Days on which it does not: dates (2026-12-24), days of each year (12-24), and holidays for the public holidays of
 	// its country. Absent: none, or holidays if its readers are at work.
 	SilentDays []string `json:"silent_days,omitzero"`
@@ -3568,7 +3565,7 @@ type ContentPlanCreate struct {
 	// items, and stills for plans whose brief asks for no motion.
 	Visuals *VideoVisualsInput `json:"visuals,omitzero"`
 	// What is heard under the voice of videos. Absent: none.
-	Music *ContentPlanCreateMusic `json:"music,omitzero"`
+	Music *VideoMusic `json:"music,omitzero"`
 	// Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
 	// usual length of each.
 	DurationSeconds *int64 `json:"duration_seconds,omitzero"`
@@ -3625,15 +3622,6 @@ type ContentPlanCreate struct {
 	// and how to mend it. Nothing is created, generated or spent.
 	Rehearse *bool `json:"rehearse,omitzero"`
 }
-
-// ContentPlanCreateMusic: What is heard under the voice of videos. Absent: none.
-type ContentPlanCreateMusic string
-
-// The values of ContentPlanCreateMusic.
-const (
-	ContentPlanCreateMusicNone      ContentPlanCreateMusic = "none"
-	ContentPlanCreateMusicGenerated ContentPlanCreateMusic = "generated"
-)
 
 // ContentPlanEventData: Data of the event.
 type ContentPlanEventData struct {
@@ -4047,8 +4035,8 @@ type ContentVariant struct {
 // ContentWaitsFor: What it waits for before it is published, besides its generation. time: it is published at
 // publish_at, or at once if it has none, without a further call. approval: somebody approves it first. slot: it is not
 // scheduled, and publish_at, if it has one, is only planned. account: it was to be published, and no account can take
-// it; see omitted_accounts. In the last two cases, schedule or publish it. product: its product has changed as outdated
-// says: regenerate it, and it is scheduled as it was. none: it is being published, or has ended.
+// it; see omitted_accounts. In the last two cases, schedule or publish it. product: its product has changed, see
+// outdated; regenerate it, and it is scheduled as it was. none: it is being published, or has ended.
 // A newer service may have more values.
 type ContentWaitsFor string
 
@@ -4929,7 +4917,7 @@ type EntertainmentFactoryCreate struct {
 	// items, and stills for plans whose brief asks for no motion.
 	Visuals *VideoVisualsInput `json:"visuals,omitzero"`
 	// What is heard under the voice of videos. Absent: none.
-	Music *ContentPlanCreateMusic `json:"music,omitzero"`
+	Music *VideoMusic `json:"music,omitzero"`
 	// Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
 	// usual length of each.
 	DurationSeconds *int64 `json:"duration_seconds,omitzero"`
@@ -6527,7 +6515,7 @@ type ExpertFactoryCreate struct {
 	// items, and stills for plans whose brief asks for no motion.
 	Visuals *VideoVisualsInput `json:"visuals,omitzero"`
 	// What is heard under the voice of videos. Absent: none.
-	Music *ContentPlanCreateMusic `json:"music,omitzero"`
+	Music *VideoMusic `json:"music,omitzero"`
 	// Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
 	// usual length of each.
 	DurationSeconds *int64 `json:"duration_seconds,omitzero"`
@@ -7288,7 +7276,7 @@ type FactoryUpdate struct {
 	// What is seen in videos that name nothing else. Null: clips, and in plans stills unless their brief asks for motion.
 	Visuals Nullable[VideoVisualsInput] `json:"visuals,omitzero"`
 	// What is heard under the voice of videos that name nothing else. Null: none.
-	Music Nullable[ContentPlanCreateMusic] `json:"music,omitzero"`
+	Music Nullable[VideoMusic] `json:"music,omitzero"`
 	// Length in seconds of what plays and names none, where it is within its bounds. Null: the usual lengths.
 	DurationSeconds Nullable[int64] `json:"duration_seconds,omitzero"`
 	// Settings of the factory's type. A null value removes that setting.
@@ -7316,7 +7304,7 @@ type FactoryUpdateSchedule struct {
 	Timezone *string `json:"timezone,omitzero"`
 	// Days of the week on which it publishes. Absent: all, or the working days of its country if its readers are at work,
 	// such as those of a law firm.
-	Weekdays []BestHourWeekday `json:"weekdays,omitzero"`
+	Weekdays []string `json:"weekdays,omitzero"`
 }
 
 // FactoryUpdateState: paused: it makes nothing. active: it goes on with what is new from now on.
@@ -7458,16 +7446,16 @@ type Feed struct {
 	// When it is read: when you call syncFeed, each hour, or each day.
 	Schedule FeedSchedule `json:"schedule"`
 	// Time of day at which a daily feed is read, in the time zone of the factory. Null for others.
-	DailyAt *string `json:"daily_at"`
+	DailyTime *string `json:"daily_time"`
 	// What happens to content about a product whose price, offer or main photo has changed.
-	OnPriceChange FeedOnPriceChange `json:"on_price_change"`
+	OnPriceChange FeedPolicy `json:"on_price_change"`
 	// What happens to content about a product that is sold out.
-	OnSoldOut FeedOnPriceChange `json:"on_sold_out"`
+	OnSoldOut FeedPolicy `json:"on_sold_out"`
 	// What happens to content about a product that is not in the feed any more.
-	OnRemoved FeedOnPriceChange `json:"on_removed"`
+	OnRemoved FeedPolicy `json:"on_removed"`
 	// Photos that products get: none, the main one, or up to 10.
 	Photos FeedPhotos `json:"photos"`
-	// idle: it waits for its next run. held: its last run waits for your confirmation. failing: its last run has failed.
+	// active: it waits for its next run. held: its last run waits to be confirmed. failed: its last run has failed.
 	State FeedState `json:"state"`
 	// Time of the next run by its schedule. Null: none.
 	NextRunAt *time.Time `json:"next_run_at"`
@@ -7491,6 +7479,31 @@ type FeedCompletedEvent struct {
 	APIVersion string `json:"api_version"`
 	// Data of the event.
 	Data FeedRunEventData `json:"data"`
+}
+
+// FeedCreate: Body of `setFeed`.
+type FeedCreate struct {
+	// Where it comes from.
+	Source FeedSourceCreate `json:"source"`
+	// Its format.
+	Format FeedFormatInput `json:"format"`
+	// For csv: columns by members of products, such as sku, name, price, currency, sale_price, availability, photos and
+	// attributes.color.
+	Mapping map[string]string `json:"mapping,omitzero"`
+	// Currency of prices that have none. Required for shopify_csv.
+	Currency *string `json:"currency,omitzero"`
+	// When it is read. Default: manual.
+	Schedule *FeedScheduleInput `json:"schedule,omitzero"`
+	// Time of day of a daily feed, in the time zone of the factory.
+	DailyTime *string `json:"daily_time,omitzero"`
+	// What happens to content about a product whose price, offer or main photo has changed. Default: hold.
+	OnPriceChange *FeedPolicyInput `json:"on_price_change,omitzero"`
+	// What happens to content about a product that is sold out. Default: hold.
+	OnSoldOut *FeedPolicyInput `json:"on_sold_out,omitzero"`
+	// What happens to content about a product that is not in the feed any more. Default: hold.
+	OnRemoved *FeedPolicyInput `json:"on_removed,omitzero"`
+	// Photos that products get. Default: main.
+	Photos *FeedPhotosInput `json:"photos,omitzero"`
 }
 
 // FeedFailedEvent: A run of a feed has failed; failure says why.
@@ -7535,31 +7548,6 @@ const (
 	FeedFailureCodeInternal       FeedFailureCode = "internal"
 )
 
-// FeedFeedCreate: Body of `setFeed`.
-type FeedFeedCreate struct {
-	// Where it comes from.
-	Source FeedSourceCreate `json:"source"`
-	// Its format.
-	Format FeedFormatInput `json:"format"`
-	// For csv: columns by members of products, such as sku, name, price, currency, sale_price, availability, photos, and
-	// attributes.color.
-	Mapping map[string]string `json:"mapping,omitzero"`
-	// Currency of prices that have none. Required for shopify_csv.
-	Currency *string `json:"currency,omitzero"`
-	// When it is read. Default: manual.
-	Schedule *FeedScheduleInput `json:"schedule,omitzero"`
-	// Time of day of a daily feed, in the time zone of the factory.
-	DailyAt *string `json:"daily_at,omitzero"`
-	// What happens to content about a product whose price, offer or main photo has changed. Default: hold.
-	OnPriceChange *FeedOnPriceChangeInput `json:"on_price_change,omitzero"`
-	// What happens to content about a product that is sold out. Default: hold.
-	OnSoldOut *FeedOnPriceChangeInput `json:"on_sold_out,omitzero"`
-	// What happens to content about a product that is not in the feed any more. Default: hold.
-	OnRemoved *FeedOnPriceChangeInput `json:"on_removed,omitzero"`
-	// Photos that products get. Default: main.
-	Photos *FeedPhotosInput `json:"photos,omitzero"`
-}
-
 // FeedFormat: Its format: Google's product data specification as XML or TSV, Yandex Market's YML, Shopify's export of
 // products, a table, or a JSON object on each line.
 // A newer service may have more values.
@@ -7596,20 +7584,6 @@ type FeedHeldEvent struct {
 	Data FeedRunEventData `json:"data"`
 }
 
-// FeedOnPriceChange: What happens to content about a product whose price, offer or main photo has changed.
-// A newer service may have more values.
-type FeedOnPriceChange string
-
-// The values of FeedOnPriceChange.
-const (
-	FeedOnPriceChangeKeep     FeedOnPriceChange = "keep"
-	FeedOnPriceChangeHold     FeedOnPriceChange = "hold"
-	FeedOnPriceChangeWithdraw FeedOnPriceChange = "withdraw"
-)
-
-// FeedOnPriceChangeInput has the values of FeedOnPriceChange.
-type FeedOnPriceChangeInput = FeedOnPriceChange
-
 // FeedPhotos: Photos that products get: none, the main one, or up to 10.
 // A newer service may have more values.
 type FeedPhotos string
@@ -7623,6 +7597,20 @@ const (
 
 // FeedPhotosInput has the values of FeedPhotos.
 type FeedPhotosInput = FeedPhotos
+
+// FeedPolicy: What happens to content about a product whose price, offer or main photo has changed.
+// A newer service may have more values.
+type FeedPolicy string
+
+// The values of FeedPolicy.
+const (
+	FeedPolicyKeep     FeedPolicy = "keep"
+	FeedPolicyHold     FeedPolicy = "hold"
+	FeedPolicyWithdraw FeedPolicy = "withdraw"
+)
+
+// FeedPolicyInput has the values of FeedPolicy.
+type FeedPolicyInput = FeedPolicy
 
 // FeedRefusal: Why a row, or what the member of a row says, is not taken.
 type FeedRefusal struct {
@@ -7696,6 +7684,9 @@ const (
 	FeedRunStateFailed    FeedRunState = "failed"
 )
 
+// FeedRunStateInput has the values of FeedRunState.
+type FeedRunStateInput = FeedRunState
+
 // FeedSchedule: When it is read: when you call syncFeed, each hour, or each day.
 // A newer service may have more values.
 type FeedSchedule string
@@ -7720,23 +7711,24 @@ type FeedSource struct {
 
 // FeedSourceCreate: Where it comes from.
 type FeedSourceCreate struct {
-	// Public https URL of the feed, of up to 200 MB, also compressed by gzip.
+	// Public https URL of the feed, of up to 200 MB, also compressed by gzip. With a test key,
+	// https://shop.example.com/sandbox.xml is a shop of 200 products whose prices follow the clock of the sandbox.
 	URL *string `json:"url,omitzero"`
 	// Media of the type data. Send either it or url.
 	MediaID *string `json:"media_id,omitzero"`
 }
 
-// FeedState: idle: it waits for its next run. held: its last run waits for your confirmation. failing: its last run has
+// FeedState: active: it waits for its next run. held: its last run waits to be confirmed. failed: its last run has
 // failed.
 // A newer service may have more values.
 type FeedState string
 
 // The values of FeedState.
 const (
-	FeedStateIdle    FeedState = "idle"
+	FeedStateActive  FeedState = "active"
 	FeedStateRunning FeedState = "running"
 	FeedStateHeld    FeedState = "held"
-	FeedStateFailing FeedState = "failing"
+	FeedStateFailed  FeedState = "failed"
 )
 
 // FeedSyncCreate: Body of `syncFeed`.
@@ -9191,7 +9183,7 @@ type MusicianFactoryCreate struct {
 	// items, and stills for plans whose brief asks for no motion.
 	Visuals *VideoVisualsInput `json:"visuals,omitzero"`
 	// What is heard under the voice of videos. Absent: none.
-	Music *ContentPlanCreateMusic `json:"music,omitzero"`
+	Music *VideoMusic `json:"music,omitzero"`
 	// Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
 	// usual length of each.
 	DurationSeconds *int64 `json:"duration_seconds,omitzero"`
@@ -9614,7 +9606,7 @@ type NewsFactoryCreate struct {
 	// items, and stills for plans whose brief asks for no motion.
 	Visuals *VideoVisualsInput `json:"visuals,omitzero"`
 	// What is heard under the voice of videos. Absent: none.
-	Music *ContentPlanCreateMusic `json:"music,omitzero"`
+	Music *VideoMusic `json:"music,omitzero"`
 	// Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
 	// usual length of each.
 	DurationSeconds *int64 `json:"duration_seconds,omitzero"`
@@ -12136,7 +12128,7 @@ type Schedule struct {
 	Times []string `json:"times"`
 	// Days of the week on which it publishes. Absent: all, or the working days of its country if its readers are at work,
 	// such as those of a law firm.
-	Weekdays []BestHourWeekday `json:"weekdays,omitzero"`
+	Weekdays []string `json:"weekdays,omitzero"`
 	// Days on which it does not: dates (2026-12-24), days of each year (12-24), and holidays for the public holidays of
 	// its country. Absent: none, or holidays if its readers are at work.
 	SilentDays []string `json:"silent_days,omitzero"`
@@ -12150,7 +12142,7 @@ type ScheduleInput struct {
 	Times []string `json:"times"`
 	// Days of the week on which it publishes. Absent: all, or the working days of its country if its readers are at work,
 	// such as those of a law firm.
-	Weekdays []BestHourWeekdayInput `json:"weekdays,omitzero"`
+	Weekdays []string `json:"weekdays,omitzero"`
 	// Days on which it does not: dates (2026-12-24), days of each year (12-24), and holidays for the public holidays of
 	// its country. Absent: none, or holidays if its readers are at work.
 	SilentDays []string `json:"silent_days,omitzero"`
@@ -12312,7 +12304,7 @@ type SellerFactoryCreate struct {
 	// items, and stills for plans whose brief asks for no motion.
 	Visuals *VideoVisualsInput `json:"visuals,omitzero"`
 	// What is heard under the voice of videos. Absent: none.
-	Music *ContentPlanCreateMusic `json:"music,omitzero"`
+	Music *VideoMusic `json:"music,omitzero"`
 	// Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
 	// usual length of each.
 	DurationSeconds *int64 `json:"duration_seconds,omitzero"`
@@ -13811,6 +13803,15 @@ const (
 
 // VideoFormatInput has the values of VideoFormat.
 type VideoFormatInput = VideoFormat
+
+// VideoMusic: What is heard under the voice of videos. Absent: none.
+type VideoMusic string
+
+// The values of VideoMusic.
+const (
+	VideoMusicNone      VideoMusic = "none"
+	VideoMusicGenerated VideoMusic = "generated"
+)
 
 // VideoPace: How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that
 // are longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or

@@ -1655,9 +1655,11 @@ export interface ListFeedRunsParams {
   cursor?: string | undefined;
   /** Order of the results: desc is newest first, asc oldest first. */
   order?: T.ListOrder | undefined;
+  /** Only runs in these states, separated by commas. */
+  state?: T.FeedRunStateInput[] | undefined;
 }
 
-/** Get the feed of a factory. */
+/** Feeds of shops, which the catalogs of factories follow, and content follows these. */
 export class FeedsResource {
   readonly #core: Core;
 
@@ -1684,7 +1686,7 @@ export class FeedsResource {
    *
    * Needs the scope `products:write`.
    */
-  set(factoryId: string, body: T.FeedFeedCreate, options?: RequestOptions): Call<T.Feed> {
+  set(factoryId: string, body: T.FeedCreate, options?: RequestOptions): Call<T.Feed> {
     return this.#core.call('PUT', '/v1/factories/{factory_id}/feed', [factoryId], { body }, options);
   }
 
@@ -1738,6 +1740,12 @@ export class FeedsResource {
    */
   sync(factoryId: string, body?: T.FeedSyncCreate | undefined, options?: RequestOptions): Call<T.FeedRun> {
     return this.#core.call('POST', '/v1/factories/{factory_id}/feed/sync', [factoryId], { body }, options);
+  }
+
+  /** Calls sync, and waits until the work has ended. Failed work is a FailedError. */
+  async syncAndWait(factoryId: string, body?: T.FeedSyncCreate | undefined, options?: RequestOptions): Promise<T.FeedRun> {
+    const begun = await this.sync(factoryId, body, options);
+    return this.waitForRun(factoryId, begun.id, { signal: options?.signal });
   }
 }
 
@@ -3411,7 +3419,7 @@ export class Client {
   readonly exports: ExportsResource;
   /** Makers of content, each with its voice and audience. */
   readonly factories: FactoriesResource;
-  /** Get the feed of a factory. */
+  /** Feeds of shops, which the catalogs of factories follow, and content follows these. */
   readonly feeds: FeedsResource;
   /** Import an export, and read what has become of its resources. */
   readonly imports: ImportsResource;

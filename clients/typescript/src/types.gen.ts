@@ -1330,12 +1330,6 @@ export interface BestHour {
 /** Day of the week. */
 export type BestHourWeekday = 'monday' | 'tuesday' | 'wednesday' | 'thursday' | 'friday' | 'saturday' | 'sunday' | (string & {});
 
-/**
- * Days of the week on which it publishes. Absent: all, or the working days of its country if its readers are at work,
- * such as those of a law firm.
- */
-export type BestHourWeekdayInput = 'monday' | 'tuesday' | 'wednesday' | 'thursday' | 'friday' | 'saturday' | 'sunday';
-
 /** The hours of the week with the effect of publishing in them. */
 export interface BestTimes {
   /** Factory. Null if a social account was named. */
@@ -1519,7 +1513,7 @@ export interface BloggerFactoryCreate {
    */
   visuals?: VideoVisualsInput | undefined;
   /** What is heard under the voice of videos. Absent: none. */
-  music?: ContentPlanCreateMusic | undefined;
+  music?: VideoMusic | undefined;
   /**
    * Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
    * usual length of each.
@@ -2065,7 +2059,7 @@ export interface BrandFactoryCreate {
    */
   visuals?: VideoVisualsInput | undefined;
   /** What is heard under the voice of videos. Absent: none. */
-  music?: ContentPlanCreateMusic | undefined;
+  music?: VideoMusic | undefined;
   /**
    * Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
    * usual length of each.
@@ -2435,12 +2429,12 @@ export interface BulkItem {
    * What it waits for before it is published, besides its generation. time: it is published at publish_at, or at once
    * if it has none, without a further call. approval: somebody approves it first. slot: it is not scheduled, and
    * publish_at, if it has one, is only planned. account: it was to be published, and no account can take it; see
-   * omitted_accounts. In the last two cases, schedule or publish it. product: its product has changed as outdated says:
+   * omitted_accounts. In the last two cases, schedule or publish it. product: its product has changed, see outdated;
    * regenerate it, and it is scheduled as it was. none: it is being published, or has ended.
    */
   waits_for: ContentWaitsFor;
   /** Ways in which the product is not what the item shows any more, by the feed of its factory. */
-  outdated: BulkItemOutdated[];
+  outdated: ContentOutdated[];
   /** Ids of the social accounts to publish to. */
   social_account_ids: string[];
   /**
@@ -2449,9 +2443,6 @@ export interface BulkItem {
    */
   omitted_accounts: OmittedAccount[];
 }
-
-/** Ways in which the product is not what the item shows any more, by the feed of its factory. */
-export type BulkItemOutdated = 'price' | 'offer' | 'photo' | 'sold_out' | 'removed' | (string & {});
 
 /** The result of an item of a bulk. */
 export interface BulkResult {
@@ -2466,9 +2457,9 @@ export interface BulkResult {
 /** Has the price of a plan with each kind of visuals of its videos. */
 export interface ByVisuals {
   /** Credits with stills. */
-  stills: number;
+  stills_credits: number;
   /** Credits with clips. */
-  clips: number;
+  clips_credits: number;
 }
 
 /** State of the publication. planned: its item is not generated, or waits for its approval. */
@@ -3133,12 +3124,12 @@ export interface ContentItem {
    * What it waits for before it is published, besides its generation. time: it is published at publish_at, or at once
    * if it has none, without a further call. approval: somebody approves it first. slot: it is not scheduled, and
    * publish_at, if it has one, is only planned. account: it was to be published, and no account can take it; see
-   * omitted_accounts. In the last two cases, schedule or publish it. product: its product has changed as outdated says:
+   * omitted_accounts. In the last two cases, schedule or publish it. product: its product has changed, see outdated;
    * regenerate it, and it is scheduled as it was. none: it is being published, or has ended.
    */
   waits_for: ContentWaitsFor;
   /** Ways in which the product is not what the item shows any more, by the feed of its factory. */
-  outdated: BulkItemOutdated[];
+  outdated: ContentOutdated[];
   /** Ids of the social accounts to publish to. */
   social_account_ids: string[];
   /**
@@ -3451,6 +3442,9 @@ export type ContentKindInput = 'post' | 'video' | 'carousel' | 'story' | 'music_
 /** Values of `order_by` of `listContentItems`. */
 export type ContentOrder = 'created_at' | 'publish_at';
 
+/** Ways in which the product is not what the item shows any more, by the feed of its factory. */
+export type ContentOutdated = 'price' | 'offer' | 'photo' | 'sold_out' | 'removed' | (string & {});
+
 /** A content plan as callers see it. */
 export interface ContentPlan {
   /** Unique id (TypeID). Ids sort by creation time. */
@@ -3611,7 +3605,7 @@ export interface ContentPlanCreate {
    * Days of the week on which it publishes. Absent: all, or the working days of its country if its readers are at work,
    * such as those of a law firm.
    */
-  weekdays?: BestHourWeekdayInput[] | undefined;
+  weekdays?: string[] | undefined;
   /**
    * Days on which it does not: dates (2026-12-24), days of each year (12-24), and holidays for the public holidays of
    * its country. Absent: none, or holidays if its readers are at work.
@@ -3623,7 +3617,7 @@ export interface ContentPlanCreate {
    */
   visuals?: VideoVisualsInput | undefined;
   /** What is heard under the voice of videos. Absent: none. */
-  music?: ContentPlanCreateMusic | undefined;
+  music?: VideoMusic | undefined;
   /**
    * Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
    * usual length of each.
@@ -3704,9 +3698,6 @@ export interface ContentPlanCreate {
    */
   rehearse?: boolean | undefined;
 }
-
-/** What is heard under the voice of videos. Absent: none. */
-export type ContentPlanCreateMusic = 'none' | 'generated';
 
 /** Data of the event. */
 export interface ContentPlanEventData {
@@ -4105,8 +4096,8 @@ export interface ContentVariant {
  * What it waits for before it is published, besides its generation. time: it is published at publish_at, or at once if
  * it has none, without a further call. approval: somebody approves it first. slot: it is not scheduled, and publish_at,
  * if it has one, is only planned. account: it was to be published, and no account can take it; see omitted_accounts. In
- * the last two cases, schedule or publish it. product: its product has changed as outdated says: regenerate it, and it
- * is scheduled as it was. none: it is being published, or has ended.
+ * the last two cases, schedule or publish it. product: its product has changed, see outdated; regenerate it, and it is
+ * scheduled as it was. none: it is being published, or has ended.
  */
 export type ContentWaitsFor = 'none' | 'approval' | 'time' | 'slot' | 'account' | 'product' | (string & {});
 
@@ -4770,7 +4761,7 @@ export interface EntertainmentFactoryCreate {
    */
   visuals?: VideoVisualsInput | undefined;
   /** What is heard under the voice of videos. Absent: none. */
-  music?: ContentPlanCreateMusic | undefined;
+  music?: VideoMusic | undefined;
   /**
    * Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
    * usual length of each.
@@ -5839,7 +5830,7 @@ export interface ExpertFactoryCreate {
    */
   visuals?: VideoVisualsInput | undefined;
   /** What is heard under the voice of videos. Absent: none. */
-  music?: ContentPlanCreateMusic | undefined;
+  music?: VideoMusic | undefined;
   /**
    * Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
    * usual length of each.
@@ -6538,7 +6529,7 @@ export interface FactoryUpdate {
    */
   visuals?: VideoVisualsInput | null | undefined;
   /** What is heard under the voice of videos that name nothing else. Null: none. */
-  music?: ContentPlanCreateMusic | null | undefined;
+  music?: VideoMusic | null | undefined;
   /** Length in seconds of what plays and names none, where it is within its bounds. Null: the usual lengths. */
   duration_seconds?: number | null | undefined;
   /** Settings of the factory's type. A null value removes that setting. */
@@ -6574,7 +6565,7 @@ export interface FactoryUpdateSchedule {
    * Days of the week on which it publishes. Absent: all, or the working days of its country if its readers are at work,
    * such as those of a law firm.
    */
-  weekdays?: BestHourWeekday[] | undefined;
+  weekdays?: string[] | undefined;
 }
 
 /** paused: it makes nothing. active: it goes on with what is new from now on. */
@@ -6674,18 +6665,16 @@ export interface Feed {
   /** When it is read: when you call syncFeed, each hour, or each day. */
   schedule: FeedSchedule;
   /** Time of day at which a daily feed is read, in the time zone of the factory. Null for others. */
-  daily_at: string | null;
+  daily_time: string | null;
   /** What happens to content about a product whose price, offer or main photo has changed. */
-  on_price_change: FeedOnPriceChange;
+  on_price_change: FeedPolicy;
   /** What happens to content about a product that is sold out. */
-  on_sold_out: FeedOnPriceChange;
+  on_sold_out: FeedPolicy;
   /** What happens to content about a product that is not in the feed any more. */
-  on_removed: FeedOnPriceChange;
+  on_removed: FeedPolicy;
   /** Photos that products get: none, the main one, or up to 10. */
   photos: FeedPhotos;
-  /**
-   * idle: it waits for its next run. held: its last run waits for your confirmation. failing: its last run has failed.
-   */
+  /** active: it waits for its next run. held: its last run waits to be confirmed. failed: its last run has failed. */
   state: FeedState;
   /** Time of the next run by its schedule. Null: none. */
   next_run_at: string | null;
@@ -6709,6 +6698,33 @@ export interface FeedCompletedEvent {
   api_version: string;
   /** Data of the event. */
   data: FeedRunEventData;
+}
+
+/** Body of `setFeed`. */
+export interface FeedCreate {
+  /** Where it comes from. */
+  source: FeedSourceCreate;
+  /** Its format. */
+  format: FeedFormatInput;
+  /**
+   * For csv: columns by members of products, such as sku, name, price, currency, sale_price, availability, photos and
+   * attributes.color.
+   */
+  mapping?: Record<string, string> | undefined;
+  /** Currency of prices that have none. Required for shopify_csv. */
+  currency?: string | undefined;
+  /** When it is read. Default: manual. */
+  schedule?: FeedScheduleInput | undefined;
+  /** Time of day of a daily feed, in the time zone of the factory. */
+  daily_time?: string | undefined;
+  /** What happens to content about a product whose price, offer or main photo has changed. Default: hold. */
+  on_price_change?: FeedPolicyInput | undefined;
+  /** What happens to content about a product that is sold out. Default: hold. */
+  on_sold_out?: FeedPolicyInput | undefined;
+  /** What happens to content about a product that is not in the feed any more. Default: hold. */
+  on_removed?: FeedPolicyInput | undefined;
+  /** Photos that products get. Default: main. */
+  photos?: FeedPhotosInput | undefined;
 }
 
 /** A run of a feed has failed; failure says why. */
@@ -6748,33 +6764,6 @@ export interface FeedFailure {
  */
 export type FeedFailureCode = 'not_fetched' | 'unreadable' | 'authority_ended' | 'internal' | (string & {});
 
-/** Body of `setFeed`. */
-export interface FeedFeedCreate {
-  /** Where it comes from. */
-  source: FeedSourceCreate;
-  /** Its format. */
-  format: FeedFormatInput;
-  /**
-   * For csv: columns by members of products, such as sku, name, price, currency, sale_price, availability, photos, and
-   * attributes.color.
-   */
-  mapping?: Record<string, string> | undefined;
-  /** Currency of prices that have none. Required for shopify_csv. */
-  currency?: string | undefined;
-  /** When it is read. Default: manual. */
-  schedule?: FeedScheduleInput | undefined;
-  /** Time of day of a daily feed, in the time zone of the factory. */
-  daily_at?: string | undefined;
-  /** What happens to content about a product whose price, offer or main photo has changed. Default: hold. */
-  on_price_change?: FeedOnPriceChangeInput | undefined;
-  /** What happens to content about a product that is sold out. Default: hold. */
-  on_sold_out?: FeedOnPriceChangeInput | undefined;
-  /** What happens to content about a product that is not in the feed any more. Default: hold. */
-  on_removed?: FeedOnPriceChangeInput | undefined;
-  /** Photos that products get. Default: main. */
-  photos?: FeedPhotosInput | undefined;
-}
-
 /**
  * Its format: Google's product data specification as XML or TSV, Yandex Market's YML, Shopify's export of products, a
  * table, or a JSON object on each line.
@@ -6802,17 +6791,17 @@ export interface FeedHeldEvent {
   data: FeedRunEventData;
 }
 
-/** What happens to content about a product whose price, offer or main photo has changed. */
-export type FeedOnPriceChange = 'keep' | 'hold' | 'withdraw' | (string & {});
-
-/** What happens to content about a product whose price, offer or main photo has changed. Default: hold. */
-export type FeedOnPriceChangeInput = 'keep' | 'hold' | 'withdraw';
-
 /** Photos that products get: none, the main one, or up to 10. */
 export type FeedPhotos = 'none' | 'main' | 'all' | (string & {});
 
 /** Photos that products get. Default: main. */
 export type FeedPhotosInput = 'none' | 'main' | 'all';
+
+/** What happens to content about a product whose price, offer or main photo has changed. */
+export type FeedPolicy = 'keep' | 'hold' | 'withdraw' | (string & {});
+
+/** What happens to content about a product whose price, offer or main photo has changed. Default: hold. */
+export type FeedPolicyInput = 'keep' | 'hold' | 'withdraw';
 
 /** Why a row, or what the member of a row says, is not taken. */
 export interface FeedRefusal {
@@ -6878,6 +6867,9 @@ export interface FeedRunEventData {
 /** State of the run. */
 export type FeedRunState = 'queued' | 'running' | 'held' | 'completed' | 'failed' | (string & {});
 
+/** Values of `state` of `listFeedRuns`. */
+export type FeedRunStateInput = 'queued' | 'running' | 'held' | 'completed' | 'failed';
+
 /** When it is read: when you call syncFeed, each hour, or each day. */
 export type FeedSchedule = 'manual' | 'hourly' | 'daily' | (string & {});
 
@@ -6894,16 +6886,17 @@ export interface FeedSource {
 
 /** Where it comes from. */
 export interface FeedSourceCreate {
-  /** Public https URL of the feed, of up to 200 MB, also compressed by gzip. */
+  /**
+   * Public https URL of the feed, of up to 200 MB, also compressed by gzip. With a test key,
+   * https://shop.example.com/sandbox.xml is a shop of 200 products whose prices follow the clock of the sandbox.
+   */
   url?: string | undefined;
   /** Media of the type data. Send either it or url. */
   media_id?: string | undefined;
 }
 
-/**
- * idle: it waits for its next run. held: its last run waits for your confirmation. failing: its last run has failed.
- */
-export type FeedState = 'idle' | 'running' | 'held' | 'failing' | (string & {});
+/** active: it waits for its next run. held: its last run waits to be confirmed. failed: its last run has failed. */
+export type FeedState = 'active' | 'running' | 'held' | 'failed' | (string & {});
 
 /** Body of `syncFeed`. */
 export interface FeedSyncCreate {
@@ -8397,7 +8390,7 @@ export interface MusicianFactoryCreate {
    */
   visuals?: VideoVisualsInput | undefined;
   /** What is heard under the voice of videos. Absent: none. */
-  music?: ContentPlanCreateMusic | undefined;
+  music?: VideoMusic | undefined;
   /**
    * Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
    * usual length of each.
@@ -8917,7 +8910,7 @@ export interface NewsFactoryCreate {
    */
   visuals?: VideoVisualsInput | undefined;
   /** What is heard under the voice of videos. Absent: none. */
-  music?: ContentPlanCreateMusic | undefined;
+  music?: VideoMusic | undefined;
   /**
    * Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
    * usual length of each.
@@ -11722,7 +11715,7 @@ export interface Schedule {
    * Days of the week on which it publishes. Absent: all, or the working days of its country if its readers are at work,
    * such as those of a law firm.
    */
-  weekdays?: BestHourWeekday[];
+  weekdays?: string[];
   /**
    * Days on which it does not: dates (2026-12-24), days of each year (12-24), and holidays for the public holidays of
    * its country. Absent: none, or holidays if its readers are at work.
@@ -11740,7 +11733,7 @@ export interface ScheduleInput {
    * Days of the week on which it publishes. Absent: all, or the working days of its country if its readers are at work,
    * such as those of a law firm.
    */
-  weekdays?: BestHourWeekdayInput[] | undefined;
+  weekdays?: string[] | undefined;
   /**
    * Days on which it does not: dates (2026-12-24), days of each year (12-24), and holidays for the public holidays of
    * its country. Absent: none, or holidays if its readers are at work.
@@ -11930,7 +11923,7 @@ export interface SellerFactoryCreate {
    */
   visuals?: VideoVisualsInput | undefined;
   /** What is heard under the voice of videos. Absent: none. */
-  music?: ContentPlanCreateMusic | undefined;
+  music?: VideoMusic | undefined;
   /**
    * Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
    * usual length of each.
@@ -13504,6 +13497,9 @@ export type VideoFormat = 'short' | 'long' | (string & {});
 
 /** Format of a video: short (9:16, the default) or long (16:9). For kind video only. */
 export type VideoFormatInput = 'short' | 'long';
+
+/** What is heard under the voice of videos. Absent: none. */
+export type VideoMusic = 'none' | 'generated';
 
 /**
  * How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are longer

@@ -1374,7 +1374,7 @@ class AsyncFactoriesResource:
 
 
 class AsyncFeedsResource:
-    """Get the feed of a factory."""
+    """Feeds of shops, which the catalogs of factories follow, and content follows these."""
 
     def __init__(self, client: AsyncContentAutomation) -> None:
         self._client = client
@@ -1394,7 +1394,7 @@ class AsyncFeedsResource:
         return cast("types.Feed", data)
 
     async def set(
-        self, factory_id: str, body: types.FeedFeedCreate, **options: Unpack[RequestOptions]
+        self, factory_id: str, body: types.FeedCreate, **options: Unpack[RequestOptions]
     ) -> types.Feed:
         """Set the feed of a factory.
 
@@ -1470,6 +1470,13 @@ class AsyncFeedsResource:
             "POST", "/v1/factories/{factory_id}/feed/sync", (factory_id, ), None, body, options
         )
         return cast("types.FeedRun", data)
+
+    async def sync_and_wait(
+        self, factory_id: str, body: types.FeedSyncCreate | None = None, **options: Unpack[RequestOptions]
+    ) -> types.FeedRun:
+        """Calls sync, and waits until the work has ended. Failed work raises FailedError."""
+        begun = await self.sync(factory_id, body, **options)
+        return await self.wait_for_run(factory_id, begun["id"])
 
 
 class AsyncImportsResource:

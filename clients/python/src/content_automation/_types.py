@@ -1350,11 +1350,6 @@ class BestHour(TypedDict):
 BestHourWeekday = Union[Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"], str]
 """Day of the week."""
 
-BestHourWeekdayInput = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
-"""Days of the week on which it publishes. Absent: all, or the working days of its country if its readers are at work,
-such as those of a law firm.
-"""
-
 BestTimes = TypedDict(
     "BestTimes",
     {
@@ -1506,7 +1501,7 @@ class BloggerFactoryCreate(TypedDict):
     """What is seen in videos: clips, or pictures with a slow movement, which cost a tenth. Absent: clips for content
     items, and stills for plans whose brief asks for no motion.
     """
-    music: NotRequired["ContentPlanCreateMusic"]
+    music: NotRequired["VideoMusic"]
     """What is heard under the voice of videos. Absent: none."""
     duration_seconds: NotRequired[int]
     """Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
@@ -2025,7 +2020,7 @@ class BrandFactoryCreate(TypedDict):
     """What is seen in videos: clips, or pictures with a slow movement, which cost a tenth. Absent: clips for content
     items, and stills for plans whose brief asks for no motion.
     """
-    music: NotRequired["ContentPlanCreateMusic"]
+    music: NotRequired["VideoMusic"]
     """What is heard under the voice of videos. Absent: none."""
     duration_seconds: NotRequired[int]
     """Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
@@ -2386,10 +2381,10 @@ class BulkItem(TypedDict):
     """What it waits for before it is published, besides its generation. time: it is published at publish_at, or at once
     if it has none, without a further call. approval: somebody approves it first. slot: it is not scheduled, and
     publish_at, if it has one, is only planned. account: it was to be published, and no account can take it; see
-    omitted_accounts. In the last two cases, schedule or publish it. product: its product has changed as outdated
-    says: regenerate it, and it is scheduled as it was. none: it is being published, or has ended.
+    omitted_accounts. In the last two cases, schedule or publish it. product: its product has changed, see outdated;
+    regenerate it, and it is scheduled as it was. none: it is being published, or has ended.
     """
-    outdated: List["BulkItemOutdated"]
+    outdated: List["ContentOutdated"]
     """Ways in which the product is not what the item shows any more, by the feed of its factory."""
     social_account_ids: List[str]
     """Ids of the social accounts to publish to."""
@@ -2398,9 +2393,6 @@ class BulkItem(TypedDict):
     Calls that name their accounts are refused instead.
     """
 
-
-BulkItemOutdated = Union[Literal["price", "offer", "photo", "sold_out", "removed"], str]
-"""Ways in which the product is not what the item shows any more, by the feed of its factory."""
 
 
 class BulkResult(TypedDict):
@@ -2418,9 +2410,9 @@ class BulkResult(TypedDict):
 class ByVisuals(TypedDict):
     """Has the price of a plan with each kind of visuals of its videos."""
 
-    stills: int
+    stills_credits: int
     """Credits with stills."""
-    clips: int
+    clips_credits: int
     """Credits with clips."""
 
 
@@ -3117,10 +3109,10 @@ class ContentItem(TypedDict):
     """What it waits for before it is published, besides its generation. time: it is published at publish_at, or at once
     if it has none, without a further call. approval: somebody approves it first. slot: it is not scheduled, and
     publish_at, if it has one, is only planned. account: it was to be published, and no account can take it; see
-    omitted_accounts. In the last two cases, schedule or publish it. product: its product has changed as outdated
-    says: regenerate it, and it is scheduled as it was. none: it is being published, or has ended.
+    omitted_accounts. In the last two cases, schedule or publish it. product: its product has changed, see outdated;
+    regenerate it, and it is scheduled as it was. none: it is being published, or has ended.
     """
-    outdated: List["BulkItemOutdated"]
+    outdated: List["ContentOutdated"]
     """Ways in which the product is not what the item shows any more, by the feed of its factory."""
     social_account_ids: List[str]
     """Ids of the social accounts to publish to."""
@@ -3433,6 +3425,9 @@ ContentKindInput = Literal["post", "video", "carousel", "story", "music_clip"]
 ContentOrder = Literal["created_at", "publish_at"]
 """Values of `order_by` of `listContentItems`."""
 
+ContentOutdated = Union[Literal["price", "offer", "photo", "sold_out", "removed"], str]
+"""Ways in which the product is not what the item shows any more, by the feed of its factory."""
+
 
 class ContentPlan(TypedDict):
     """A content plan as callers see it."""
@@ -3593,7 +3588,7 @@ class ContentPlanCreate(TypedDict):
     """Number of days."""
     posts_per_day: int
     """Number of items on each day on which something is published."""
-    weekdays: NotRequired[List["BestHourWeekdayInput"]]
+    weekdays: NotRequired[List[str]]
     """Days of the week on which it publishes. Absent: all, or the working days of its country if its readers are at
     work, such as those of a law firm.
     """
@@ -3605,7 +3600,7 @@ class ContentPlanCreate(TypedDict):
     """What is seen in videos: clips, or pictures with a slow movement, which cost a tenth. Absent: clips for content
     items, and stills for plans whose brief asks for no motion.
     """
-    music: NotRequired["ContentPlanCreateMusic"]
+    music: NotRequired["VideoMusic"]
     """What is heard under the voice of videos. Absent: none."""
     duration_seconds: NotRequired[int]
     """Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
@@ -3677,9 +3672,6 @@ class ContentPlanCreate(TypedDict):
     refusal and how to mend it. Nothing is created, generated or spent.
     """
 
-
-ContentPlanCreateMusic = Literal["none", "generated"]
-"""What is heard under the voice of videos. Absent: none."""
 
 
 class ContentPlanEventData(TypedDict):
@@ -4107,8 +4099,8 @@ ContentWaitsFor = Union[Literal["none", "approval", "time", "slot", "account", "
 """What it waits for before it is published, besides its generation. time: it is published at publish_at, or at once if
 it has none, without a further call. approval: somebody approves it first. slot: it is not scheduled, and publish_at,
 if it has one, is only planned. account: it was to be published, and no account can take it; see omitted_accounts. In
-the last two cases, schedule or publish it. product: its product has changed as outdated says: regenerate it, and it
-is scheduled as it was. none: it is being published, or has ended.
+the last two cases, schedule or publish it. product: its product has changed, see outdated; regenerate it, and it is
+scheduled as it was. none: it is being published, or has ended.
 """
 
 
@@ -4805,7 +4797,7 @@ class EntertainmentFactoryCreate(TypedDict):
     """What is seen in videos: clips, or pictures with a slow movement, which cost a tenth. Absent: clips for content
     items, and stills for plans whose brief asks for no motion.
     """
-    music: NotRequired["ContentPlanCreateMusic"]
+    music: NotRequired["VideoMusic"]
     """What is heard under the voice of videos. Absent: none."""
     duration_seconds: NotRequired[int]
     """Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
@@ -5795,7 +5787,7 @@ class ExpertFactoryCreate(TypedDict):
     """What is seen in videos: clips, or pictures with a slow movement, which cost a tenth. Absent: clips for content
     items, and stills for plans whose brief asks for no motion.
     """
-    music: NotRequired["ContentPlanCreateMusic"]
+    music: NotRequired["VideoMusic"]
     """What is heard under the voice of videos. Absent: none."""
     duration_seconds: NotRequired[int]
     """Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
@@ -6437,7 +6429,7 @@ class FactoryUpdate(TypedDict):
     """What is seen in videos that name nothing else. Null: clips, and in plans stills unless their brief asks for
     motion.
     """
-    music: NotRequired[Optional["ContentPlanCreateMusic"]]
+    music: NotRequired[Optional["VideoMusic"]]
     """What is heard under the voice of videos that name nothing else. Null: none."""
     duration_seconds: NotRequired[Optional[int]]
     """Length in seconds of what plays and names none, where it is within its bounds. Null: the usual lengths."""
@@ -6469,7 +6461,7 @@ class FactoryUpdateSchedule(TypedDict):
     """Times of day (HH:MM)."""
     timezone: NotRequired[str]
     """IANA time zone."""
-    weekdays: NotRequired[List["BestHourWeekday"]]
+    weekdays: NotRequired[List[str]]
     """Days of the week on which it publishes. Absent: all, or the working days of its country if its readers are at
     work, such as those of a law firm.
     """
@@ -6575,20 +6567,18 @@ class Feed(TypedDict):
     """Currency of prices that have none. Null: none."""
     schedule: "FeedSchedule"
     """When it is read: when you call syncFeed, each hour, or each day."""
-    daily_at: Optional[str]
+    daily_time: Optional[str]
     """Time of day at which a daily feed is read, in the time zone of the factory. Null for others."""
-    on_price_change: "FeedOnPriceChange"
+    on_price_change: "FeedPolicy"
     """What happens to content about a product whose price, offer or main photo has changed."""
-    on_sold_out: "FeedOnPriceChange"
+    on_sold_out: "FeedPolicy"
     """What happens to content about a product that is sold out."""
-    on_removed: "FeedOnPriceChange"
+    on_removed: "FeedPolicy"
     """What happens to content about a product that is not in the feed any more."""
     photos: "FeedPhotos"
     """Photos that products get: none, the main one, or up to 10."""
     state: "FeedState"
-    """idle: it waits for its next run. held: its last run waits for your confirmation. failing: its last run has
-    failed.
-    """
+    """active: it waits for its next run. held: its last run waits to be confirmed. failed: its last run has failed."""
     next_run_at: Optional[str]
     """Time of the next run by its schedule. Null: none."""
     last_run: Optional["FeedRun"]
@@ -6613,6 +6603,34 @@ class FeedCompletedEvent(TypedDict):
     """Version of the payload."""
     data: "FeedRunEventData"
     """Data of the event."""
+
+
+
+class FeedCreate(TypedDict):
+    """Body of `setFeed`."""
+
+    source: "FeedSourceCreate"
+    """Where it comes from."""
+    format: "FeedFormatInput"
+    """Its format."""
+    mapping: NotRequired[Dict[str, str]]
+    """For csv: columns by members of products, such as sku, name, price, currency, sale_price, availability, photos and
+    attributes.color.
+    """
+    currency: NotRequired[str]
+    """Currency of prices that have none. Required for shopify_csv."""
+    schedule: NotRequired["FeedScheduleInput"]
+    """When it is read. Default: manual."""
+    daily_time: NotRequired[str]
+    """Time of day of a daily feed, in the time zone of the factory."""
+    on_price_change: NotRequired["FeedPolicyInput"]
+    """What happens to content about a product whose price, offer or main photo has changed. Default: hold."""
+    on_sold_out: NotRequired["FeedPolicyInput"]
+    """What happens to content about a product that is sold out. Default: hold."""
+    on_removed: NotRequired["FeedPolicyInput"]
+    """What happens to content about a product that is not in the feed any more. Default: hold."""
+    photos: NotRequired["FeedPhotosInput"]
+    """Photos that products get. Default: main."""
 
 
 
@@ -6654,34 +6672,6 @@ large, or ends in its middle. authority_ended: who has set the feed may not chan
 something went wrong on our side.
 """
 
-
-class FeedFeedCreate(TypedDict):
-    """Body of `setFeed`."""
-
-    source: "FeedSourceCreate"
-    """Where it comes from."""
-    format: "FeedFormatInput"
-    """Its format."""
-    mapping: NotRequired[Dict[str, str]]
-    """For csv: columns by members of products, such as sku, name, price, currency, sale_price, availability, photos,
-    and attributes.color.
-    """
-    currency: NotRequired[str]
-    """Currency of prices that have none. Required for shopify_csv."""
-    schedule: NotRequired["FeedScheduleInput"]
-    """When it is read. Default: manual."""
-    daily_at: NotRequired[str]
-    """Time of day of a daily feed, in the time zone of the factory."""
-    on_price_change: NotRequired["FeedOnPriceChangeInput"]
-    """What happens to content about a product whose price, offer or main photo has changed. Default: hold."""
-    on_sold_out: NotRequired["FeedOnPriceChangeInput"]
-    """What happens to content about a product that is sold out. Default: hold."""
-    on_removed: NotRequired["FeedOnPriceChangeInput"]
-    """What happens to content about a product that is not in the feed any more. Default: hold."""
-    photos: NotRequired["FeedPhotosInput"]
-    """Photos that products get. Default: main."""
-
-
 FeedFormat = Union[Literal["google_xml", "google_tsv", "yml", "shopify_csv", "csv", "json_lines"], str]
 """Its format: Google's product data specification as XML or TSV, Yandex Market's YML, Shopify's export of products, a
 table, or a JSON object on each line.
@@ -6710,17 +6700,17 @@ class FeedHeldEvent(TypedDict):
     """Data of the event."""
 
 
-FeedOnPriceChange = Union[Literal["keep", "hold", "withdraw"], str]
-"""What happens to content about a product whose price, offer or main photo has changed."""
-
-FeedOnPriceChangeInput = Literal["keep", "hold", "withdraw"]
-"""What happens to content about a product whose price, offer or main photo has changed. Default: hold."""
-
 FeedPhotos = Union[Literal["none", "main", "all"], str]
 """Photos that products get: none, the main one, or up to 10."""
 
 FeedPhotosInput = Literal["none", "main", "all"]
 """Photos that products get. Default: main."""
+
+FeedPolicy = Union[Literal["keep", "hold", "withdraw"], str]
+"""What happens to content about a product whose price, offer or main photo has changed."""
+
+FeedPolicyInput = Literal["keep", "hold", "withdraw"]
+"""What happens to content about a product whose price, offer or main photo has changed. Default: hold."""
 
 
 class FeedRefusal(TypedDict):
@@ -6791,6 +6781,9 @@ class FeedRunEventData(TypedDict):
 FeedRunState = Union[Literal["queued", "running", "held", "completed", "failed"], str]
 """State of the run."""
 
+FeedRunStateInput = Literal["queued", "running", "held", "completed", "failed"]
+"""Values of `state` of `listFeedRuns`."""
+
 FeedSchedule = Union[Literal["manual", "hourly", "daily"], str]
 """When it is read: when you call syncFeed, each hour, or each day."""
 
@@ -6812,13 +6805,15 @@ class FeedSourceCreate(TypedDict):
     """Where it comes from."""
 
     url: NotRequired[str]
-    """Public https URL of the feed, of up to 200 MB, also compressed by gzip."""
+    """Public https URL of the feed, of up to 200 MB, also compressed by gzip. With a test key,
+    https://shop.example.com/sandbox.xml is a shop of 200 products whose prices follow the clock of the sandbox.
+    """
     media_id: NotRequired[str]
     """Media of the type data. Send either it or url."""
 
 
-FeedState = Union[Literal["idle", "running", "held", "failing"], str]
-"""idle: it waits for its next run. held: its last run waits for your confirmation. failing: its last run has failed."""
+FeedState = Union[Literal["active", "running", "held", "failed"], str]
+"""active: it waits for its next run. held: its last run waits to be confirmed. failed: its last run has failed."""
 
 
 class FeedSyncCreate(TypedDict):
@@ -8344,7 +8339,7 @@ class MusicianFactoryCreate(TypedDict):
     """What is seen in videos: clips, or pictures with a slow movement, which cost a tenth. Absent: clips for content
     items, and stills for plans whose brief asks for no motion.
     """
-    music: NotRequired["ContentPlanCreateMusic"]
+    music: NotRequired["VideoMusic"]
     """What is heard under the voice of videos. Absent: none."""
     duration_seconds: NotRequired[int]
     """Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
@@ -8843,7 +8838,7 @@ class NewsFactoryCreate(TypedDict):
     """What is seen in videos: clips, or pictures with a slow movement, which cost a tenth. Absent: clips for content
     items, and stills for plans whose brief asks for no motion.
     """
-    music: NotRequired["ContentPlanCreateMusic"]
+    music: NotRequired["VideoMusic"]
     """What is heard under the voice of videos. Absent: none."""
     duration_seconds: NotRequired[int]
     """Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
@@ -11626,7 +11621,7 @@ class Schedule(TypedDict):
     """IANA time zone."""
     times: List[str]
     """Times of day (HH:MM)."""
-    weekdays: NotRequired[List["BestHourWeekday"]]
+    weekdays: NotRequired[List[str]]
     """Days of the week on which it publishes. Absent: all, or the working days of its country if its readers are at
     work, such as those of a law firm.
     """
@@ -11644,7 +11639,7 @@ class ScheduleInput(TypedDict):
     """IANA time zone."""
     times: List[str]
     """Times of day (HH:MM)."""
-    weekdays: NotRequired[List["BestHourWeekdayInput"]]
+    weekdays: NotRequired[List[str]]
     """Days of the week on which it publishes. Absent: all, or the working days of its country if its readers are at
     work, such as those of a law firm.
     """
@@ -11825,7 +11820,7 @@ class SellerFactoryCreate(TypedDict):
     """What is seen in videos: clips, or pictures with a slow movement, which cost a tenth. Absent: clips for content
     items, and stills for plans whose brief asks for no motion.
     """
-    music: NotRequired["ContentPlanCreateMusic"]
+    music: NotRequired["VideoMusic"]
     """What is heard under the voice of videos. Absent: none."""
     duration_seconds: NotRequired[int]
     """Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
@@ -13431,6 +13426,9 @@ VideoFormat = Union[Literal["short", "long"], str]
 VideoFormatInput = Literal["short", "long"]
 """Format of a video: short (9:16, the default) or long (16:9). For kind video only."""
 
+VideoMusic = Literal["none", "generated"]
+"""What is heard under the voice of videos. Absent: none."""
+
 VideoPace = Union[Literal["slow", "medium", "fast"], str]
 """How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are longer
 are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for a
@@ -14253,6 +14251,8 @@ class ListFeedRunsParams(TypedDict, total=False):
     """next_cursor of the previous page. The filters and the order must be the same."""
     order: "ListOrder"
     """Order of the results: desc is newest first, asc oldest first."""
+    state: List["FeedRunStateInput"]
+    """Only runs in these states, separated by commas."""
 
 
 

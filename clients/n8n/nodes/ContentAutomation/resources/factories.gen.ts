@@ -1547,18 +1547,9 @@ export const factoriesDescription: INodeProperties[] = [
       {
         displayName: 'Weekdays',
         name: 'weekdays',
-        type: 'multiOptions',
-        options: [
-          { name: 'Friday', value: 'friday' },
-          { name: 'Monday', value: 'monday' },
-          { name: 'Saturday', value: 'saturday' },
-          { name: 'Sunday', value: 'sunday' },
-          { name: 'Thursday', value: 'thursday' },
-          { name: 'Tuesday', value: 'tuesday' },
-          { name: 'Wednesday', value: 'wednesday' },
-        ],
-        default: [],
-        description: 'Days of the week on which it publishes. Absent: all, or the working days of its country if its readers are at work, such as those of a law firm.',
+        type: 'string',
+        default: '',
+        description: 'Days of the week on which it publishes. Absent: all, or the working days of its country if its readers are at work, such as those of a law firm. Several values are separated by commas.',
         routing: { send: { type: 'body', property: 'weekdays', preSend: [list('weekdays')] } },
       },
       {
