@@ -326,7 +326,8 @@ func (r *Record) timer(o tenant.Owner) task.Message {
 func (r *Record) check() error {
 	var found []error
 	if r.Format != feed.CSV && len(r.Mapping) > 0 {
-		found = append(found, errs.Invalid("/mapping", "is for the format csv, the columns of other formats have names "+
+		found = append(found, errs.Invalid("/mapping", "is for the format csv, the columns of other formats have "+
+			"names "+
 			"of their own"))
 	}
 	known := feed.MappedMembers()
@@ -340,7 +341,8 @@ func (r *Record) check() error {
 			ok = ok || k == member
 		}
 		if !ok {
-			found = append(found, errs.Invalid("/mapping", "names the member %.60q. Members are %s, and those that begin "+
+			found = append(found, errs.Invalid("/mapping", "names the member %.60q. Members are %s, and those that "+
+				"begin "+
 				"with attributes.", member, strings.Join(known, ", ")))
 		}
 	}

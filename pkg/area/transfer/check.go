@@ -410,7 +410,8 @@ var sketches = map[string]sketch{
 	},
 	"factory": {
 		in: "type name language description audience tone topics content_types models replace_retired_models " +
-			"ai_caption_line schedule.timezone schedule.times schedule.weekdays schedule.silent_days approval plan_approve " +
+			"ai_caption_line schedule.timezone schedule.times schedule.weekdays schedule.silent_days approval " +
+			"plan_approve " +
 			"quality visuals music duration_seconds settings region " +
 			"ad_marking.advertiser ad_marking.tax_id ad_marking.erid state",
 		computed: "profile_id social_account_ids",
