@@ -74,6 +74,9 @@ func operationCommands(w machine) (all []*cobra.Command) {
 		case "media":
 			parent.AddCommand(uploadCommand(w),
 				downloadCommand(w, "MEDIA_ID", "a file that you have brought in", mediaFiles))
+		case "feeds":
+			parent.Aliases = []string{"feed"}
+			parent.AddCommand(pushCommand(w))
 		case "content":
 			parent.AddCommand(downloadCommand(w, "CONTENT_ITEM_ID", "the files of a content item", contentFiles))
 		}

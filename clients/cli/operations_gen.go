@@ -621,7 +621,7 @@ var groups = []group{
 				{name: "order", kind: "string", doc: "Order of the results: desc is newest first, asc oldest first", values: []string{"asc", "desc"}},
 				{name: "from", kind: "string", doc: "Only results created at this time or later (RFC 3339)"},
 				{name: "to", kind: "string", doc: "Only results created before this time (RFC 3339)"},
-				{name: "type", kind: "list", doc: "Only events of these types or areas, such as content.*, separated by commas", values: []string{"*", "content.*", "publication.*", "comment.*", "factory.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "integration.*", "automation.*", "model.*", "experiment.*", "media.*", "post_import.*", "export.*", "import.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.updated", "content.scheduled", "content.unscheduled", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "factory.created", "factory.updated", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "content_plan.failed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring", "experiment.decided", "media.ready", "media.rejected", "post_import.completed", "export.completed", "import.completed"}},
+				{name: "type", kind: "list", doc: "Only events of these types or areas, such as content.*, separated by commas", values: []string{"*", "content.*", "publication.*", "comment.*", "factory.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "integration.*", "automation.*", "model.*", "experiment.*", "media.*", "post_import.*", "export.*", "import.*", "feed.*", "product.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.updated", "content.scheduled", "content.unscheduled", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "factory.created", "factory.updated", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "content_plan.failed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring", "experiment.decided", "media.ready", "media.rejected", "post_import.completed", "export.completed", "import.completed", "feed.completed", "feed.held", "feed.failed", "product.outdated"}},
 				{name: "profile_id", kind: "string", doc: "Returns only the resources of this profile"},
 				{name: "factory_id", kind: "string", doc: "Only events about this factory, or about what belongs to it"},
 				{name: "object_id", kind: "string", doc: "Only events about this resource: its id. They are found soonest with order=asc, which begins at the creation of the resource"},
@@ -837,7 +837,12 @@ var groups = []group{
 			takesBody: true, bodyOptional: false,
 			body: []parameter{
 				{name: "days", kind: "integer", doc: "Number of days", required: true},
-				{name: "posts_per_day", kind: "integer", doc: "Number of items on each day", required: true},
+				{name: "posts_per_day", kind: "integer", doc: "Number of items on each day on which something is published", required: true},
+				{name: "weekdays", kind: "list", doc: "Days of the week on which it publishes. Absent: all, or the working days of its country if its readers are at work, such as those of a law firm"},
+				{name: "silent_days", kind: "list", doc: "Days on which it does not: dates (2026-12-24), days of each year (12-24), and holidays for the public holidays of its country. Absent: none, or holidays if its readers are at work"},
+				{name: "visuals", kind: "string", doc: "What is seen in videos: clips, or pictures with a slow movement, which cost a tenth. Absent: clips for content items, and stills for plans whose brief asks for no motion", values: []string{"clips", "stills"}},
+				{name: "music", kind: "string", doc: "What is heard under the voice of videos. Absent: none", values: []string{"none", "generated"}},
+				{name: "duration_seconds", kind: "integer", doc: "Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the usual length of each"},
 				{name: "content_types", kind: "list", doc: "Types of the items, which are spread evenly. The factory must make each: one with video makes short_video and long_video, too. video is a video of the usual length, as short_video is. Absent: those of short_video, post and carousel that the factory makes, or else the first of story, long_video and music_clip", values: []string{"post", "video", "carousel", "story", "music_clip", "short_video", "long_video"}},
 				{name: "starts_on", kind: "string", doc: "First day, in the time zone of the factory's schedule: today or later. Absent: tomorrow"},
 				{name: "brief", kind: "string", doc: "What the plan is about, beyond the settings of the factory"},
@@ -903,6 +908,64 @@ var groups = []group{
 				{name: "base_model", kind: "string", doc: "Id of a text model whose training is not null in the catalog. Absent: the factory's text model if it can be trained, or else one that can"},
 			},
 			begins: &ends{"wait-for-training", "/v1/factories/{factory_id}/training", "state", []string{"completed"}, []string{"failed", "canceled"}, ""},
+		},
+	}},
+	{name: "feeds", doc: "Feeds of shops, which the catalogs of factories follow, and content follows these", operations: []operation{
+		{
+			id: "getFeed", name: "get", method: "GET", path: "/v1/factories/{factory_id}/feed",
+			summary: "Get the feed of a factory", doc: "With its last run.\n\nNeeds the scope `products:read`.",
+			args: []string{"factory_id"},
+		},
+		{
+			id: "setFeed", name: "set", method: "PUT", path: "/v1/factories/{factory_id}/feed",
+			summary: "Set the feed of a factory", doc: "Has the catalog of a factory of type `seller` follow a feed. Call `syncFeed` for its first run. Changing the feed changes no product until its next run.\n\nNeeds the scope `products:write`.",
+			args:      []string{"factory_id"},
+			takesBody: true, bodyOptional: false,
+			body: []parameter{
+				{name: "format", kind: "string", doc: "Its format", required: true, values: []string{"google_xml", "google_tsv", "yml", "shopify_csv", "csv", "json_lines"}},
+				{name: "currency", kind: "string", doc: "Currency of prices that have none. Required for shopify_csv"},
+				{name: "schedule", kind: "string", doc: "When it is read. Default: manual", values: []string{"manual", "hourly", "daily"}},
+				{name: "daily_time", kind: "string", doc: "Time of day of a daily feed, in the time zone of the factory"},
+				{name: "on_price_change", kind: "string", doc: "What happens to content about a product whose price, offer or main photo has changed. Default: hold", values: []string{"keep", "hold", "withdraw"}},
+				{name: "on_sold_out", kind: "string", doc: "What happens to content about a product that is sold out. Default: hold", values: []string{"keep", "hold", "withdraw"}},
+				{name: "on_removed", kind: "string", doc: "What happens to content about a product that is not in the feed any more. Default: hold", values: []string{"keep", "hold", "withdraw"}},
+				{name: "photos", kind: "string", doc: "Photos that products get. Default: main", values: []string{"none", "main", "all"}},
+			},
+			match: true,
+		},
+		{
+			id: "deleteFeed", name: "delete", method: "DELETE", path: "/v1/factories/{factory_id}/feed",
+			summary: "Delete the feed of a factory", doc: "Ends the feed and its schedule. Its products and its runs stay.\n\nNeeds the scope `products:write`.",
+			args:  []string{"factory_id"},
+			match: true,
+		},
+		{
+			id: "listFeedRuns", name: "list-runs", method: "GET", path: "/v1/factories/{factory_id}/feed/runs",
+			summary: "List the runs of a feed", doc: "Newest first, without their refusals. Runs are kept for 90 days.\n\nNeeds the scope `products:read`.",
+			args: []string{"factory_id"},
+			query: []parameter{
+				{name: "limit", kind: "integer", doc: "Maximum number of results"},
+				{name: "cursor", kind: "string", doc: "next_cursor of the previous page. The filters and the order must be the same"},
+				{name: "order", kind: "string", doc: "Order of the results: desc is newest first, asc oldest first", values: []string{"asc", "desc"}},
+				{name: "state", kind: "list", doc: "Only runs in these states, separated by commas", values: []string{"queued", "running", "held", "completed", "failed"}},
+			},
+			paged: true,
+		},
+		{
+			id: "getFeedRun", name: "get-run", method: "GET", path: "/v1/factories/{factory_id}/feed/runs/{run_id}",
+			summary: "Get a run of a feed", doc: "With its counts and refusals.\n\nNeeds the scope `products:read`.",
+			args: []string{"factory_id", "run_id"},
+			ends: &ends{"wait-for-run", "/v1/factories/{factory_id}/feed/runs/{run_id}", "state", []string{"completed", "held"}, []string{"failed"}, ""},
+		},
+		{
+			id: "syncFeed", name: "sync", method: "POST", path: "/v1/factories/{factory_id}/feed/sync",
+			summary: "Read a feed now", doc: "Reads the feed in the background, and brings the catalog up to it: products are created and changed, and those that are gone are archived. Rows that are not right are refused, and the others go on. If a fifth of the products of the feed or more are gone, the run is `held` and changes nothing, until it is confirmed. The events `feed.completed`, `feed.held` and `feed.failed` report its end.\n\nNeeds the scope `products:write`.",
+			args:      []string{"factory_id"},
+			takesBody: true, bodyOptional: true,
+			body: []parameter{
+				{name: "confirm_run_id", kind: "string", doc: "A run that is held. It goes on, and archives what is gone"},
+			},
+			begins: &ends{"wait-for-run", "/v1/factories/{factory_id}/feed/runs/{run_id}", "state", []string{"completed", "held"}, []string{"failed"}, ""},
 		},
 	}},
 	{name: "imports", doc: "Import an export, and read what has become of its resources", operations: []operation{
@@ -999,7 +1062,7 @@ var groups = []group{
 				{name: "order", kind: "string", doc: "Order of the results: desc is newest first, asc oldest first", values: []string{"asc", "desc"}},
 				{name: "metadata", kind: "pairs", doc: "Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all"},
 				{name: "profile_id", kind: "string", doc: "Returns only the resources of this profile"},
-				{name: "type", kind: "list", doc: "Only media of these types, separated by commas", values: []string{"image", "audio", "video"}},
+				{name: "type", kind: "list", doc: "Only media of these types, separated by commas", values: []string{"image", "audio", "video", "data"}},
 				{name: "state", kind: "list", doc: "Only media in these states, separated by commas", values: []string{"pending", "ready", "rejected"}},
 			},
 			paged: true,
@@ -1009,11 +1072,11 @@ var groups = []group{
 			summary: "Bring in a file", doc: "Brings in a picture, a recording or a video for other operations, which take the id of the media wherever they take the URL of a file. Without `source_url`, declare `mime_type`, `bytes` and `sha256`, and send the file by the request in `upload` within 15 minutes; with it, the service fetches the file. The media is `pending` until the file was decoded, and then `ready` or `rejected` with a `reason`. Pictures have up to 50 million pixels; they are turned upright, and their metadata, such as the place, is removed. MP4 videos and M4A recordings lose theirs, too, and all tracks but those of pictures and sound. A file without any of it stays as it is, byte for byte. Of a video, the length is that of what plays, and `width` and `height` are those of the picture as it is shown. A media is deleted 30 days after its last use. Up to 100 may be pending, and all together have up to 1 TiB, those of test keys 25 GiB.\n\nNeeds the scope `content:write`.",
 			takesBody: true, bodyOptional: false,
 			body: []parameter{
-				{name: "mime_type", kind: "string", doc: "MIME type. Required for an upload. The file must be what it says", values: []string{"image/jpeg", "image/png", "image/webp", "image/heic", "image/heif", "image/avif", "audio/mpeg", "audio/wav", "audio/aac", "audio/mp4", "video/mp4"}},
+				{name: "mime_type", kind: "string", doc: "MIME type. Required for an upload. The file must be what it says", values: []string{"image/jpeg", "image/png", "image/webp", "image/heic", "image/heif", "image/avif", "audio/mpeg", "audio/wav", "audio/aac", "audio/mp4", "video/mp4", "text/csv", "text/tab-separated-values", "application/xml", "application/json"}},
 				{name: "bytes", kind: "integer", doc: "Size in bytes: up to 20 MiB for images, 25 MiB for audio, 200 MiB for videos. Required for an upload"},
 				{name: "sha256", kind: "string", doc: "SHA-256 of the file in hexadecimal. Required for an upload"},
 				{name: "profile_id", kind: "string", doc: "Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one profile, that one. A key that is bound to several must send it"},
-				{name: "type", kind: "string", doc: "Type of the file. Absent: as the mime_type or the file says", values: []string{"image", "audio", "video"}},
+				{name: "type", kind: "string", doc: "Type of the file. Absent: as the mime_type or the file says", values: []string{"image", "audio", "video", "data"}},
 				{name: "source_url", kind: "string", doc: "Public https URL of a file that the service fetches. Absent: the answer has a signed upload"},
 			},
 			begins: &ends{"wait-for", "/v1/media/{media_id}", "state", []string{"ready"}, []string{"rejected"}, ""},
@@ -1100,12 +1163,16 @@ var groups = []group{
 		},
 		{
 			id: "approvePlanTopics", name: "approve", method: "POST", path: "/v1/factories/{factory_id}/content-plan/topics/approve",
-			summary: "Approve topics of a content plan", doc: "Approves the topics in `numbers`, or all proposed topics, and reserves the price of their items. Either all of them are approved, or none. Each item is written `write_ahead_hours` before its time. A topic that is already approved costs nothing more. A topic that nobody approves before its time becomes `expired`. `If-Match` takes the ETag of the plan.\n\nNeeds the scope `factories:write`.",
+			summary: "Approve topics of a content plan", doc: "Approves the topics in `numbers`, those of the days `from` to `to`, or all proposed topics, and reserves the price of their items. Either all of them are approved, or none. Each item is written `write_ahead_hours` before its time. A topic that is already approved costs nothing more. A topic that nobody approves before its time becomes `expired`. `If-Match` takes the ETag of the plan.\n\nNeeds the scope `factories:write`.",
 			args: []string{"factory_id"},
 			query: []parameter{
 				{name: "content_plan_id", kind: "string", doc: "Id of the plan. Absent: the latest plan of the factory"},
 			},
 			takesBody: true, bodyOptional: false,
+			body: []parameter{
+				{name: "from", kind: "string", doc: "First day, in the time zone of the plan, of those whose topics are approved. Absent: that of the plan"},
+				{name: "to", kind: "string", doc: "Last day of them. Absent: that of the plan"},
+			},
 			match:  true,
 			begins: &ends{"wait-for-content-plan", "/v1/factories/{factory_id}/content-plan", "state", []string{"completed", "proposed"}, []string{"failed", "canceled"}, "content_plan_id"},
 		},
@@ -1126,7 +1193,8 @@ var groups = []group{
 			},
 			takesBody: true, bodyOptional: false,
 			body: []parameter{
-				{name: "topic", kind: "string", doc: "What the item is about, in up to 400 bytes"},
+				{name: "topic", kind: "string", doc: "What the item is about, in up to 400 bytes. Null: another topic is written, at no cost; it is empty until then, and waits for an approval again"},
+				{name: "reason", kind: "string", doc: "With topic null: what was wrong with the last one, for the model"},
 				{name: "publish_at", kind: "string", doc: "Time of its publication, on a day of the plan"},
 				{name: "content_type", kind: "string", doc: "Type of the item: one of the plan's. That of an approved topic stays, because its price is reserved", values: []string{"post", "video", "carousel", "story", "music_clip", "short_video", "long_video"}},
 				{name: "angle", kind: "string", doc: "Angle from which the item presents its topic, at most 120 bytes. Null: none"},
@@ -1142,6 +1210,7 @@ var groups = []group{
 			args: []string{"factory_id", "topic_number"},
 			query: []parameter{
 				{name: "content_plan_id", kind: "string", doc: "Id of the plan. Absent: the latest plan of the factory"},
+				{name: "reason", kind: "string", doc: "Why it is dropped, for the model, which avoids what dropped topics have in common. Absent: no reason"},
 			},
 			match: true,
 		},
@@ -1174,6 +1243,7 @@ var groups = []group{
 				{name: "name", kind: "string", doc: "Name of the product", required: true},
 				{name: "description", kind: "string", doc: "What the product is"},
 				{name: "url", kind: "string", doc: "Page where it is sold"},
+				{name: "availability", kind: "string", doc: "Whether it can be bought. Absent: in_stock", values: []string{"in_stock", "out_of_stock", "preorder", "backorder"}},
 			},
 		},
 		{
@@ -1191,6 +1261,7 @@ var groups = []group{
 				{name: "name", kind: "string", doc: "Name of the product"},
 				{name: "description", kind: "string", doc: "What the product is"},
 				{name: "url", kind: "string", doc: "Page where it is sold"},
+				{name: "availability", kind: "string", doc: "Whether it can be bought", values: []string{"in_stock", "out_of_stock", "preorder", "backorder"}},
 				{name: "state", kind: "string", doc: "An archived product is kept, and no new content is made of it", values: []string{"active", "archived"}},
 				{name: "photo_ids", kind: "list", doc: "Ids of all its photos in their new order. The first is the main photo"},
 			},
@@ -1322,7 +1393,7 @@ var groups = []group{
 	{name: "publications", doc: "List, read, change and take down publications", operations: []operation{
 		{
 			id: "listAllPublications", name: "list", method: "GET", path: "/v1/publications",
-			summary: "List all publications", doc: "Lists the publications of the account in a period, and what is planned in it: a calendar. With the header `Accept: text/csv`, the answer is a file of comma-separated values with all results of the period. A file and an order by a metric have up to 1,000 results: if the period has more, name a shorter one.\n\nNeeds the scope `content:read`.",
+			summary: "List all publications", doc: "Lists the publications of the account in a period, and what is planned in it: a calendar. With `Accept: text/csv`, the answer is a file of comma-separated values with all results. A file and an order by a metric have up to 1,000 results of 10,000 content items: if the period has more, name a shorter one.\n\nNeeds the scope `content:read`.",
 			query: []parameter{
 				{name: "limit", kind: "integer", doc: "Maximum number of results"},
 				{name: "cursor", kind: "string", doc: "next_cursor of the previous page. The filters and the order must be the same"},
@@ -1711,7 +1782,7 @@ var groups = []group{
 			summary: "Create a webhook", doc: "The webhook receives events that happen from now on, signed as Standard Webhooks defines. It receives only events that the calling key may read: for example, `content.*` needs `content:read`. A later change of the key's scopes takes effect on the next event. With `fields`, only these members of `data.object` are sent, and the signature covers what is sent. Only this response contains the signing secret: store it safely.\n\nWith a `destination`, events are sent to a standard SQS queue or an EventBridge bus in your own AWS account. Create the webhook first. Then create the role that you named, with the `principal_arn` and the `external_id` of this response in its trust policy:\n\n```json\n{\"Version\": \"2012-10-17\", \"Statement\": [{\n  \"Effect\": \"Allow\", \"Action\": \"sts:AssumeRole\",\n  \"Principal\": {\"AWS\": \"<principal_arn>\"},\n  \"Condition\": {\"StringEquals\": {\"sts:ExternalId\": \"<external_id>\"}}\n}]}\n```\n\nand with this permission. For a bus, use the action `events:PutEvents`. If a KMS key of yours encrypts the queue, also allow `kms:GenerateDataKey` and `kms:Decrypt` on that key:\n\n```json\n{\"Version\": \"2012-10-17\", \"Statement\": [{\n  \"Effect\": \"Allow\", \"Action\": \"sqs:SendMessage\", \"Resource\": \"<arn>\"\n}]}\n```\n\nUntil then, attempts fail, report what is missing, and are retried. The body of a message is the event; the headers of a webhook, such as `webhook-id`, are attributes. Verify it like a request. On a bus, `detail` is the event, `detail-type` its type, and `source` is `content-automation.webhooks`. Retries, the log of deliveries, replay and disabling after 5 days of failures work as for a `url`.\n\nNeeds the scope `webhooks:manage`.",
 			takesBody: true, bodyOptional: false,
 			body: []parameter{
-				{name: "event_types", kind: "list", doc: "Subscribed events: types, areas such as content.*, or * for all", required: true, values: []string{"*", "content.*", "publication.*", "comment.*", "factory.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "integration.*", "automation.*", "model.*", "experiment.*", "media.*", "post_import.*", "export.*", "import.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.updated", "content.scheduled", "content.unscheduled", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "factory.created", "factory.updated", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "content_plan.failed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring", "experiment.decided", "media.ready", "media.rejected", "post_import.completed", "export.completed", "import.completed"}},
+				{name: "event_types", kind: "list", doc: "Subscribed events: types, areas such as content.*, or * for all", required: true, values: []string{"*", "content.*", "publication.*", "comment.*", "factory.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "integration.*", "automation.*", "model.*", "experiment.*", "media.*", "post_import.*", "export.*", "import.*", "feed.*", "product.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.updated", "content.scheduled", "content.unscheduled", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "factory.created", "factory.updated", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "content_plan.failed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring", "experiment.decided", "media.ready", "media.rejected", "post_import.completed", "export.completed", "import.completed", "feed.completed", "feed.held", "feed.failed", "product.outdated"}},
 				{name: "url", kind: "string", doc: "URL that receives the events: https on port 443 with a public address. Send this or destination"},
 				{name: "profile_id", kind: "string", doc: "Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one profile, that one. A key that is bound to several must send it"},
 				{name: "factory_ids", kind: "list", doc: "Only events of these factories. Empty or null: all events, including those without a factory, such as balance.low"},
@@ -1731,7 +1802,7 @@ var groups = []group{
 			takesBody: true, bodyOptional: false,
 			body: []parameter{
 				{name: "url", kind: "string", doc: "URL that receives the events: https on port 443 with a public address. Only for a webhook with a url"},
-				{name: "event_types", kind: "list", doc: "Subscribed events: types, areas such as content.*, or * for all", values: []string{"*", "content.*", "publication.*", "comment.*", "factory.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "integration.*", "automation.*", "model.*", "experiment.*", "media.*", "post_import.*", "export.*", "import.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.updated", "content.scheduled", "content.unscheduled", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "factory.created", "factory.updated", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "content_plan.failed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring", "experiment.decided", "media.ready", "media.rejected", "post_import.completed", "export.completed", "import.completed"}},
+				{name: "event_types", kind: "list", doc: "Subscribed events: types, areas such as content.*, or * for all", values: []string{"*", "content.*", "publication.*", "comment.*", "factory.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "integration.*", "automation.*", "model.*", "experiment.*", "media.*", "post_import.*", "export.*", "import.*", "feed.*", "product.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.updated", "content.scheduled", "content.unscheduled", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "factory.created", "factory.updated", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "content_plan.failed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring", "experiment.decided", "media.ready", "media.rejected", "post_import.completed", "export.completed", "import.completed", "feed.completed", "feed.held", "feed.failed", "product.outdated"}},
 				{name: "factory_ids", kind: "list", doc: "Only events of these factories. Empty or null: all events, including those without a factory, such as balance.low"},
 				{name: "fields", kind: "list", doc: "Only these members of data.object are sent; the id is always sent. Each is a member of the object of one of the event_types, and is left out of objects that do not have it. Empty or null: all members"},
 				{name: "description", kind: "string", doc: "Description of the webhook"},
@@ -1792,7 +1863,7 @@ var groups = []group{
 			args:      []string{"webhook_id"},
 			takesBody: true, bodyOptional: false,
 			body: []parameter{
-				{name: "event_type", kind: "string", doc: "Type of the sample event. The webhook need not subscribe to it", required: true, values: []string{"content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.updated", "content.scheduled", "content.unscheduled", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "factory.created", "factory.updated", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "content_plan.failed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring", "experiment.decided", "media.ready", "media.rejected", "post_import.completed", "export.completed", "import.completed"}},
+				{name: "event_type", kind: "string", doc: "Type of the sample event. The webhook need not subscribe to it", required: true, values: []string{"content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.updated", "content.scheduled", "content.unscheduled", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "factory.created", "factory.updated", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "content_plan.failed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring", "experiment.decided", "media.ready", "media.rejected", "post_import.completed", "export.completed", "import.completed", "feed.completed", "feed.held", "feed.failed", "product.outdated"}},
 			},
 		},
 	}},

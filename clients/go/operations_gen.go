@@ -44,6 +44,8 @@ type Client struct {
 	Exports *ExportsService
 	// Makers of content, each with its voice and audience.
 	Factories *FactoriesService
+	// Feeds of shops, which the catalogs of factories follow, and content follows these.
+	Feeds *FeedsService
 	// Import an export, and read what has become of its resources.
 	Imports *ImportsService
 	// Connections to CRMs: products, stages of deals that make content, and notes.
@@ -81,7 +83,7 @@ type Client struct {
 
 // WorkState is a state that work may be waited for in.
 type WorkState interface {
-	ContentState | ContentPlanState | DiagnosisState | PostImportState | GenerationState | OwnMediaState | TrainingState
+	ContentState | ContentPlanState | DiagnosisState | PostImportState | FeedRunState | GenerationState | OwnMediaState | TrainingState
 }
 
 func (c *Client) bind() {
@@ -99,6 +101,7 @@ func (c *Client) bind() {
 	c.Experiments = &ExperimentsService{&c.transport}
 	c.Exports = &ExportsService{&c.transport}
 	c.Factories = &FactoriesService{&c.transport}
+	c.Feeds = &FeedsService{&c.transport}
 	c.Imports = &ImportsService{&c.transport}
 	c.Integrations = &IntegrationsService{&c.transport}
 	c.Media = &MediaService{&c.transport}
@@ -2080,6 +2083,163 @@ func (s *FactoriesService) StartTraining(ctx context.Context, factoryID string, 
 	return result, nil
 }
 
+// FeedsService: Feeds of shops, which the catalogs of factories follow, and content follows these.
+type FeedsService struct{ t *transport }
+
+// Get: Get the feed of a factory.
+//
+// With its last run.
+//
+// Needs the scope `products:read`.
+func (s *FeedsService) Get(ctx context.Context, factoryID string, options ...RequestOption) (*Feed, error) {
+	pFactoryID, err := segment("factory_id", factoryID)
+	if err != nil {
+		return nil, err
+	}
+	result := new(Feed)
+	if _, err := s.t.do(ctx, newCall("GET", "/v1/factories/"+pFactoryID+"/feed", url.Values(nil), nil, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// Set: Set the feed of a factory.
+//
+// Has the catalog of a factory of type `seller` follow a feed. Call `syncFeed` for its first run. Changing the feed
+// changes no product until its next run.
+//
+// Needs the scope `products:write`.
+func (s *FeedsService) Set(ctx context.Context, factoryID string, body FeedCreate, options ...RequestOption) (*Feed, error) {
+	pFactoryID, err := segment("factory_id", factoryID)
+	if err != nil {
+		return nil, err
+	}
+	result := new(Feed)
+	if _, err := s.t.do(ctx, newCall("PUT", "/v1/factories/"+pFactoryID+"/feed", url.Values(nil), body, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// Delete: Delete the feed of a factory.
+//
+// Ends the feed and its schedule. Its products and its runs stay.
+//
+// Needs the scope `products:write`.
+func (s *FeedsService) Delete(ctx context.Context, factoryID string, options ...RequestOption) (*Feed, error) {
+	pFactoryID, err := segment("factory_id", factoryID)
+	if err != nil {
+		return nil, err
+	}
+	result := new(Feed)
+	if _, err := s.t.do(ctx, newCall("DELETE", "/v1/factories/"+pFactoryID+"/feed", url.Values(nil), nil, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// ListFeedRunsParams are the parameters of FeedsService.ListRuns.
+type ListFeedRunsParams struct {
+	// Maximum number of results.
+	Limit *int64 `query:"limit"`
+	// next_cursor of the previous page. The filters and the order must be the same.
+	Cursor *string `query:"cursor"`
+	// Order of the results: desc is newest first, asc oldest first.
+	Order *ListOrder `query:"order"`
+	// Only runs in these states, separated by commas.
+	State []FeedRunStateInput `query:"state"`
+}
+
+// ListRuns reads all pages, as the caller goes on: List the runs of a feed.
+//
+// Newest first, without their refusals. Runs are kept for 90 days.
+//
+// Needs the scope `products:read`.
+func (s *FeedsService) ListRuns(ctx context.Context, factoryID string, params *ListFeedRunsParams, options ...RequestOption) iter.Seq2[FeedRun, error] {
+	pFactoryID, err := segment("factory_id", factoryID)
+	if err != nil {
+		return func(yield func(FeedRun, error) bool) { yield(FeedRun{}, err) }
+	}
+	return all[FeedRun](ctx, s.t, "/v1/factories/"+pFactoryID+"/feed/runs", queryOf(params), options)
+}
+
+// ListRunsPage reads one page.
+func (s *FeedsService) ListRunsPage(ctx context.Context, factoryID string, params *ListFeedRunsParams, options ...RequestOption) (*Page[FeedRun], error) {
+	pFactoryID, err := segment("factory_id", factoryID)
+	if err != nil {
+		return nil, err
+	}
+	return page[FeedRun](ctx, s.t, "/v1/factories/"+pFactoryID+"/feed/runs", queryOf(params), options)
+}
+
+// GetRun: Get a run of a feed.
+//
+// With its counts and refusals.
+//
+// Needs the scope `products:read`.
+func (s *FeedsService) GetRun(ctx context.Context, factoryID string, runID string, options ...RequestOption) (*FeedRun, error) {
+	pFactoryID, err := segment("factory_id", factoryID)
+	if err != nil {
+		return nil, err
+	}
+	pRunID, err := segment("run_id", runID)
+	if err != nil {
+		return nil, err
+	}
+	result := new(FeedRun)
+	if _, err := s.t.do(ctx, newCall("GET", "/v1/factories/"+pFactoryID+"/feed/runs/"+pRunID, url.Values(nil), nil, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// WaitForRun calls GetRun until the work has ended. Failed work is a *FailedError, beside which it is returned.
+func (s *FeedsService) WaitForRun(ctx context.Context, factoryID string, runID string, options ...RequestOption) (*FeedRun, error) {
+	pFactoryID, err := segment("factory_id", factoryID)
+	if err != nil {
+		return nil, err
+	}
+	pRunID, err := segment("run_id", runID)
+	if err != nil {
+		return nil, err
+	}
+	return wait[FeedRun](ctx, s.t, "/v1/factories/"+pFactoryID+"/feed/runs/"+pRunID, waiting{"state", []string{"completed", "held"}, []string{"failed"}, url.Values(nil)}, options)
+}
+
+// Sync: Read a feed now.
+//
+// Reads the feed in the background, and brings the catalog up to it: products are created and changed, and those that
+// are gone are archived. Rows that are not right are refused, and the others go on. If a fifth of the products of the
+// feed or more are gone, the run is `held` and changes nothing, until it is confirmed. The events `feed.completed`,
+// `feed.held` and `feed.failed` report its end.
+//
+// Needs the scope `products:write`.
+func (s *FeedsService) Sync(ctx context.Context, factoryID string, body *FeedSyncCreate, options ...RequestOption) (*FeedRun, error) {
+	pFactoryID, err := segment("factory_id", factoryID)
+	if err != nil {
+		return nil, err
+	}
+	var sent any
+	if body != nil {
+		sent = body
+	}
+	result := new(FeedRun)
+	if _, err := s.t.do(ctx, newCall("POST", "/v1/factories/"+pFactoryID+"/feed/sync", url.Values(nil), sent, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// SyncAndWait calls Sync, and waits until the work has ended. Failed work is a *FailedError, beside which it
+// is returned.
+func (s *FeedsService) SyncAndWait(ctx context.Context, factoryID string, body *FeedSyncCreate, options ...RequestOption) (*FeedRun, error) {
+	begun, err := s.Sync(ctx, factoryID, body, options...)
+	if err != nil {
+		return nil, err
+	}
+	return s.WaitForRun(ctx, factoryID, begun.ID)
+}
+
 // ImportsService: Import an export, and read what has become of its resources.
 type ImportsService struct{ t *transport }
 
@@ -2520,10 +2680,10 @@ type ApprovePlanTopicsParams struct {
 
 // Approve: Approve topics of a content plan.
 //
-// Approves the topics in `numbers`, or all proposed topics, and reserves the price of their items. Either all of them
-// are approved, or none. Each item is written `write_ahead_hours` before its time. A topic that is already approved
-// costs nothing more. A topic that nobody approves before its time becomes `expired`. `If-Match` takes the ETag of the
-// plan.
+// Approves the topics in `numbers`, those of the days `from` to `to`, or all proposed topics, and reserves the price of
+// their items. Either all of them are approved, or none. Each item is written `write_ahead_hours` before its time. A
+// topic that is already approved costs nothing more. A topic that nobody approves before its time becomes `expired`.
+// `If-Match` takes the ETag of the plan.
 //
 // Needs the scope `factories:write`.
 func (s *PlanTopicsService) Approve(ctx context.Context, factoryID string, body ContentPlanApproveCreate, params *ApprovePlanTopicsParams, options ...RequestOption) (*ContentPlan, error) {
@@ -2598,6 +2758,8 @@ func (s *PlanTopicsService) Update(ctx context.Context, factoryID string, topicN
 type DeletePlanTopicParams struct {
 	// Id of the plan. Absent: the latest plan of the factory.
 	ContentPlanID *string `query:"content_plan_id"`
+	// Why it is dropped, for the model, which avoids what dropped topics have in common. Absent: no reason.
+	Reason *string `query:"reason"`
 }
 
 // Delete: Drop a topic of a content plan.
@@ -2977,9 +3139,9 @@ type ListAllPublicationsParams struct {
 
 // List reads all pages, as the caller goes on: List all publications.
 //
-// Lists the publications of the account in a period, and what is planned in it: a calendar. With the header `Accept:
-// text/csv`, the answer is a file of comma-separated values with all results of the period. A file and an order by a
-// metric have up to 1,000 results: if the period has more, name a shorter one.
+// Lists the publications of the account in a period, and what is planned in it: a calendar. With `Accept: text/csv`,
+// the answer is a file of comma-separated values with all results. A file and an order by a metric have up to 1,000
+// results of 10,000 content items: if the period has more, name a shorter one.
 //
 // Needs the scope `content:read`.
 func (s *PublicationsService) List(ctx context.Context, params *ListAllPublicationsParams, options ...RequestOption) iter.Seq2[PublishingEntry, error] {

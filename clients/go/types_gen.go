@@ -1243,9 +1243,6 @@ const (
 	BestHourWeekdaySunday    BestHourWeekday = "sunday"
 )
 
-// BestHourWeekdayInput has the values of BestHourWeekday.
-type BestHourWeekdayInput = BestHourWeekday
-
 // BestTimes: The hours of the week with the effect of publishing in them.
 type BestTimes struct {
 	// Factory. Null if a social account was named.
@@ -1394,7 +1391,7 @@ type BloggerFactoryCreate struct {
 	// items, and stills for plans whose brief asks for no motion.
 	Visuals *VideoVisualsInput `json:"visuals,omitzero"`
 	// What is heard under the voice of videos. Absent: none.
-	Music *FactoryCreateBaseMusic `json:"music,omitzero"`
+	Music *VideoMusic `json:"music,omitzero"`
 	// Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
 	// usual length of each.
 	DurationSeconds *int64 `json:"duration_seconds,omitzero"`
@@ -1445,9 +1442,9 @@ type BloggerSettings struct {
 	// places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
 	// the brand, and the platform refuses them.
 	LogoPlaces *BloggerSettingsLogoPlaces `json:"logo_places,omitzero"`
-	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may have
-	// characters of which there is no font here. Absent: words, or outline with the theme bold.
+	// Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a box
+	// behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have characters of
+	// which there is no font here. Absent: as the theme has them.
 	CaptionStyle *CaptionStyle `json:"caption_style,omitzero"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.
@@ -1458,13 +1455,11 @@ type BloggerSettings struct {
 	// are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for
 	// a factory of type brand.
 	Pace *VideoPace `json:"pace,omitzero"`
-	// Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
-	// outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
-	// Absent: calm.
+	// Design of finished media: calm has a light tint and round corners, bold large letters on the main color, editorial
+	// serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
 	Theme *MediaTheme `json:"theme,omitzero"`
-	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-	// have Latin and Cyrillic.
+	// Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if the
+	// font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
 	Font *FontFamily `json:"font,omitzero"`
 	// Persona that speaks.
 	Persona *string `json:"persona,omitzero"`
@@ -1502,9 +1497,9 @@ type BloggerSettingsInput struct {
 	// places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
 	// the brand, and the platform refuses them.
 	LogoPlaces *BloggerSettingsInputLogoPlaces `json:"logo_places,omitzero"`
-	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may have
-	// characters of which there is no font here. Absent: words, or outline with the theme bold.
+	// Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a box
+	// behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have characters of
+	// which there is no font here. Absent: as the theme has them.
 	CaptionStyle *CaptionStyleInput `json:"caption_style,omitzero"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.
@@ -1515,13 +1510,11 @@ type BloggerSettingsInput struct {
 	// are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for
 	// a factory of type brand.
 	Pace *VideoPaceInput `json:"pace,omitzero"`
-	// Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
-	// outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
-	// Absent: calm.
+	// Design of finished media: calm has a light tint and round corners, bold large letters on the main color, editorial
+	// serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
 	Theme *MediaThemeInput `json:"theme,omitzero"`
-	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-	// have Latin and Cyrillic.
+	// Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if the
+	// font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
 	Font *FontFamilyInput `json:"font,omitzero"`
 	// Persona that speaks.
 	Persona *string `json:"persona,omitzero"`
@@ -1639,9 +1632,9 @@ type BloggerSettingsUpdate struct {
 	// places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
 	// the brand, and the platform refuses them.
 	LogoPlaces Nullable[BloggerSettingsUpdateLogoPlaces] `json:"logo_places,omitzero"`
-	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may have
-	// characters of which there is no font here. Absent: words, or outline with the theme bold.
+	// Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a box
+	// behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have characters of
+	// which there is no font here. Absent: as the theme has them.
 	CaptionStyle Nullable[CaptionStyleInput] `json:"caption_style,omitzero"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.
@@ -1652,13 +1645,11 @@ type BloggerSettingsUpdate struct {
 	// are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for
 	// a factory of type brand.
 	Pace Nullable[VideoPaceInput] `json:"pace,omitzero"`
-	// Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
-	// outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
-	// Absent: calm.
+	// Design of finished media: calm has a light tint and round corners, bold large letters on the main color, editorial
+	// serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
 	Theme Nullable[MediaThemeInput] `json:"theme,omitzero"`
-	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-	// have Latin and Cyrillic.
+	// Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if the
+	// font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
 	Font Nullable[FontFamilyInput] `json:"font,omitzero"`
 	// Persona that speaks.
 	Persona Nullable[string] `json:"persona,omitzero"`
@@ -1844,7 +1835,7 @@ type BrandFactoryCreate struct {
 	// items, and stills for plans whose brief asks for no motion.
 	Visuals *VideoVisualsInput `json:"visuals,omitzero"`
 	// What is heard under the voice of videos. Absent: none.
-	Music *FactoryCreateBaseMusic `json:"music,omitzero"`
+	Music *VideoMusic `json:"music,omitzero"`
 	// Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
 	// usual length of each.
 	DurationSeconds *int64 `json:"duration_seconds,omitzero"`
@@ -1895,9 +1886,9 @@ type BrandSettings struct {
 	// places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
 	// the brand, and the platform refuses them.
 	LogoPlaces *BrandSettingsLogoPlaces `json:"logo_places,omitzero"`
-	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may have
-	// characters of which there is no font here. Absent: words, or outline with the theme bold.
+	// Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a box
+	// behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have characters of
+	// which there is no font here. Absent: as the theme has them.
 	CaptionStyle *CaptionStyle `json:"caption_style,omitzero"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.
@@ -1908,13 +1899,11 @@ type BrandSettings struct {
 	// are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for
 	// a factory of type brand.
 	Pace *VideoPace `json:"pace,omitzero"`
-	// Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
-	// outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
-	// Absent: calm.
+	// Design of finished media: calm has a light tint and round corners, bold large letters on the main color, editorial
+	// serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
 	Theme *MediaTheme `json:"theme,omitzero"`
-	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-	// have Latin and Cyrillic.
+	// Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if the
+	// font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
 	Font *FontFamily `json:"font,omitzero"`
 	// Slogan of the brand.
 	Slogan *string `json:"slogan,omitzero"`
@@ -1950,9 +1939,9 @@ type BrandSettingsInput struct {
 	// places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
 	// the brand, and the platform refuses them.
 	LogoPlaces *BrandSettingsInputLogoPlaces `json:"logo_places,omitzero"`
-	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may have
-	// characters of which there is no font here. Absent: words, or outline with the theme bold.
+	// Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a box
+	// behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have characters of
+	// which there is no font here. Absent: as the theme has them.
 	CaptionStyle *CaptionStyleInput `json:"caption_style,omitzero"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.
@@ -1963,13 +1952,11 @@ type BrandSettingsInput struct {
 	// are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for
 	// a factory of type brand.
 	Pace *VideoPaceInput `json:"pace,omitzero"`
-	// Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
-	// outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
-	// Absent: calm.
+	// Design of finished media: calm has a light tint and round corners, bold large letters on the main color, editorial
+	// serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
 	Theme *MediaThemeInput `json:"theme,omitzero"`
-	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-	// have Latin and Cyrillic.
+	// Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if the
+	// font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
 	Font *FontFamilyInput `json:"font,omitzero"`
 	// Slogan of the brand.
 	Slogan *string `json:"slogan,omitzero"`
@@ -2065,9 +2052,9 @@ type BrandSettingsUpdate struct {
 	// places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
 	// the brand, and the platform refuses them.
 	LogoPlaces Nullable[BrandSettingsUpdateLogoPlaces] `json:"logo_places,omitzero"`
-	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may have
-	// characters of which there is no font here. Absent: words, or outline with the theme bold.
+	// Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a box
+	// behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have characters of
+	// which there is no font here. Absent: as the theme has them.
 	CaptionStyle Nullable[CaptionStyleInput] `json:"caption_style,omitzero"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.
@@ -2078,13 +2065,11 @@ type BrandSettingsUpdate struct {
 	// are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for
 	// a factory of type brand.
 	Pace Nullable[VideoPaceInput] `json:"pace,omitzero"`
-	// Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
-	// outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
-	// Absent: calm.
+	// Design of finished media: calm has a light tint and round corners, bold large letters on the main color, editorial
+	// serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
 	Theme Nullable[MediaThemeInput] `json:"theme,omitzero"`
-	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-	// have Latin and Cyrillic.
+	// Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if the
+	// font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
 	Font Nullable[FontFamilyInput] `json:"font,omitzero"`
 	// Name of the brand.
 	BrandName *string `json:"brand_name,omitzero"`
@@ -2163,8 +2148,11 @@ type BulkItem struct {
 	// What it waits for before it is published, besides its generation. time: it is published at publish_at, or at once if
 	// it has none, without a further call. approval: somebody approves it first. slot: it is not scheduled, and
 	// publish_at, if it has one, is only planned. account: it was to be published, and no account can take it; see
-	// omitted_accounts. In the last two cases, schedule or publish it. none: it is being published, or has ended.
+	// omitted_accounts. In the last two cases, schedule or publish it. product: its product has changed, see outdated;
+	// regenerate it, and it is scheduled as it was. none: it is being published, or has ended.
 	WaitsFor ContentWaitsFor `json:"waits_for"`
+	// Ways in which the product is not what the item shows any more, by the feed of its factory.
+	Outdated []ContentOutdated `json:"outdated"`
 	// Ids of the social accounts to publish to.
 	SocialAccountIDs []string `json:"social_account_ids"`
 	// Accounts of the factory that were left out when it was last scheduled or published, as they cannot publish it. Calls
@@ -2180,6 +2168,14 @@ type BulkResult struct {
 	Item *BulkItem `json:"item"`
 	// Why it was not changed: the error of the operation for one item. Null if it was changed.
 	Error *ErrorBody `json:"error"`
+}
+
+// ByVisuals: Has the price of a plan with each kind of visuals of its videos.
+type ByVisuals struct {
+	// Credits with stills.
+	StillsCredits int64 `json:"stills_credits"`
+	// Credits with clips.
+	ClipsCredits int64 `json:"clips_credits"`
 }
 
 // CalendarState: State of the publication. planned: its item is not generated, or waits for its approval.
@@ -2233,9 +2229,9 @@ const (
 // CaptionFormatInput has the values of CaptionFormat.
 type CaptionFormatInput = CaptionFormat
 
-// CaptionStyle: Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with
-// an outline and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose
-// scripts may have characters of which there is no font here. Absent: words, or outline with the theme bold.
+// CaptionStyle: Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an
+// outline and a box behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may
+// have characters of which there is no font here. Absent: as the theme has them.
 // A newer service may have more values.
 type CaptionStyle string
 
@@ -2919,8 +2915,11 @@ type ContentItem struct {
 	// What it waits for before it is published, besides its generation. time: it is published at publish_at, or at once if
 	// it has none, without a further call. approval: somebody approves it first. slot: it is not scheduled, and
 	// publish_at, if it has one, is only planned. account: it was to be published, and no account can take it; see
-	// omitted_accounts. In the last two cases, schedule or publish it. none: it is being published, or has ended.
+	// omitted_accounts. In the last two cases, schedule or publish it. product: its product has changed, see outdated;
+	// regenerate it, and it is scheduled as it was. none: it is being published, or has ended.
 	WaitsFor ContentWaitsFor `json:"waits_for"`
+	// Ways in which the product is not what the item shows any more, by the feed of its factory.
+	Outdated []ContentOutdated `json:"outdated"`
 	// Ids of the social accounts to publish to.
 	SocialAccountIDs []string `json:"social_account_ids"`
 	// Accounts of the factory that were left out when it was last scheduled or published, as they cannot publish it. Calls
@@ -3395,6 +3394,19 @@ const (
 	ContentOrderPublishAt ContentOrder = "publish_at"
 )
 
+// ContentOutdated: Ways in which the product is not what the item shows any more, by the feed of its factory.
+// A newer service may have more values.
+type ContentOutdated string
+
+// The values of ContentOutdated.
+const (
+	ContentOutdatedPrice   ContentOutdated = "price"
+	ContentOutdatedOffer   ContentOutdated = "offer"
+	ContentOutdatedPhoto   ContentOutdated = "photo"
+	ContentOutdatedSoldOut ContentOutdated = "sold_out"
+	ContentOutdatedRemoved ContentOutdated = "removed"
+)
+
 // ContentPlan: A content plan as callers see it.
 type ContentPlan struct {
 	// Unique id (TypeID). Ids sort by creation time.
@@ -3419,6 +3431,10 @@ type ContentPlan struct {
 	StartsOn string `json:"starts_on"`
 	// Time zone of its days and times.
 	Timezone string `json:"timezone"`
+	// Days of the week on which its items are published.
+	Weekdays []string `json:"weekdays"`
+	// Days on which none is: dates, days of each year, and holidays for the public holidays of its country.
+	SilentDays []string `json:"silent_days"`
 	// Country whose holidays and seasons its topics know (ISO 3166-1). Null: those of all countries alone.
 	Country *string `json:"country"`
 	// What the plan is about, beyond the settings of the factory.
@@ -3434,6 +3450,12 @@ type ContentPlan struct {
 	ProductShare int64 `json:"product_share"`
 	// Quality of the texts of its items: draft, standard or best. Empty if the plan is older than the member.
 	Quality string `json:"quality"`
+	// What is seen in its videos: clips or stills.
+	Visuals string `json:"visuals"`
+	// What is heard under the voice of its videos: none or generated.
+	Music string `json:"music"`
+	// Length in seconds of what plays, where it is within its bounds. Null: the usual lengths.
+	DurationSeconds *int64 `json:"duration_seconds"`
 	// What waits for an approval before it costs anything: the topics, or none.
 	Approve PlanApproval `json:"approve"`
 	// Experiment that its items take part in. Null: none.
@@ -3473,6 +3495,10 @@ type ContentPlan struct {
 type ContentPlanApproveCreate struct {
 	// Numbers of the topics. Absent: all that wait.
 	Numbers []int64 `json:"numbers,omitzero"`
+	// First day, in the time zone of the plan, of those whose topics are approved. Absent: that of the plan.
+	From *string `json:"from,omitzero"`
+	// Last day of them. Absent: that of the plan.
+	To *string `json:"to,omitzero"`
 }
 
 // ContentPlanCampaign: A row of items about one matter, which build on each other.
@@ -3527,8 +3553,22 @@ type ContentPlanCompletedEvent struct {
 type ContentPlanCreate struct {
 	// Number of days.
 	Days int64 `json:"days"`
-	// Number of items on each day.
+	// Number of items on each day on which something is published.
 	PostsPerDay int64 `json:"posts_per_day"`
+	// Days of the week on which it publishes. Absent: all, or the working days of its country if its readers are at work,
+	// such as those of a law firm.
+	Weekdays []string `json:"weekdays,omitzero"`
+	// Days on which it does not: dates (2026-12-24), days of each year (12-24), and holidays for the public holidays of
+	// its country. Absent: none, or holidays if its readers are at work.
+	SilentDays []string `json:"silent_days,omitzero"`
+	// What is seen in videos: clips, or pictures with a slow movement, which cost a tenth. Absent: clips for content
+	// items, and stills for plans whose brief asks for no motion.
+	Visuals *VideoVisualsInput `json:"visuals,omitzero"`
+	// What is heard under the voice of videos. Absent: none.
+	Music *VideoMusic `json:"music,omitzero"`
+	// Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
+	// usual length of each.
+	DurationSeconds *int64 `json:"duration_seconds,omitzero"`
 	// Types of the items, which are spread evenly. The factory must make each: one with video makes short_video and
 	// long_video, too. video is a video of the usual length, as short_video is. Absent: those of short_video, post and
 	// carousel that the factory makes, or else the first of story, long_video and music_clip.
@@ -3617,7 +3657,7 @@ type ContentPlanFailure struct {
 
 // ContentPlanItems: How many items a plan has, and how many of them are in which state.
 type ContentPlanItems struct {
-	// Number of items: days times posts_per_day, and those that were added.
+	// Number of items: days on which something is published times posts_per_day, and those that were added.
 	Total int64 `json:"total"`
 	// Items that were generated, those that were published since among them.
 	Generated int64 `json:"generated"`
@@ -3715,7 +3755,8 @@ type ContentPlanTopic struct {
 	ContentType string `json:"content_type"`
 	// Planned time. That of the item may have been changed since.
 	PublishAt time.Time `json:"publish_at"`
-	// What the item is about, in the language of the factory.
+	// What the item is about, in the language of the factory. Empty while another one is written, and of news until its
+	// hour.
 	Topic string `json:"topic"`
 	// Its pillar: a recurring subject of the plan. Null: none.
 	Pillar *string `json:"pillar"`
@@ -3725,7 +3766,7 @@ type ContentPlanTopic struct {
 	Hook *string `json:"hook"`
 	// What it is to lead to, in English. Null: none.
 	Goal *string `json:"goal"`
-	// Day that is celebrated at that time, in English. Null: none.
+	// What happens then: a date of the brief, the offer of the product, or a day that is celebrated. Null: nothing.
 	Occasion *string `json:"occasion"`
 	// Its place in a campaign. Null: none.
 	Campaign *string `json:"campaign"`
@@ -3771,8 +3812,11 @@ const (
 
 // ContentPlanTopicUpdate: Body of `updatePlanTopic`.
 type ContentPlanTopicUpdate struct {
-	// What the item is about, in up to 400 bytes.
-	Topic *string `json:"topic,omitzero"`
+	// What the item is about, in up to 400 bytes. Null: another topic is written, at no cost; it is empty until then, and
+	// waits for an approval again.
+	Topic Nullable[string] `json:"topic,omitzero"`
+	// With topic null: what was wrong with the last one, for the model.
+	Reason *string `json:"reason,omitzero"`
 	// Time of its publication, on a day of the plan.
 	PublishAt *time.Time `json:"publish_at,omitzero"`
 	// Type of the item: one of the plan's. That of an approved topic stays, because its price is reserved.
@@ -3991,7 +4035,8 @@ type ContentVariant struct {
 // ContentWaitsFor: What it waits for before it is published, besides its generation. time: it is published at
 // publish_at, or at once if it has none, without a further call. approval: somebody approves it first. slot: it is not
 // scheduled, and publish_at, if it has one, is only planned. account: it was to be published, and no account can take
-// it; see omitted_accounts. In the last two cases, schedule or publish it. none: it is being published, or has ended.
+// it; see omitted_accounts. In the last two cases, schedule or publish it. product: its product has changed, see
+// outdated; regenerate it, and it is scheduled as it was. none: it is being published, or has ended.
 // A newer service may have more values.
 type ContentWaitsFor string
 
@@ -4002,6 +4047,7 @@ const (
 	ContentWaitsForTime     ContentWaitsFor = "time"
 	ContentWaitsForSlot     ContentWaitsFor = "slot"
 	ContentWaitsForAccount  ContentWaitsFor = "account"
+	ContentWaitsForProduct  ContentWaitsFor = "product"
 )
 
 // ContentWarning: What makes content worse than it could be.
@@ -4871,7 +4917,7 @@ type EntertainmentFactoryCreate struct {
 	// items, and stills for plans whose brief asks for no motion.
 	Visuals *VideoVisualsInput `json:"visuals,omitzero"`
 	// What is heard under the voice of videos. Absent: none.
-	Music *FactoryCreateBaseMusic `json:"music,omitzero"`
+	Music *VideoMusic `json:"music,omitzero"`
 	// Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
 	// usual length of each.
 	DurationSeconds *int64 `json:"duration_seconds,omitzero"`
@@ -4922,9 +4968,9 @@ type EntertainmentSettings struct {
 	// places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
 	// the brand, and the platform refuses them.
 	LogoPlaces *EntertainmentSettingsLogoPlaces `json:"logo_places,omitzero"`
-	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may have
-	// characters of which there is no font here. Absent: words, or outline with the theme bold.
+	// Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a box
+	// behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have characters of
+	// which there is no font here. Absent: as the theme has them.
 	CaptionStyle *CaptionStyle `json:"caption_style,omitzero"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.
@@ -4935,13 +4981,11 @@ type EntertainmentSettings struct {
 	// are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for
 	// a factory of type brand.
 	Pace *VideoPace `json:"pace,omitzero"`
-	// Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
-	// outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
-	// Absent: calm.
+	// Design of finished media: calm has a light tint and round corners, bold large letters on the main color, editorial
+	// serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
 	Theme *MediaTheme `json:"theme,omitzero"`
-	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-	// have Latin and Cyrillic.
+	// Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if the
+	// font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
 	Font *FontFamily `json:"font,omitzero"`
 	// Style of humor.
 	Humor *EntertainmentSettingsHumor `json:"humor,omitzero"`
@@ -5010,9 +5054,9 @@ type EntertainmentSettingsInput struct {
 	// places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
 	// the brand, and the platform refuses them.
 	LogoPlaces *EntertainmentSettingsInputLogoPlaces `json:"logo_places,omitzero"`
-	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may have
-	// characters of which there is no font here. Absent: words, or outline with the theme bold.
+	// Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a box
+	// behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have characters of
+	// which there is no font here. Absent: as the theme has them.
 	CaptionStyle *CaptionStyleInput `json:"caption_style,omitzero"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.
@@ -5023,13 +5067,11 @@ type EntertainmentSettingsInput struct {
 	// are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for
 	// a factory of type brand.
 	Pace *VideoPaceInput `json:"pace,omitzero"`
-	// Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
-	// outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
-	// Absent: calm.
+	// Design of finished media: calm has a light tint and round corners, bold large letters on the main color, editorial
+	// serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
 	Theme *MediaThemeInput `json:"theme,omitzero"`
-	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-	// have Latin and Cyrillic.
+	// Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if the
+	// font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
 	Font *FontFamilyInput `json:"font,omitzero"`
 	// Style of humor.
 	Humor *EntertainmentSettingsHumorInput `json:"humor,omitzero"`
@@ -5129,9 +5171,9 @@ type EntertainmentSettingsUpdate struct {
 	// places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
 	// the brand, and the platform refuses them.
 	LogoPlaces Nullable[EntertainmentSettingsUpdateLogoPlaces] `json:"logo_places,omitzero"`
-	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may have
-	// characters of which there is no font here. Absent: words, or outline with the theme bold.
+	// Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a box
+	// behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have characters of
+	// which there is no font here. Absent: as the theme has them.
 	CaptionStyle Nullable[CaptionStyleInput] `json:"caption_style,omitzero"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.
@@ -5142,13 +5184,11 @@ type EntertainmentSettingsUpdate struct {
 	// are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for
 	// a factory of type brand.
 	Pace Nullable[VideoPaceInput] `json:"pace,omitzero"`
-	// Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
-	// outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
-	// Absent: calm.
+	// Design of finished media: calm has a light tint and round corners, bold large letters on the main color, editorial
+	// serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
 	Theme Nullable[MediaThemeInput] `json:"theme,omitzero"`
-	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-	// have Latin and Cyrillic.
+	// Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if the
+	// font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
 	Font Nullable[FontFamilyInput] `json:"font,omitzero"`
 	// Style of humor.
 	Humor Nullable[EntertainmentSettingsHumorInput] `json:"humor,omitzero"`
@@ -5299,6 +5339,8 @@ type Estimate struct {
 	Credits int64 `json:"credits"`
 	// Cost of each item of a batch, in the order of the body; one for other operations.
 	Items []EstimateItem `json:"items"`
+	// Credits of a content plan with each kind of visuals. Null for other operations, and for plans without videos.
+	ByVisuals *ByVisuals `json:"by_visuals"`
 }
 
 // EstimateCreate: Body of `createEstimate`.
@@ -5627,6 +5669,33 @@ func (v Event) FactoryUpdatedEvent() (*FactoryUpdatedEvent, bool) {
 	return variant, json.Unmarshal(v.Raw, variant) == nil
 }
 
+// FeedCompletedEvent returns the members of this variant, and whether the object is one.
+func (v Event) FeedCompletedEvent() (*FeedCompletedEvent, bool) {
+	if v.Type != "feed.completed" {
+		return nil, false
+	}
+	variant := &FeedCompletedEvent{}
+	return variant, json.Unmarshal(v.Raw, variant) == nil
+}
+
+// FeedFailedEvent returns the members of this variant, and whether the object is one.
+func (v Event) FeedFailedEvent() (*FeedFailedEvent, bool) {
+	if v.Type != "feed.failed" {
+		return nil, false
+	}
+	variant := &FeedFailedEvent{}
+	return variant, json.Unmarshal(v.Raw, variant) == nil
+}
+
+// FeedHeldEvent returns the members of this variant, and whether the object is one.
+func (v Event) FeedHeldEvent() (*FeedHeldEvent, bool) {
+	if v.Type != "feed.held" {
+		return nil, false
+	}
+	variant := &FeedHeldEvent{}
+	return variant, json.Unmarshal(v.Raw, variant) == nil
+}
+
 // ImportCompletedEvent returns the members of this variant, and whether the object is one.
 func (v Event) ImportCompletedEvent() (*ImportCompletedEvent, bool) {
 	if v.Type != "import.completed" {
@@ -5678,6 +5747,15 @@ func (v Event) PostImportCompletedEvent() (*PostImportCompletedEvent, bool) {
 		return nil, false
 	}
 	variant := &PostImportCompletedEvent{}
+	return variant, json.Unmarshal(v.Raw, variant) == nil
+}
+
+// ProductOutdatedEvent returns the members of this variant, and whether the object is one.
+func (v Event) ProductOutdatedEvent() (*ProductOutdatedEvent, bool) {
+	if v.Type != "product.outdated" {
+		return nil, false
+	}
+	variant := &ProductOutdatedEvent{}
 	return variant, json.Unmarshal(v.Raw, variant) == nil
 }
 
@@ -5799,6 +5877,8 @@ const (
 	EventPatternPostImportAll               EventPattern = "post_import.*"
 	EventPatternExportAll                   EventPattern = "export.*"
 	EventPatternImportAll                   EventPattern = "import.*"
+	EventPatternFeedAll                     EventPattern = "feed.*"
+	EventPatternProductAll                  EventPattern = "product.*"
 	EventPatternContentGenerated            EventPattern = "content.generated"
 	EventPatternContentPublished            EventPattern = "content.published"
 	EventPatternContentFailed               EventPattern = "content.failed"
@@ -5841,6 +5921,10 @@ const (
 	EventPatternPostImportCompleted         EventPattern = "post_import.completed"
 	EventPatternExportCompleted             EventPattern = "export.completed"
 	EventPatternImportCompleted             EventPattern = "import.completed"
+	EventPatternFeedCompleted               EventPattern = "feed.completed"
+	EventPatternFeedHeld                    EventPattern = "feed.held"
+	EventPatternFeedFailed                  EventPattern = "feed.failed"
+	EventPatternProductOutdated             EventPattern = "product.outdated"
 )
 
 // EventPatternInput has the values of EventPattern.
@@ -5894,6 +5978,10 @@ const (
 	EventTypePostImportCompleted         EventType = "post_import.completed"
 	EventTypeExportCompleted             EventType = "export.completed"
 	EventTypeImportCompleted             EventType = "import.completed"
+	EventTypeFeedCompleted               EventType = "feed.completed"
+	EventTypeFeedHeld                    EventType = "feed.held"
+	EventTypeFeedFailed                  EventType = "feed.failed"
+	EventTypeProductOutdated             EventType = "product.outdated"
 )
 
 // EventTypeInput has the values of EventType.
@@ -6427,7 +6515,7 @@ type ExpertFactoryCreate struct {
 	// items, and stills for plans whose brief asks for no motion.
 	Visuals *VideoVisualsInput `json:"visuals,omitzero"`
 	// What is heard under the voice of videos. Absent: none.
-	Music *FactoryCreateBaseMusic `json:"music,omitzero"`
+	Music *VideoMusic `json:"music,omitzero"`
 	// Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
 	// usual length of each.
 	DurationSeconds *int64 `json:"duration_seconds,omitzero"`
@@ -6478,9 +6566,9 @@ type ExpertSettings struct {
 	// places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
 	// the brand, and the platform refuses them.
 	LogoPlaces *ExpertSettingsLogoPlaces `json:"logo_places,omitzero"`
-	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may have
-	// characters of which there is no font here. Absent: words, or outline with the theme bold.
+	// Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a box
+	// behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have characters of
+	// which there is no font here. Absent: as the theme has them.
 	CaptionStyle *CaptionStyle `json:"caption_style,omitzero"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.
@@ -6491,13 +6579,11 @@ type ExpertSettings struct {
 	// are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for
 	// a factory of type brand.
 	Pace *VideoPace `json:"pace,omitzero"`
-	// Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
-	// outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
-	// Absent: calm.
+	// Design of finished media: calm has a light tint and round corners, bold large letters on the main color, editorial
+	// serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
 	Theme *MediaTheme `json:"theme,omitzero"`
-	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-	// have Latin and Cyrillic.
+	// Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if the
+	// font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
 	Font *FontFamily `json:"font,omitzero"`
 	// Credentials of the expert.
 	Credentials []string `json:"credentials,omitzero"`
@@ -6555,9 +6641,9 @@ type ExpertSettingsInput struct {
 	// places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
 	// the brand, and the platform refuses them.
 	LogoPlaces *ExpertSettingsInputLogoPlaces `json:"logo_places,omitzero"`
-	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may have
-	// characters of which there is no font here. Absent: words, or outline with the theme bold.
+	// Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a box
+	// behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have characters of
+	// which there is no font here. Absent: as the theme has them.
 	CaptionStyle *CaptionStyleInput `json:"caption_style,omitzero"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.
@@ -6568,13 +6654,11 @@ type ExpertSettingsInput struct {
 	// are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for
 	// a factory of type brand.
 	Pace *VideoPaceInput `json:"pace,omitzero"`
-	// Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
-	// outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
-	// Absent: calm.
+	// Design of finished media: calm has a light tint and round corners, bold large letters on the main color, editorial
+	// serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
 	Theme *MediaThemeInput `json:"theme,omitzero"`
-	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-	// have Latin and Cyrillic.
+	// Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if the
+	// font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
 	Font *FontFamilyInput `json:"font,omitzero"`
 	// Credentials of the expert.
 	Credentials Nullable[[]string] `json:"credentials,omitzero"`
@@ -6678,9 +6762,9 @@ type ExpertSettingsUpdate struct {
 	// places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
 	// the brand, and the platform refuses them.
 	LogoPlaces Nullable[ExpertSettingsUpdateLogoPlaces] `json:"logo_places,omitzero"`
-	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may have
-	// characters of which there is no font here. Absent: words, or outline with the theme bold.
+	// Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a box
+	// behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have characters of
+	// which there is no font here. Absent: as the theme has them.
 	CaptionStyle Nullable[CaptionStyleInput] `json:"caption_style,omitzero"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.
@@ -6691,13 +6775,11 @@ type ExpertSettingsUpdate struct {
 	// are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for
 	// a factory of type brand.
 	Pace Nullable[VideoPaceInput] `json:"pace,omitzero"`
-	// Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
-	// outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
-	// Absent: calm.
+	// Design of finished media: calm has a light tint and round corners, bold large letters on the main color, editorial
+	// serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
 	Theme Nullable[MediaThemeInput] `json:"theme,omitzero"`
-	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-	// have Latin and Cyrillic.
+	// Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if the
+	// font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
 	Font Nullable[FontFamilyInput] `json:"font,omitzero"`
 	// Field of expertise.
 	Field *string `json:"field,omitzero"`
@@ -7080,15 +7162,6 @@ func (NewsFactoryCreate) isFactoryCreate() {}
 
 func (SellerFactoryCreate) isFactoryCreate() {}
 
-// FactoryCreateBaseMusic: What is heard under the voice of videos. Absent: none.
-type FactoryCreateBaseMusic string
-
-// The values of FactoryCreateBaseMusic.
-const (
-	FactoryCreateBaseMusicNone      FactoryCreateBaseMusic = "none"
-	FactoryCreateBaseMusicGenerated FactoryCreateBaseMusic = "generated"
-)
-
 // FactoryCreatedEvent: A factory was created.
 type FactoryCreatedEvent struct {
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
@@ -7203,7 +7276,7 @@ type FactoryUpdate struct {
 	// What is seen in videos that name nothing else. Null: clips, and in plans stills unless their brief asks for motion.
 	Visuals Nullable[VideoVisualsInput] `json:"visuals,omitzero"`
 	// What is heard under the voice of videos that name nothing else. Null: none.
-	Music Nullable[FactoryCreateBaseMusic] `json:"music,omitzero"`
+	Music Nullable[VideoMusic] `json:"music,omitzero"`
 	// Length in seconds of what plays and names none, where it is within its bounds. Null: the usual lengths.
 	DurationSeconds Nullable[int64] `json:"duration_seconds,omitzero"`
 	// Settings of the factory's type. A null value removes that setting.
@@ -7231,7 +7304,7 @@ type FactoryUpdateSchedule struct {
 	Timezone *string `json:"timezone,omitzero"`
 	// Days of the week on which it publishes. Absent: all, or the working days of its country if its readers are at work,
 	// such as those of a law firm.
-	Weekdays []BestHourWeekday `json:"weekdays,omitzero"`
+	Weekdays []string `json:"weekdays,omitzero"`
 }
 
 // FactoryUpdateState: paused: it makes nothing. active: it goes on with what is new from now on.
@@ -7350,6 +7423,319 @@ const (
 	FailureStageCompose  FailureStage = "compose"
 	FailureStagePublish  FailureStage = "publish"
 )
+
+// Feed: The feed of a factory as callers see it.
+type Feed struct {
+	// Factory whose catalog follows the feed.
+	FactoryID string `json:"factory_id"`
+	// Time at which it was set first, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Counts the changes.
+	Version int64 `json:"version"`
+	// Where it comes from.
+	Source FeedSource `json:"source"`
+	// Its format: Google's product data specification as XML or TSV, Yandex Market's YML, Shopify's export of products, a
+	// table, or a JSON object on each line.
+	Format FeedFormat `json:"format"`
+	// Columns of a table by members of products. A member without one is in the column with its name.
+	Mapping map[string]string `json:"mapping"`
+	// Currency of prices that have none. Null: none.
+	Currency *string `json:"currency"`
+	// When it is read: when you call syncFeed, each hour, or each day.
+	Schedule FeedSchedule `json:"schedule"`
+	// Time of day at which a daily feed is read, in the time zone of the factory. Null for others.
+	DailyTime *string `json:"daily_time"`
+	// What happens to content about a product whose price, offer or main photo has changed.
+	OnPriceChange FeedPolicy `json:"on_price_change"`
+	// What happens to content about a product that is sold out.
+	OnSoldOut FeedPolicy `json:"on_sold_out"`
+	// What happens to content about a product that is not in the feed any more.
+	OnRemoved FeedPolicy `json:"on_removed"`
+	// Photos that products get: none, the main one, or up to 10.
+	Photos FeedPhotos `json:"photos"`
+	// active: it waits for its next run. held: its last run waits to be confirmed. failed: its last run has failed.
+	State FeedState `json:"state"`
+	// Time of the next run by its schedule. Null: none.
+	NextRunAt *time.Time `json:"next_run_at"`
+	// Its last run, without its refusals. Null: none.
+	LastRun *FeedRun `json:"last_run"`
+}
+
+// FeedCompletedEvent: A run of a feed has ended: the catalog has what the feed has.
+type FeedCompletedEvent struct {
+	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
+	ID string `json:"id"`
+	// Type of the event.
+	Type string `json:"type"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
+	// Data of the event.
+	Data FeedRunEventData `json:"data"`
+}
+
+// FeedCreate: Body of `setFeed`.
+type FeedCreate struct {
+	// Where it comes from.
+	Source FeedSourceCreate `json:"source"`
+	// Its format.
+	Format FeedFormatInput `json:"format"`
+	// For csv: columns by members of products, such as sku, name, price, currency, sale_price, availability, photos and
+	// attributes.color.
+	Mapping map[string]string `json:"mapping,omitzero"`
+	// Currency of prices that have none. Required for shopify_csv.
+	Currency *string `json:"currency,omitzero"`
+	// When it is read. Default: manual.
+	Schedule *FeedScheduleInput `json:"schedule,omitzero"`
+	// Time of day of a daily feed, in the time zone of the factory.
+	DailyTime *string `json:"daily_time,omitzero"`
+	// What happens to content about a product whose price, offer or main photo has changed. Default: hold.
+	OnPriceChange *FeedPolicyInput `json:"on_price_change,omitzero"`
+	// What happens to content about a product that is sold out. Default: hold.
+	OnSoldOut *FeedPolicyInput `json:"on_sold_out,omitzero"`
+	// What happens to content about a product that is not in the feed any more. Default: hold.
+	OnRemoved *FeedPolicyInput `json:"on_removed,omitzero"`
+	// Photos that products get. Default: main.
+	Photos *FeedPhotosInput `json:"photos,omitzero"`
+}
+
+// FeedFailedEvent: A run of a feed has failed; failure says why.
+type FeedFailedEvent struct {
+	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
+	ID string `json:"id"`
+	// Type of the event.
+	Type string `json:"type"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
+	// Data of the event.
+	Data FeedRunEventData `json:"data"`
+}
+
+// FeedFailure: The reason for which a run has failed. Products that were changed until then stay so.
+type FeedFailure struct {
+	// Machine-readable reason. not_fetched: the source cannot be fetched. unreadable: it is no feed of the format, is too
+	// large, or ends in its middle. authority_ended: who has set the feed may not change products any more. internal:
+	// something went wrong on our side.
+	Code FeedFailureCode `json:"code"`
+	// What happened and what to do about it.
+	Message string `json:"message"`
+}
+
+// FeedFailureCode: Machine-readable reason. not_fetched: the source cannot be fetched. unreadable: it is no feed of the
+// format, is too large, or ends in its middle. authority_ended: who has set the feed may not change products any more.
+// internal: something went wrong on our side.
+// A newer service may have more values.
+type FeedFailureCode string
+
+// The values of FeedFailureCode.
+const (
+	FeedFailureCodeNotFetched     FeedFailureCode = "not_fetched"
+	FeedFailureCodeUnreadable     FeedFailureCode = "unreadable"
+	FeedFailureCodeAuthorityEnded FeedFailureCode = "authority_ended"
+	FeedFailureCodeInternal       FeedFailureCode = "internal"
+)
+
+// FeedFormat: Its format: Google's product data specification as XML or TSV, Yandex Market's YML, Shopify's export of
+// products, a table, or a JSON object on each line.
+// A newer service may have more values.
+type FeedFormat string
+
+// The values of FeedFormat.
+const (
+	FeedFormatGoogleXml  FeedFormat = "google_xml"
+	FeedFormatGoogleTsv  FeedFormat = "google_tsv"
+	FeedFormatYml        FeedFormat = "yml"
+	FeedFormatShopifyCsv FeedFormat = "shopify_csv"
+	FeedFormatCsv        FeedFormat = "csv"
+	FeedFormatJSONLines  FeedFormat = "json_lines"
+)
+
+// FeedFormatInput has the values of FeedFormat.
+type FeedFormatInput = FeedFormat
+
+// FeedHeldEvent: A run of a feed is held: a fifth of its products or more are gone. Confirm it by syncFeed.
+type FeedHeldEvent struct {
+	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
+	ID string `json:"id"`
+	// Type of the event.
+	Type string `json:"type"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
+	// Data of the event.
+	Data FeedRunEventData `json:"data"`
+}
+
+// FeedPhotos: Photos that products get: none, the main one, or up to 10.
+// A newer service may have more values.
+type FeedPhotos string
+
+// The values of FeedPhotos.
+const (
+	FeedPhotosNone FeedPhotos = "none"
+	FeedPhotosMain FeedPhotos = "main"
+	FeedPhotosAll  FeedPhotos = "all"
+)
+
+// FeedPhotosInput has the values of FeedPhotos.
+type FeedPhotosInput = FeedPhotos
+
+// FeedPolicy: What happens to content about a product whose price, offer or main photo has changed.
+// A newer service may have more values.
+type FeedPolicy string
+
+// The values of FeedPolicy.
+const (
+	FeedPolicyKeep     FeedPolicy = "keep"
+	FeedPolicyHold     FeedPolicy = "hold"
+	FeedPolicyWithdraw FeedPolicy = "withdraw"
+)
+
+// FeedPolicyInput has the values of FeedPolicy.
+type FeedPolicyInput = FeedPolicy
+
+// FeedRefusal: Why a row, or what the member of a row says, is not taken.
+type FeedRefusal struct {
+	// Number of the row or element in the feed.
+	Row int64 `json:"row"`
+	// Member or column at fault.
+	Member string `json:"member"`
+	// What is wrong, and what to do about it.
+	Reason string `json:"reason"`
+}
+
+// FeedRun: A run of a feed as callers see it.
+type FeedRun struct {
+	// Unique id (TypeID).
+	ID string `json:"id"`
+	// Factory of the feed.
+	FactoryID string `json:"factory_id"`
+	// Time of the call, or of the schedule, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// State of the run.
+	State FeedRunState `json:"state"`
+	// mass_removal: a fifth of the products of the feed or more are not in it any more, and nothing was changed. Call
+	// syncFeed with confirm_run_id if that is right. Null: it was not held.
+	HeldReason *string `json:"held_reason"`
+	// Rows of the feed. 0 until it was read.
+	Total int64 `json:"total"`
+	// Products of the feed that are not in it any more.
+	Gone int64 `json:"gone"`
+	// Rows that were read.
+	Read int64 `json:"read"`
+	// Products that were created.
+	Created int64 `json:"created"`
+	// Products that were changed.
+	Changed int64 `json:"changed"`
+	// Products that are as they were.
+	Unchanged int64 `json:"unchanged"`
+	// Products that were archived, because the feed has them no more.
+	Archived int64 `json:"archived"`
+	// Rows that were refused.
+	Refused int64 `json:"refused"`
+	// Rows that were refused, with the reasons: the first 1,000. Empty in lists and in the feed.
+	Refusals []FeedRefusal `json:"refusals"`
+	// Signed URL of a CSV of all refusals, valid for one hour. Null if there are none, and in lists.
+	RefusalsURL *string `json:"refusals_url"`
+	// Whether the server said that the feed has not changed since the last run.
+	NotModified bool `json:"not_modified"`
+	// Time at which it began, UTC. Null until then.
+	StartedAt *time.Time `json:"started_at"`
+	// Time of its end, UTC. Null until then.
+	EndedAt *time.Time `json:"ended_at"`
+	// Why it has failed. Null unless failed.
+	Failure *FeedFailure `json:"failure"`
+}
+
+// FeedRunEventData: Data of the event.
+type FeedRunEventData struct {
+	// The resource as GET returned it at that time.
+	Object FeedRun `json:"object"`
+}
+
+// FeedRunState: State of the run.
+// A newer service may have more values.
+type FeedRunState string
+
+// The values of FeedRunState.
+const (
+	FeedRunStateQueued    FeedRunState = "queued"
+	FeedRunStateRunning   FeedRunState = "running"
+	FeedRunStateHeld      FeedRunState = "held"
+	FeedRunStateCompleted FeedRunState = "completed"
+	FeedRunStateFailed    FeedRunState = "failed"
+)
+
+// FeedRunStateInput has the values of FeedRunState.
+type FeedRunStateInput = FeedRunState
+
+// FeedSchedule: When it is read: when you call syncFeed, each hour, or each day.
+// A newer service may have more values.
+type FeedSchedule string
+
+// The values of FeedSchedule.
+const (
+	FeedScheduleManual FeedSchedule = "manual"
+	FeedScheduleHourly FeedSchedule = "hourly"
+	FeedScheduleDaily  FeedSchedule = "daily"
+)
+
+// FeedScheduleInput has the values of FeedSchedule.
+type FeedScheduleInput = FeedSchedule
+
+// FeedSource: Where a feed comes from.
+type FeedSource struct {
+	// Public https URL of the feed. Redirects are followed.
+	URL *string `json:"url"`
+	// Media with the feed.
+	MediaID *string `json:"media_id"`
+}
+
+// FeedSourceCreate: Where it comes from.
+type FeedSourceCreate struct {
+	// Public https URL of the feed, of up to 200 MB, also compressed by gzip. With a test key,
+	// https://shop.example.com/sandbox.xml is a shop of 200 products whose prices follow the clock of the sandbox.
+	URL *string `json:"url,omitzero"`
+	// Media of the type data. Send either it or url.
+	MediaID *string `json:"media_id,omitzero"`
+}
+
+// FeedState: active: it waits for its next run. held: its last run waits to be confirmed. failed: its last run has
+// failed.
+// A newer service may have more values.
+type FeedState string
+
+// The values of FeedState.
+const (
+	FeedStateActive  FeedState = "active"
+	FeedStateRunning FeedState = "running"
+	FeedStateHeld    FeedState = "held"
+	FeedStateFailed  FeedState = "failed"
+)
+
+// FeedSyncCreate: Body of `syncFeed`.
+type FeedSyncCreate struct {
+	// A run that is held. It goes on, and archives what is gone.
+	ConfirmRunID *string `json:"confirm_run_id,omitzero"`
+}
 
 // FileClaim: One thing that a manifest says.
 type FileClaim struct {
@@ -7512,9 +7898,8 @@ const (
 	FindingTestMannWhitney    FindingTest = "mann_whitney"
 )
 
-// FontFamily: Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the
-// theme bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora
-// and oswald have Latin and Cyrillic.
+// FontFamily: Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in
+// Noto if the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
 // A newer service may have more values.
 type FontFamily string
 
@@ -8458,9 +8843,8 @@ const (
 	MediaRoleCaptions  MediaRole = "captions"
 )
 
-// MediaTheme: Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main
-// color and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
-// unveiled. Absent: calm.
+// MediaTheme: Design of finished media: calm has a light tint and round corners, bold large letters on the main color,
+// editorial serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
 // A newer service may have more values.
 type MediaTheme string
 
@@ -8469,6 +8853,8 @@ const (
 	MediaThemeCalm      MediaTheme = "calm"
 	MediaThemeBold      MediaTheme = "bold"
 	MediaThemeEditorial MediaTheme = "editorial"
+	MediaThemeMinimal   MediaTheme = "minimal"
+	MediaThemePlayful   MediaTheme = "playful"
 )
 
 // MediaThemeInput has the values of MediaTheme.
@@ -8797,7 +9183,7 @@ type MusicianFactoryCreate struct {
 	// items, and stills for plans whose brief asks for no motion.
 	Visuals *VideoVisualsInput `json:"visuals,omitzero"`
 	// What is heard under the voice of videos. Absent: none.
-	Music *FactoryCreateBaseMusic `json:"music,omitzero"`
+	Music *VideoMusic `json:"music,omitzero"`
 	// Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
 	// usual length of each.
 	DurationSeconds *int64 `json:"duration_seconds,omitzero"`
@@ -8850,9 +9236,9 @@ type MusicianSettings struct {
 	// places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
 	// the brand, and the platform refuses them.
 	LogoPlaces *MusicianSettingsLogoPlaces `json:"logo_places,omitzero"`
-	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may have
-	// characters of which there is no font here. Absent: words, or outline with the theme bold.
+	// Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a box
+	// behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have characters of
+	// which there is no font here. Absent: as the theme has them.
 	CaptionStyle *CaptionStyle `json:"caption_style,omitzero"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.
@@ -8863,13 +9249,11 @@ type MusicianSettings struct {
 	// are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for
 	// a factory of type brand.
 	Pace *VideoPace `json:"pace,omitzero"`
-	// Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
-	// outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
-	// Absent: calm.
+	// Design of finished media: calm has a light tint and round corners, bold large letters on the main color, editorial
+	// serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
 	Theme *MediaTheme `json:"theme,omitzero"`
-	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-	// have Latin and Cyrillic.
+	// Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if the
+	// font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
 	Font *FontFamily `json:"font,omitzero"`
 	// Mood of the music.
 	Mood *string `json:"mood,omitzero"`
@@ -8911,9 +9295,9 @@ type MusicianSettingsInput struct {
 	// places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
 	// the brand, and the platform refuses them.
 	LogoPlaces *MusicianSettingsInputLogoPlaces `json:"logo_places,omitzero"`
-	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may have
-	// characters of which there is no font here. Absent: words, or outline with the theme bold.
+	// Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a box
+	// behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have characters of
+	// which there is no font here. Absent: as the theme has them.
 	CaptionStyle *CaptionStyleInput `json:"caption_style,omitzero"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.
@@ -8924,13 +9308,11 @@ type MusicianSettingsInput struct {
 	// are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for
 	// a factory of type brand.
 	Pace *VideoPaceInput `json:"pace,omitzero"`
-	// Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
-	// outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
-	// Absent: calm.
+	// Design of finished media: calm has a light tint and round corners, bold large letters on the main color, editorial
+	// serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
 	Theme *MediaThemeInput `json:"theme,omitzero"`
-	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-	// have Latin and Cyrillic.
+	// Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if the
+	// font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
 	Font *FontFamilyInput `json:"font,omitzero"`
 	// Mood of the music.
 	Mood *string `json:"mood,omitzero"`
@@ -9030,9 +9412,9 @@ type MusicianSettingsUpdate struct {
 	// places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
 	// the brand, and the platform refuses them.
 	LogoPlaces Nullable[MusicianSettingsUpdateLogoPlaces] `json:"logo_places,omitzero"`
-	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may have
-	// characters of which there is no font here. Absent: words, or outline with the theme bold.
+	// Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a box
+	// behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have characters of
+	// which there is no font here. Absent: as the theme has them.
 	CaptionStyle Nullable[CaptionStyleInput] `json:"caption_style,omitzero"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.
@@ -9043,13 +9425,11 @@ type MusicianSettingsUpdate struct {
 	// are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for
 	// a factory of type brand.
 	Pace Nullable[VideoPaceInput] `json:"pace,omitzero"`
-	// Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
-	// outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
-	// Absent: calm.
+	// Design of finished media: calm has a light tint and round corners, bold large letters on the main color, editorial
+	// serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
 	Theme Nullable[MediaThemeInput] `json:"theme,omitzero"`
-	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-	// have Latin and Cyrillic.
+	// Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if the
+	// font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
 	Font Nullable[FontFamilyInput] `json:"font,omitzero"`
 	// Name of the artist.
 	ArtistName *string `json:"artist_name,omitzero"`
@@ -9226,7 +9606,7 @@ type NewsFactoryCreate struct {
 	// items, and stills for plans whose brief asks for no motion.
 	Visuals *VideoVisualsInput `json:"visuals,omitzero"`
 	// What is heard under the voice of videos. Absent: none.
-	Music *FactoryCreateBaseMusic `json:"music,omitzero"`
+	Music *VideoMusic `json:"music,omitzero"`
 	// Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
 	// usual length of each.
 	DurationSeconds *int64 `json:"duration_seconds,omitzero"`
@@ -9277,9 +9657,9 @@ type NewsSettings struct {
 	// places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
 	// the brand, and the platform refuses them.
 	LogoPlaces *NewsSettingsLogoPlaces `json:"logo_places,omitzero"`
-	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may have
-	// characters of which there is no font here. Absent: words, or outline with the theme bold.
+	// Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a box
+	// behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have characters of
+	// which there is no font here. Absent: as the theme has them.
 	CaptionStyle *CaptionStyle `json:"caption_style,omitzero"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.
@@ -9290,13 +9670,11 @@ type NewsSettings struct {
 	// are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for
 	// a factory of type brand.
 	Pace *VideoPace `json:"pace,omitzero"`
-	// Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
-	// outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
-	// Absent: calm.
+	// Design of finished media: calm has a light tint and round corners, bold large letters on the main color, editorial
+	// serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
 	Theme *MediaTheme `json:"theme,omitzero"`
-	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-	// have Latin and Cyrillic.
+	// Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if the
+	// font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
 	Font *FontFamily `json:"font,omitzero"`
 	// Country to report on (ISO 3166-1).
 	Region *string `json:"region,omitzero"`
@@ -9338,9 +9716,9 @@ type NewsSettingsInput struct {
 	// places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
 	// the brand, and the platform refuses them.
 	LogoPlaces *NewsSettingsInputLogoPlaces `json:"logo_places,omitzero"`
-	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may have
-	// characters of which there is no font here. Absent: words, or outline with the theme bold.
+	// Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a box
+	// behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have characters of
+	// which there is no font here. Absent: as the theme has them.
 	CaptionStyle *CaptionStyleInput `json:"caption_style,omitzero"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.
@@ -9351,13 +9729,11 @@ type NewsSettingsInput struct {
 	// are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for
 	// a factory of type brand.
 	Pace *VideoPaceInput `json:"pace,omitzero"`
-	// Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
-	// outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
-	// Absent: calm.
+	// Design of finished media: calm has a light tint and round corners, bold large letters on the main color, editorial
+	// serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
 	Theme *MediaThemeInput `json:"theme,omitzero"`
-	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-	// have Latin and Cyrillic.
+	// Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if the
+	// font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
 	Font *FontFamilyInput `json:"font,omitzero"`
 	// Country to report on (ISO 3166-1).
 	Region *string `json:"region,omitzero"`
@@ -9461,9 +9837,9 @@ type NewsSettingsUpdate struct {
 	// places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
 	// the brand, and the platform refuses them.
 	LogoPlaces Nullable[NewsSettingsUpdateLogoPlaces] `json:"logo_places,omitzero"`
-	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may have
-	// characters of which there is no font here. Absent: words, or outline with the theme bold.
+	// Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a box
+	// behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have characters of
+	// which there is no font here. Absent: as the theme has them.
 	CaptionStyle Nullable[CaptionStyleInput] `json:"caption_style,omitzero"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.
@@ -9474,13 +9850,11 @@ type NewsSettingsUpdate struct {
 	// are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for
 	// a factory of type brand.
 	Pace Nullable[VideoPaceInput] `json:"pace,omitzero"`
-	// Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
-	// outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
-	// Absent: calm.
+	// Design of finished media: calm has a light tint and round corners, bold large letters on the main color, editorial
+	// serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
 	Theme Nullable[MediaThemeInput] `json:"theme,omitzero"`
-	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-	// have Latin and Cyrillic.
+	// Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if the
+	// font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
 	Font Nullable[FontFamilyInput] `json:"font,omitzero"`
 	// Country to report on (ISO 3166-1).
 	Region Nullable[string] `json:"region,omitzero"`
@@ -9684,17 +10058,21 @@ type OwnMediaCreateMimeType string
 
 // The values of OwnMediaCreateMimeType.
 const (
-	OwnMediaCreateMimeTypeImageJpeg OwnMediaCreateMimeType = "image/jpeg"
-	OwnMediaCreateMimeTypeImagePng  OwnMediaCreateMimeType = "image/png"
-	OwnMediaCreateMimeTypeImageWebp OwnMediaCreateMimeType = "image/webp"
-	OwnMediaCreateMimeTypeImageHeic OwnMediaCreateMimeType = "image/heic"
-	OwnMediaCreateMimeTypeImageHeif OwnMediaCreateMimeType = "image/heif"
-	OwnMediaCreateMimeTypeImageAvif OwnMediaCreateMimeType = "image/avif"
-	OwnMediaCreateMimeTypeAudioMpeg OwnMediaCreateMimeType = "audio/mpeg"
-	OwnMediaCreateMimeTypeAudioWav  OwnMediaCreateMimeType = "audio/wav"
-	OwnMediaCreateMimeTypeAudioAac  OwnMediaCreateMimeType = "audio/aac"
-	OwnMediaCreateMimeTypeAudioMp4  OwnMediaCreateMimeType = "audio/mp4"
-	OwnMediaCreateMimeTypeVideoMp4  OwnMediaCreateMimeType = "video/mp4"
+	OwnMediaCreateMimeTypeImageJpeg              OwnMediaCreateMimeType = "image/jpeg"
+	OwnMediaCreateMimeTypeImagePng               OwnMediaCreateMimeType = "image/png"
+	OwnMediaCreateMimeTypeImageWebp              OwnMediaCreateMimeType = "image/webp"
+	OwnMediaCreateMimeTypeImageHeic              OwnMediaCreateMimeType = "image/heic"
+	OwnMediaCreateMimeTypeImageHeif              OwnMediaCreateMimeType = "image/heif"
+	OwnMediaCreateMimeTypeImageAvif              OwnMediaCreateMimeType = "image/avif"
+	OwnMediaCreateMimeTypeAudioMpeg              OwnMediaCreateMimeType = "audio/mpeg"
+	OwnMediaCreateMimeTypeAudioWav               OwnMediaCreateMimeType = "audio/wav"
+	OwnMediaCreateMimeTypeAudioAac               OwnMediaCreateMimeType = "audio/aac"
+	OwnMediaCreateMimeTypeAudioMp4               OwnMediaCreateMimeType = "audio/mp4"
+	OwnMediaCreateMimeTypeVideoMp4               OwnMediaCreateMimeType = "video/mp4"
+	OwnMediaCreateMimeTypeTextCsv                OwnMediaCreateMimeType = "text/csv"
+	OwnMediaCreateMimeTypeTextTabSeparatedValues OwnMediaCreateMimeType = "text/tab-separated-values"
+	OwnMediaCreateMimeTypeApplicationXml         OwnMediaCreateMimeType = "application/xml"
+	OwnMediaCreateMimeTypeApplicationJSON        OwnMediaCreateMimeType = "application/json"
 )
 
 // OwnMediaEventData: Data of the event.
@@ -9756,6 +10134,7 @@ const (
 	OwnMediaTypeImage OwnMediaType = "image"
 	OwnMediaTypeAudio OwnMediaType = "audio"
 	OwnMediaTypeVideo OwnMediaType = "video"
+	OwnMediaTypeData  OwnMediaType = "data"
 )
 
 // OwnMediaTypeInput has the values of OwnMediaType.
@@ -10233,6 +10612,8 @@ type Product struct {
 	URL *string `json:"url"`
 	// Properties such as size and color.
 	Attributes map[string]string `json:"attributes"`
+	// Whether it can be bought, as Google's product data specification names it.
+	Availability ProductAvailability `json:"availability"`
 	// State of the product. An archived product is kept, and no new content is made of it.
 	State ProductState `json:"state"`
 	// Photos in their order. The first is the main photo.
@@ -10241,6 +10622,21 @@ type Product struct {
 	// the lowest and the last price.
 	PriceHistory []PriceChange `json:"price_history"`
 }
+
+// ProductAvailability: Whether it can be bought, as Google's product data specification names it.
+// A newer service may have more values.
+type ProductAvailability string
+
+// The values of ProductAvailability.
+const (
+	ProductAvailabilityInStock    ProductAvailability = "in_stock"
+	ProductAvailabilityOutOfStock ProductAvailability = "out_of_stock"
+	ProductAvailabilityPreorder   ProductAvailability = "preorder"
+	ProductAvailabilityBackorder  ProductAvailability = "backorder"
+)
+
+// ProductAvailabilityInput has the values of ProductAvailability.
+type ProductAvailabilityInput = ProductAvailability
 
 // ProductCreate: Body of `createProduct`.
 type ProductCreate struct {
@@ -10258,8 +10654,29 @@ type ProductCreate struct {
 	URL *string `json:"url,omitzero"`
 	// Up to 20 properties such as size and color.
 	Attributes map[string]string `json:"attributes,omitzero"`
+	// Whether it can be bought. Absent: in_stock.
+	Availability *ProductAvailabilityInput `json:"availability,omitzero"`
 	// Up to 20 key-value pairs of your own.
 	Metadata map[string]string `json:"metadata,omitzero"`
+}
+
+// ProductOutdatedEvent: A published post shows what is not so any more: the price, the offer, the stock or the photo of
+// its product, or one that is gone.
+type ProductOutdatedEvent struct {
+	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
+	ID string `json:"id"`
+	// Type of the event.
+	Type string `json:"type"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
+	// Data of the event.
+	Data ContentItemEventData `json:"data"`
 }
 
 // ProductPhoto: A photo of a product as callers see it.
@@ -10377,6 +10794,8 @@ type ProductUpdate struct {
 	URL Nullable[string] `json:"url,omitzero"`
 	// Properties to set. A null value removes that property; null removes all.
 	Attributes Nullable[map[string]*string] `json:"attributes,omitzero"`
+	// Whether it can be bought.
+	Availability *ProductAvailabilityInput `json:"availability,omitzero"`
 	// An archived product is kept, and no new content is made of it.
 	State *ProductStateInput `json:"state,omitzero"`
 	// Ids of all its photos in their new order. The first is the main photo.
@@ -11709,7 +12128,7 @@ type Schedule struct {
 	Times []string `json:"times"`
 	// Days of the week on which it publishes. Absent: all, or the working days of its country if its readers are at work,
 	// such as those of a law firm.
-	Weekdays []BestHourWeekday `json:"weekdays,omitzero"`
+	Weekdays []string `json:"weekdays,omitzero"`
 	// Days on which it does not: dates (2026-12-24), days of each year (12-24), and holidays for the public holidays of
 	// its country. Absent: none, or holidays if its readers are at work.
 	SilentDays []string `json:"silent_days,omitzero"`
@@ -11723,7 +12142,7 @@ type ScheduleInput struct {
 	Times []string `json:"times"`
 	// Days of the week on which it publishes. Absent: all, or the working days of its country if its readers are at work,
 	// such as those of a law firm.
-	Weekdays []BestHourWeekdayInput `json:"weekdays,omitzero"`
+	Weekdays []string `json:"weekdays,omitzero"`
 	// Days on which it does not: dates (2026-12-24), days of each year (12-24), and holidays for the public holidays of
 	// its country. Absent: none, or holidays if its readers are at work.
 	SilentDays []string `json:"silent_days,omitzero"`
@@ -11885,7 +12304,7 @@ type SellerFactoryCreate struct {
 	// items, and stills for plans whose brief asks for no motion.
 	Visuals *VideoVisualsInput `json:"visuals,omitzero"`
 	// What is heard under the voice of videos. Absent: none.
-	Music *FactoryCreateBaseMusic `json:"music,omitzero"`
+	Music *VideoMusic `json:"music,omitzero"`
 	// Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
 	// usual length of each.
 	DurationSeconds *int64 `json:"duration_seconds,omitzero"`
@@ -11936,9 +12355,9 @@ type SellerSettings struct {
 	// places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
 	// the brand, and the platform refuses them.
 	LogoPlaces *SellerSettingsLogoPlaces `json:"logo_places,omitzero"`
-	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may have
-	// characters of which there is no font here. Absent: words, or outline with the theme bold.
+	// Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a box
+	// behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have characters of
+	// which there is no font here. Absent: as the theme has them.
 	CaptionStyle *CaptionStyle `json:"caption_style,omitzero"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.
@@ -11949,13 +12368,11 @@ type SellerSettings struct {
 	// are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for
 	// a factory of type brand.
 	Pace *VideoPace `json:"pace,omitzero"`
-	// Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
-	// outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
-	// Absent: calm.
+	// Design of finished media: calm has a light tint and round corners, bold large letters on the main color, editorial
+	// serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
 	Theme *MediaTheme `json:"theme,omitzero"`
-	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-	// have Latin and Cyrillic.
+	// Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if the
+	// font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
 	Font *FontFamily `json:"font,omitzero"`
 	// Name of the shop.
 	ShopName *string `json:"shop_name,omitzero"`
@@ -11999,9 +12416,9 @@ type SellerSettingsInput struct {
 	// places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
 	// the brand, and the platform refuses them.
 	LogoPlaces *SellerSettingsInputLogoPlaces `json:"logo_places,omitzero"`
-	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may have
-	// characters of which there is no font here. Absent: words, or outline with the theme bold.
+	// Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a box
+	// behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have characters of
+	// which there is no font here. Absent: as the theme has them.
 	CaptionStyle *CaptionStyleInput `json:"caption_style,omitzero"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.
@@ -12012,13 +12429,11 @@ type SellerSettingsInput struct {
 	// are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for
 	// a factory of type brand.
 	Pace *VideoPaceInput `json:"pace,omitzero"`
-	// Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
-	// outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
-	// Absent: calm.
+	// Design of finished media: calm has a light tint and round corners, bold large letters on the main color, editorial
+	// serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
 	Theme *MediaThemeInput `json:"theme,omitzero"`
-	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-	// have Latin and Cyrillic.
+	// Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if the
+	// font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
 	Font *FontFamilyInput `json:"font,omitzero"`
 	// Name of the shop.
 	ShopName *string `json:"shop_name,omitzero"`
@@ -12122,9 +12537,9 @@ type SellerSettingsUpdate struct {
 	// places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
 	// the brand, and the platform refuses them.
 	LogoPlaces Nullable[SellerSettingsUpdateLogoPlaces] `json:"logo_places,omitzero"`
-	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may have
-	// characters of which there is no font here. Absent: words, or outline with the theme bold.
+	// Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a box
+	// behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have characters of
+	// which there is no font here. Absent: as the theme has them.
 	CaptionStyle Nullable[CaptionStyleInput] `json:"caption_style,omitzero"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.
@@ -12135,13 +12550,11 @@ type SellerSettingsUpdate struct {
 	// are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for
 	// a factory of type brand.
 	Pace Nullable[VideoPaceInput] `json:"pace,omitzero"`
-	// Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
-	// outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
-	// Absent: calm.
+	// Design of finished media: calm has a light tint and round corners, bold large letters on the main color, editorial
+	// serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
 	Theme Nullable[MediaThemeInput] `json:"theme,omitzero"`
-	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-	// have Latin and Cyrillic.
+	// Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if the
+	// font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
 	Font Nullable[FontFamilyInput] `json:"font,omitzero"`
 	// Name of the shop.
 	ShopName Nullable[string] `json:"shop_name,omitzero"`
@@ -13390,6 +13803,15 @@ const (
 
 // VideoFormatInput has the values of VideoFormat.
 type VideoFormatInput = VideoFormat
+
+// VideoMusic: What is heard under the voice of videos. Absent: none.
+type VideoMusic string
+
+// The values of VideoMusic.
+const (
+	VideoMusicNone      VideoMusic = "none"
+	VideoMusicGenerated VideoMusic = "generated"
+)
 
 // VideoPace: How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that
 // are longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or

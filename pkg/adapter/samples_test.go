@@ -61,7 +61,7 @@ func TestLanguagesHaveTheSameTexts(t *testing.T) {
 }
 
 // written are the languages in which the sandbox writes texts of content.
-var written = strings.Fields("ar de en es fr hi it ja ko pl pt ru tr uk zh")
+var written = strings.Fields("ar de en es fr he hi it ja ko nl pl pt ru th tr uk vi zh")
 
 func TestLinesOfAllLanguagesHaveTheSameShape(t *testing.T) {
 	if !slices.Equal(samples.Written(), written) {

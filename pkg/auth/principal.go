@@ -188,7 +188,7 @@ type KeyLimit struct {
 	Mandate *Mandate `json:"mandate,omitempty"`
 }
 
-// Bind binds the principal to the profiles.
+// Bind has the principal see and make nothing outside of the profiles.
 func (p *Principal) Bind(profiles []tenant.Profile) {
 	if p.Profiles = profiles; len(profiles) == 1 {
 		p.Profile = profiles[0]

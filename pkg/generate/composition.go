@@ -5,6 +5,7 @@ import (
 
 	"github.com/content-automation/api/pkg/base/money"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/compose/theme"
 	"github.com/content-automation/api/pkg/media/compose/timeline"
 )
 
@@ -26,10 +27,12 @@ type Brand struct {
 	Right bool `json:",omitempty"`
 	// Font is a family of script.Fonts, or empty for that of the theme.
 	Font string `json:",omitempty"`
-	// Theme is calm, bold or editorial. If it is empty, it is calm.
-	Theme string `json:",omitempty"`
-	// Call is the call to action with which videos end. It may be empty.
-	Call string `json:",omitempty"`
+	// Theme is one of theme.Names, or empty for the first. Design is a design of the customer, and comes first.
+	Theme  string       `json:",omitempty"`
+	Design *theme.Theme `json:",omitempty"`
+	// Call is the call to action with which videos end, and Address where the brand is found. They may be empty.
+	Call    string `json:",omitempty"`
+	Address string `json:",omitempty"`
 }
 
 // Offer is what the media of a product say of it. Any member may be zero.
@@ -38,8 +41,12 @@ type Offer struct {
 	Price, Was *money.Price
 	// Promotion is the name of the promotion.
 	Promotion string
-	// Shop is the shop's name, and Action its call to action.
+	// Percent is the whole percentage that the promotion saves, and Until its last day. They may be zero.
+	Percent int64     `json:",omitempty"`
+	Until   time.Time `json:",omitzero"`
+	// Shop is the shop's name, Action its call to action, and Address where it is found.
 	Shop, Action string
+	Address      string `json:",omitempty"`
 }
 
 // Format is the shape of a video.
@@ -143,8 +150,9 @@ type MusicClip struct {
 	Track, Cover *media.File
 	// Length is the longest time that it plays, from 15 to 60 seconds.
 	Length time.Duration
-	// Title is written under the cover. It may be empty.
+	// Title is written under the cover, and Artist below it. They may be empty.
 	Title    string
+	Artist   string `json:",omitempty"`
 	Language string // of the title (BCP 47)
 	Brand    *Brand
 	Notice   string // as of a video
@@ -240,7 +248,7 @@ func (b *Brand) At(logo *media.File, place string) *Brand {
 	if place == None {
 		at.Logo = nil
 	}
-	if !at.Shows() && at.Color == "" && at.Font == "" && at.Theme == "" {
+	if !at.Shows() && at.Color == "" && at.Font == "" && at.Theme == "" && at.Design == nil {
 		return nil
 	}
 	return &at
@@ -259,5 +267,5 @@ func (b *Brand) Plain() *Brand {
 	if b == nil {
 		return nil
 	}
-	return (&Brand{Color: b.Color, More: b.More, Font: b.Font, Theme: b.Theme}).At(nil, None)
+	return (&Brand{Color: b.Color, More: b.More, Font: b.Font, Theme: b.Theme, Design: b.Design}).At(nil, None)
 }

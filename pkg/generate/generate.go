@@ -69,7 +69,7 @@ func (p Part) Price() (credits int64) {
 	return credits
 }
 
-// PartResult is the result of a part.
+// PartResult is what a provider has made of a part.
 type PartResult struct {
 	Text *provider.Text `json:"text,omitempty"`
 	// Object is the result of a text with a form, in place of Text.

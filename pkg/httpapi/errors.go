@@ -176,7 +176,6 @@ var (
 // briefly is the time after which to retry if something is unavailable for an unknown time.
 const briefly = time.Second
 
-// errorHeaders returns the headers of an error.
 func errorHeaders(e *errs.Error) http.Header {
 	h := http.Header{}
 	if challenge := auth.ChallengeOf(e.Code, "", auth.Scope(e.Scope)); challenge != "" {

@@ -234,8 +234,8 @@ func Only(q *store.Query, prefix, noun, one string) error {
 }
 
 const (
-	// mostScanned bounds the items that are read for one page of results, and atOnce those of one round trip.
-	mostScanned, atOnce = 500, 100
+	// MostScanned bounds the items that are read for one page of results, and atOnce those of one round trip.
+	MostScanned, atOnce = 500, 100
 	// behind is greater than the key of each result.
 	behind = "~"
 )
@@ -262,7 +262,7 @@ func ListParts[T any](ctx context.Context, db *store.DB, q store.Query, filters 
 	q = anyOf(q)
 	bare, last := unfiltered(q), read
 	bare.Limit, bare.OldestFirst = in.Limit+1, asc
-	for scanned := 0; scanned < mostScanned; scanned += bare.Limit {
+	for scanned := 0; scanned < MostScanned; scanned += bare.Limit {
 		found, err := db.List(ctx, bare)
 		if err != nil {
 			return page, err

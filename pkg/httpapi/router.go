@@ -374,7 +374,9 @@ func register[I any](r *Router, op Op, success reflect.Type, handle func(context
 		return r.run(ctx, &op, func() (*answer, error) { return handle(ctx, in) })
 	}
 	if r.api != nil {
-		r.describeOperation(&op, success, reflect.TypeFor[I](), func(o huma.Operation) { huma.Register(r.api, o, serve) })
+		r.describeOperation(&op, success, reflect.TypeFor[I](), func(o huma.Operation) {
+			huma.Register(r.api, o, serve)
+		})
 		return
 	}
 	r.mount(&op, reflect.TypeFor[I](), func(o huma.Operation) http.Handler {
@@ -382,8 +384,8 @@ func register[I any](r *Router, op Op, success reflect.Type, handle func(context
 	})
 }
 
-// run runs an operation on a call that was read. This and what follows is not part of register, which is compiled for each type of
-// input.
+// run runs an operation on a call that was read. This and what follows is not part of register, which is compiled for
+// each type of input.
 func (r *Router) run(ctx context.Context, op *Op, handle func() (*answer, error)) (*answer, error) {
 	c := callFrom(ctx)
 	if err := op.permits(auth.FromContext(ctx), r.now()); err != nil {

@@ -27,6 +27,7 @@ const (
 	Video    Type = "video"
 	Audio    Type = "audio"
 	Captions Type = "captions" // WebVTT
+	Data     Type = "data"     // feeds of products
 )
 
 // Role is the purpose of a file of a content item.
@@ -324,10 +325,11 @@ var Formats = map[Type][]string{
 	Image: {"image/jpeg", "image/png", "image/webp", "image/heic", "image/heif", "image/avif"},
 	Audio: {"audio/mpeg", "audio/wav", "audio/aac", "audio/mp4"},
 	Video: {"video/mp4"},
+	Data:  {"text/csv", "text/tab-separated-values", "application/xml", "application/json"},
 }
 
 // limits are the largest sizes of files, in bytes.
-var limits = map[Type]int64{Image: 20 << 20, Audio: 25 << 20, Video: 200 << 20}
+var limits = map[Type]int64{Image: 20 << 20, Audio: 25 << 20, Video: 200 << 20, Data: 200 << 20}
 
 // MaxPixels is the largest number of pixels of a picture.
 const MaxPixels = 50_000_000

@@ -22,7 +22,8 @@ func TestAnEventIsReadByTheScopeOfItsObject(t *testing.T) {
 		"webhook.":        auth.WebhooksManage, "automation.": auth.ContentRead, "api_key.": auth.AccountManage,
 		"integration.": auth.AccountRead, "model.": auth.FactoriesRead,
 		"post_import.": auth.SocialManage, "export.": auth.AccountManage, "import.": auth.AccountManage,
-		"experiment.": auth.FactoriesRead, "media.": auth.ContentRead,
+		"experiment.": auth.FactoriesRead, "media.": auth.ContentRead, "feed.": auth.ProductsRead,
+		"product.": auth.ContentRead,
 	}
 	for _, known := range event.Types {
 		area, _, _ := strings.Cut(string(known.Type), ".")

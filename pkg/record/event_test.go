@@ -77,7 +77,8 @@ func TestTheTypes(t *testing.T) {
 		factory.created factory.updated proposal.created proposal.applied balance.low content_plan.proposed content_plan.completed content_plan.failed
 		studio.generated studio.failed training.completed training.failed diagnosis.completed social_account.connected social_account.needs_reconnect
 		webhook.disabled api_key.expiring api_key.created api_key.rotated api_key.revoked integration.needs_reconnect automation.failed
-		model.retiring experiment.decided media.ready media.rejected post_import.completed export.completed import.completed`)
+		model.retiring experiment.decided media.ready media.rejected post_import.completed export.completed import.completed
+		feed.completed feed.held feed.failed product.outdated`)
 	var got []string
 	for _, k := range event.Types {
 		got = append(got, string(k.Type))

@@ -155,14 +155,16 @@ func TestAnItemOutlivesItsEncoding(t *testing.T) {
 	}
 	want := item{"s": str("ünï\u2028<&>\""), "empty": str(""), "n": num("12345678901234567890.5"),
 		"b": &types.AttributeValueMemberB{Value: binary}, "yes": &types.AttributeValueMemberBOOL{Value: true},
-		"no": &types.AttributeValueMemberBOOL{}, "null": &types.AttributeValueMemberNULL{Value: true}}
+		"no": &types.AttributeValueMemberBOOL{}, "null": &types.AttributeValueMemberNULL{Value: true},
+		"pk": str("a name with a number")}
 	got, err := memtable.DecodeItem(memtable.EncodeItem(want))
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, %v", got, err)
 	}
 	whole := string(memtable.EncodeItem(item{"s": str("a")}))
 	for _, bad := range []string{``, whole[:len(whole)-1], whole + "S", "\x02" + whole[1:],
-		"\x01X\x01a", "\x01S\xff\xff\xff\xff\x0f", "\x80\x80\x80\x80\x80\x80", `{"s":{"S":"a"}}`} {
+		"\x01X\x01a", "\x01S\xff\xff\xff\xff\x0f", "\x01S\x00", "\x01S\x00\xff\x01a",
+		"\x80\x80\x80\x80\x80\x80", `{"s":{"S":"a"}}`} {
 		if it, err := memtable.DecodeItem([]byte(bad)); err == nil {
 			t.Errorf("%q is %v", bad, it)
 		}

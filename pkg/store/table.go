@@ -313,7 +313,6 @@ func (it *Item) bytes() int {
 	return n
 }
 
-// key returns the item's key in an index.
 func (it *Item) key(x Index) Key {
 	switch x {
 	case ByOwner:
@@ -418,7 +417,6 @@ func CreateInput(name string, indexes []Index) *dynamodb.CreateTableInput {
 	return in
 }
 
-// schema returns the schema of the index's key.
 func (x Index) schema() []types.KeySchemaElement {
 	return []types.KeySchemaElement{{AttributeName: &x.pk, KeyType: types.KeyTypeHash},
 		{AttributeName: &x.sk, KeyType: types.KeyTypeRange}}

@@ -131,7 +131,7 @@ func (tx *Tx) Count(key Key, delta, most int64, failed error) {
 	tx.count(key, delta, most, failed, expression.Add(Number(countNumber), expression.Value(delta)))
 }
 
-// CountUntil is Count for a counter that expires.
+// CountUntil is Count for a counter that DynamoDB removes after its time.
 func (tx *Tx) CountUntil(key Key, delta, most int64, expireAt time.Time, failed error) {
 	add := expression.Add(Number(countNumber), expression.Value(delta))
 	tx.count(key, delta, most, failed, add.Set(expression.Name(attrTTL), expression.Value(expireAt.Unix())))

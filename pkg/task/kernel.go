@@ -51,7 +51,7 @@ type Kernel struct {
 	guards *semaphore.Weighted
 }
 
-// NewKernel makes a kernel.
+// NewKernel makes a kernel, which takes no step before it gets a message.
 func NewKernel(c Config) *Kernel {
 	return &Kernel{Config: c, leases: map[*Step]bool{}, guards: semaphore.NewWeighted(allGuards)}
 }

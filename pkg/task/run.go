@@ -87,6 +87,9 @@ func Waits(err error) bool {
 	return err != nil && !errors.As(err, &permanent)
 }
 
+// Sleeps reports whether an error is that of Sleep, with which a step ends well.
+func Sleeps(err error) bool { return errors.Is(err, errLater) }
+
 // Once returns the result of do, which it calls unless it did so before under this name. It stores a mark under the
 // lease of the step before the call, and the result after it. A mark without a result means that the answer was lost:
 // Once then returns ErrLost, as a permanent error, and never calls do again. It does so after an error of do, too,

@@ -300,7 +300,7 @@ type RetryError struct {
 // Error returns the text of the cause.
 func (e *RetryError) Error() string { return e.Err.Error() }
 
-// Unwrap returns the cause.
+// Unwrap returns the cause, for errors.Is and errors.As.
 func (e *RetryError) Unwrap() error { return e.Err }
 
 // Again marks an error of a step: the kernel repeats the step until it succeeds. It returns nil, and an error that says
@@ -319,7 +319,7 @@ type PermanentError struct{ Err error }
 // Error returns the text of the cause.
 func (e *PermanentError) Error() string { return e.Err.Error() }
 
-// Unwrap returns the cause.
+// Unwrap returns the cause, for errors.Is and errors.As.
 func (e *PermanentError) Unwrap() error { return e.Err }
 
 // Permanent marks an error as one that a retry cannot fix.

@@ -212,7 +212,7 @@ func writeGo(_ string, f *form.Form, all map[string][]byte) error {
 	}
 	functions := template.FuncMap{
 		"name": goName, "param": goParam, "use": g.use, "field": g.field, "own": g.own, "tag": g.tag, "common": g.common,
-		"aliasOf": g.aliasOf, "comment": goComment, "lead": lead, "path": goPath, "wait": waitName,
+		"aliasOf": g.aliasOf, "comment": goComment, "lead": lead, "path": goPath, "wait": waitName, "andWait": andWait,
 		"states": func() (names []string) {
 			for _, name := range works(f) {
 				for _, m := range f.Type(name).Members {

@@ -92,7 +92,7 @@ var pySync = strings.NewReplacer(
 func writePython(root string, f *form.Form, all map[string][]byte) error {
 	functions := template.FuncMap{
 		"states": f.States,
-		"use":    pyUse, "typed": pyTyped, "doc": pyDoc, "wait": waitName,
+		"use":    pyUse, "typed": pyTyped, "doc": pyDoc, "wait": waitName, "andWait": andWait,
 		"strings": func(values []string) string { return `"` + strings.Join(values, `", "`) + `"` },
 		"tuple": func(values []string) string {
 			if len(values) == 1 {

@@ -65,6 +65,15 @@ func sentence(text string) string {
 // waitName returns the name of the method that waits for what an operation reads.
 func waitName(o form.Operation) string { return "waitFor" + strings.TrimPrefix(o.Name, "get") }
 
+// andWait returns the name of the method that waits for the work which an operation begins, or nothing. Programs that
+// run by a schedule begin this work and wait for it, so that one call does both.
+func andWait(o form.Operation) string {
+	if o.ID == "syncFeed" {
+		return "waitForRun"
+	}
+	return ""
+}
+
 // works returns the names of the types of work, in alphabetical order.
 func works(f *form.Form) (names []string) {
 	for _, r := range f.Resources {

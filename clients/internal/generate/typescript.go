@@ -76,7 +76,7 @@ func camel(name string) string {
 func writeTypeScript(_ string, f *form.Form, all map[string][]byte) error {
 	functions := template.FuncMap{
 		"states": f.States, "works": works, "foreign": f.Foreign, "shared": f.Shared, "special": f.Special,
-		"use": tsUse, "comment": tsComment, "key": tsKey, "camel": camel, "wait": waitName,
+		"use": tsUse, "comment": tsComment, "key": tsKey, "camel": camel, "wait": waitName, "andWait": andWait,
 		"single": func(s string) string { return "'" + s + "'" },
 		"values": func(values []string) string {
 			quoted := slices.Clone(values)

@@ -1647,6 +1647,108 @@ export class FactoriesResource {
   }
 }
 
+/** The parameters of listFeedRuns. */
+export interface ListFeedRunsParams {
+  /** Maximum number of results. */
+  limit?: number | undefined;
+  /** next_cursor of the previous page. The filters and the order must be the same. */
+  cursor?: string | undefined;
+  /** Order of the results: desc is newest first, asc oldest first. */
+  order?: T.ListOrder | undefined;
+  /** Only runs in these states, separated by commas. */
+  state?: T.FeedRunStateInput[] | undefined;
+}
+
+/** Feeds of shops, which the catalogs of factories follow, and content follows these. */
+export class FeedsResource {
+  readonly #core: Core;
+
+  constructor(core: Core) {
+    this.#core = core;
+  }
+
+  /**
+   * Get the feed of a factory.
+   *
+   * With its last run.
+   *
+   * Needs the scope `products:read`.
+   */
+  get(factoryId: string, options?: RequestOptions): Call<T.Feed> {
+    return this.#core.call('GET', '/v1/factories/{factory_id}/feed', [factoryId], {}, options);
+  }
+
+  /**
+   * Set the feed of a factory.
+   *
+   * Has the catalog of a factory of type `seller` follow a feed. Call `syncFeed` for its first run. Changing the feed
+   * changes no product until its next run.
+   *
+   * Needs the scope `products:write`.
+   */
+  set(factoryId: string, body: T.FeedCreate, options?: RequestOptions): Call<T.Feed> {
+    return this.#core.call('PUT', '/v1/factories/{factory_id}/feed', [factoryId], { body }, options);
+  }
+
+  /**
+   * Delete the feed of a factory.
+   *
+   * Ends the feed and its schedule. Its products and its runs stay.
+   *
+   * Needs the scope `products:write`.
+   */
+  delete(factoryId: string, options?: RequestOptions): Call<T.Feed> {
+    return this.#core.call('DELETE', '/v1/factories/{factory_id}/feed', [factoryId], {}, options);
+  }
+
+  /**
+   * List the runs of a feed.
+   *
+   * Newest first, without their refusals. Runs are kept for 90 days.
+   *
+   * Needs the scope `products:read`.
+   */
+  listRuns(factoryId: string, params?: ListFeedRunsParams, options?: RequestOptions): Pages<T.FeedRun> {
+    return this.#core.pages('/v1/factories/{factory_id}/feed/runs', [factoryId], params, options);
+  }
+
+  /**
+   * Get a run of a feed.
+   *
+   * With its counts and refusals.
+   *
+   * Needs the scope `products:read`.
+   */
+  getRun(factoryId: string, runId: string, options?: RequestOptions): Call<T.FeedRun> {
+    return this.#core.call('GET', '/v1/factories/{factory_id}/feed/runs/{run_id}', [factoryId, runId], {}, options);
+  }
+
+  /** Calls getRun until the work has ended. Failed work is a FailedError. */
+  waitForRun(factoryId: string, runId: string, options?: WaitOptions<'queued' | 'running' | 'held' | 'completed' | 'failed'>): Promise<T.FeedRun> {
+    return this.#core.wait('/v1/factories/{factory_id}/feed/runs/{run_id}', [factoryId, runId], ['state', ['completed', 'held'], ['failed']], options);
+  }
+
+  /**
+   * Read a feed now.
+   *
+   * Reads the feed in the background, and brings the catalog up to it: products are created and changed, and those that
+   * are gone are archived. Rows that are not right are refused, and the others go on. If a fifth of the products of the
+   * feed or more are gone, the run is `held` and changes nothing, until it is confirmed. The events `feed.completed`,
+   * `feed.held` and `feed.failed` report its end.
+   *
+   * Needs the scope `products:write`.
+   */
+  sync(factoryId: string, body?: T.FeedSyncCreate | undefined, options?: RequestOptions): Call<T.FeedRun> {
+    return this.#core.call('POST', '/v1/factories/{factory_id}/feed/sync', [factoryId], { body }, options);
+  }
+
+  /** Calls sync, and waits until the work has ended. Failed work is a FailedError. */
+  async syncAndWait(factoryId: string, body?: T.FeedSyncCreate | undefined, options?: RequestOptions): Promise<T.FeedRun> {
+    const begun = await this.sync(factoryId, body, options);
+    return this.waitForRun(factoryId, begun.id, { signal: options?.signal });
+  }
+}
+
 /** The parameters of listImports. */
 export interface ListImportsParams {
   /** Maximum number of results. */
@@ -2020,6 +2122,8 @@ export interface UpdatePlanTopicParams {
 export interface DeletePlanTopicParams {
   /** Id of the plan. Absent: the latest plan of the factory. */
   content_plan_id?: string | undefined;
+  /** Why it is dropped, for the model, which avoids what dropped topics have in common. Absent: no reason. */
+  reason?: string | undefined;
 }
 
 /** Add, change, drop and approve topics of content plans. */
@@ -2045,10 +2149,10 @@ export class PlanTopicsResource {
   /**
    * Approve topics of a content plan.
    *
-   * Approves the topics in `numbers`, or all proposed topics, and reserves the price of their items. Either all of them
-   * are approved, or none. Each item is written `write_ahead_hours` before its time. A topic that is already approved
-   * costs nothing more. A topic that nobody approves before its time becomes `expired`. `If-Match` takes the ETag of
-   * the plan.
+   * Approves the topics in `numbers`, those of the days `from` to `to`, or all proposed topics, and reserves the price
+   * of their items. Either all of them are approved, or none. Each item is written `write_ahead_hours` before its time.
+   * A topic that is already approved costs nothing more. A topic that nobody approves before its time becomes
+   * `expired`. `If-Match` takes the ETag of the plan.
    *
    * Needs the scope `factories:write`.
    */
@@ -2400,9 +2504,9 @@ export class PublicationsResource {
   /**
    * List all publications.
    *
-   * Lists the publications of the account in a period, and what is planned in it: a calendar. With the header `Accept:
-   * text/csv`, the answer is a file of comma-separated values with all results of the period. A file and an order by a
-   * metric have up to 1,000 results: if the period has more, name a shorter one.
+   * Lists the publications of the account in a period, and what is planned in it: a calendar. With `Accept: text/csv`,
+   * the answer is a file of comma-separated values with all results. A file and an order by a metric have up to 1,000
+   * results of 10,000 content items: if the period has more, name a shorter one.
    *
    * Needs the scope `content:read`.
    */
@@ -3315,6 +3419,8 @@ export class Client {
   readonly exports: ExportsResource;
   /** Makers of content, each with its voice and audience. */
   readonly factories: FactoriesResource;
+  /** Feeds of shops, which the catalogs of factories follow, and content follows these. */
+  readonly feeds: FeedsResource;
   /** Import an export, and read what has become of its resources. */
   readonly imports: ImportsResource;
   /** Connections to CRMs: products, stages of deals that make content, and notes. */
@@ -3367,6 +3473,7 @@ export class Client {
     this.experiments = new ExperimentsResource(this.core);
     this.exports = new ExportsResource(this.core);
     this.factories = new FactoriesResource(this.core);
+    this.feeds = new FeedsResource(this.core);
     this.imports = new ImportsResource(this.core);
     this.integrations = new IntegrationsResource(this.core);
     this.media = new MediaResource(this.core);

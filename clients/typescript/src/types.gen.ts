@@ -1330,12 +1330,6 @@ export interface BestHour {
 /** Day of the week. */
 export type BestHourWeekday = 'monday' | 'tuesday' | 'wednesday' | 'thursday' | 'friday' | 'saturday' | 'sunday' | (string & {});
 
-/**
- * Days of the week on which it publishes. Absent: all, or the working days of its country if its readers are at work,
- * such as those of a law firm.
- */
-export type BestHourWeekdayInput = 'monday' | 'tuesday' | 'wednesday' | 'thursday' | 'friday' | 'saturday' | 'sunday';
-
 /** The hours of the week with the effect of publishing in them. */
 export interface BestTimes {
   /** Factory. Null if a social account was named. */
@@ -1519,7 +1513,7 @@ export interface BloggerFactoryCreate {
    */
   visuals?: VideoVisualsInput | undefined;
   /** What is heard under the voice of videos. Absent: none. */
-  music?: FactoryCreateBaseMusic | undefined;
+  music?: VideoMusic | undefined;
   /**
    * Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
    * usual length of each.
@@ -1577,9 +1571,9 @@ export interface BloggerSettings {
    */
   logo_places?: BloggerSettingsLogoPlaces;
   /**
-   * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-   * and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may
-   * have characters of which there is no font here. Absent: words, or outline with the theme bold.
+   * Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a box
+   * behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have characters
+   * of which there is no font here. Absent: as the theme has them.
    */
   caption_style?: CaptionStyle;
   /**
@@ -1596,15 +1590,13 @@ export interface BloggerSettings {
    */
   pace?: VideoPace;
   /**
-   * Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
-   * outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
-   * Absent: calm.
+   * Design of finished media: calm has a light tint and round corners, bold large letters on the main color, editorial
+   * serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
    */
   theme?: MediaTheme;
   /**
-   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-   * have Latin and Cyrillic.
+   * Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
+   * the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
    */
   font?: FontFamily;
   /** Persona that speaks. */
@@ -1650,9 +1642,9 @@ export interface BloggerSettingsInput {
    */
   logo_places?: BloggerSettingsInputLogoPlaces | undefined;
   /**
-   * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-   * and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may
-   * have characters of which there is no font here. Absent: words, or outline with the theme bold.
+   * Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a box
+   * behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have characters
+   * of which there is no font here. Absent: as the theme has them.
    */
   caption_style?: CaptionStyleInput | undefined;
   /**
@@ -1669,15 +1661,13 @@ export interface BloggerSettingsInput {
    */
   pace?: VideoPaceInput | undefined;
   /**
-   * Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
-   * outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
-   * Absent: calm.
+   * Design of finished media: calm has a light tint and round corners, bold large letters on the main color, editorial
+   * serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
    */
   theme?: MediaThemeInput | undefined;
   /**
-   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-   * have Latin and Cyrillic.
+   * Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
+   * the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
    */
   font?: FontFamilyInput | undefined;
   /** Persona that speaks. */
@@ -1795,9 +1785,9 @@ export interface BloggerSettingsUpdate {
    */
   logo_places?: BloggerSettingsUpdateLogoPlaces | null | undefined;
   /**
-   * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-   * and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may
-   * have characters of which there is no font here. Absent: words, or outline with the theme bold.
+   * Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a box
+   * behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have characters
+   * of which there is no font here. Absent: as the theme has them.
    */
   caption_style?: CaptionStyleInput | null | undefined;
   /**
@@ -1814,15 +1804,13 @@ export interface BloggerSettingsUpdate {
    */
   pace?: VideoPaceInput | null | undefined;
   /**
-   * Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
-   * outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
-   * Absent: calm.
+   * Design of finished media: calm has a light tint and round corners, bold large letters on the main color, editorial
+   * serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
    */
   theme?: MediaThemeInput | null | undefined;
   /**
-   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-   * have Latin and Cyrillic.
+   * Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
+   * the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
    */
   font?: FontFamilyInput | null | undefined;
   /** Persona that speaks. */
@@ -2071,7 +2059,7 @@ export interface BrandFactoryCreate {
    */
   visuals?: VideoVisualsInput | undefined;
   /** What is heard under the voice of videos. Absent: none. */
-  music?: FactoryCreateBaseMusic | undefined;
+  music?: VideoMusic | undefined;
   /**
    * Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
    * usual length of each.
@@ -2129,9 +2117,9 @@ export interface BrandSettings {
    */
   logo_places?: BrandSettingsLogoPlaces;
   /**
-   * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-   * and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may
-   * have characters of which there is no font here. Absent: words, or outline with the theme bold.
+   * Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a box
+   * behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have characters
+   * of which there is no font here. Absent: as the theme has them.
    */
   caption_style?: CaptionStyle;
   /**
@@ -2148,15 +2136,13 @@ export interface BrandSettings {
    */
   pace?: VideoPace;
   /**
-   * Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
-   * outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
-   * Absent: calm.
+   * Design of finished media: calm has a light tint and round corners, bold large letters on the main color, editorial
+   * serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
    */
   theme?: MediaTheme;
   /**
-   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-   * have Latin and Cyrillic.
+   * Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
+   * the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
    */
   font?: FontFamily;
   /** Slogan of the brand. */
@@ -2200,9 +2186,9 @@ export interface BrandSettingsInput {
    */
   logo_places?: BrandSettingsInputLogoPlaces | undefined;
   /**
-   * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-   * and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may
-   * have characters of which there is no font here. Absent: words, or outline with the theme bold.
+   * Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a box
+   * behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have characters
+   * of which there is no font here. Absent: as the theme has them.
    */
   caption_style?: CaptionStyleInput | undefined;
   /**
@@ -2219,15 +2205,13 @@ export interface BrandSettingsInput {
    */
   pace?: VideoPaceInput | undefined;
   /**
-   * Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
-   * outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
-   * Absent: calm.
+   * Design of finished media: calm has a light tint and round corners, bold large letters on the main color, editorial
+   * serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
    */
   theme?: MediaThemeInput | undefined;
   /**
-   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-   * have Latin and Cyrillic.
+   * Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
+   * the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
    */
   font?: FontFamilyInput | undefined;
   /** Slogan of the brand. */
@@ -2335,9 +2319,9 @@ export interface BrandSettingsUpdate {
    */
   logo_places?: BrandSettingsUpdateLogoPlaces | null | undefined;
   /**
-   * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-   * and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may
-   * have characters of which there is no font here. Absent: words, or outline with the theme bold.
+   * Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a box
+   * behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have characters
+   * of which there is no font here. Absent: as the theme has them.
    */
   caption_style?: CaptionStyleInput | null | undefined;
   /**
@@ -2354,15 +2338,13 @@ export interface BrandSettingsUpdate {
    */
   pace?: VideoPaceInput | null | undefined;
   /**
-   * Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
-   * outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
-   * Absent: calm.
+   * Design of finished media: calm has a light tint and round corners, bold large letters on the main color, editorial
+   * serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
    */
   theme?: MediaThemeInput | null | undefined;
   /**
-   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-   * have Latin and Cyrillic.
+   * Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
+   * the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
    */
   font?: FontFamilyInput | null | undefined;
   /** Name of the brand. */
@@ -2447,9 +2429,12 @@ export interface BulkItem {
    * What it waits for before it is published, besides its generation. time: it is published at publish_at, or at once
    * if it has none, without a further call. approval: somebody approves it first. slot: it is not scheduled, and
    * publish_at, if it has one, is only planned. account: it was to be published, and no account can take it; see
-   * omitted_accounts. In the last two cases, schedule or publish it. none: it is being published, or has ended.
+   * omitted_accounts. In the last two cases, schedule or publish it. product: its product has changed, see outdated;
+   * regenerate it, and it is scheduled as it was. none: it is being published, or has ended.
    */
   waits_for: ContentWaitsFor;
+  /** Ways in which the product is not what the item shows any more, by the feed of its factory. */
+  outdated: ContentOutdated[];
   /** Ids of the social accounts to publish to. */
   social_account_ids: string[];
   /**
@@ -2467,6 +2452,14 @@ export interface BulkResult {
   item: BulkItem | null;
   /** Why it was not changed: the error of the operation for one item. Null if it was changed. */
   error: ErrorBody | null;
+}
+
+/** Has the price of a plan with each kind of visuals of its videos. */
+export interface ByVisuals {
+  /** Credits with stills. */
+  stills_credits: number;
+  /** Credits with clips. */
+  clips_credits: number;
 }
 
 /** State of the publication. planned: its item is not generated, or waits for its approval. */
@@ -2508,16 +2501,16 @@ export type CaptionFormat = 'plain' | 'html' | (string & {});
 export type CaptionFormatInput = 'plain' | 'html';
 
 /**
- * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
- * and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may have
- * characters of which there is no font here. Absent: words, or outline with the theme bold.
+ * Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a box
+ * behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have characters of
+ * which there is no font here. Absent: as the theme has them.
  */
 export type CaptionStyle = 'words' | 'lines' | 'outline' | 'none' | (string & {});
 
 /**
- * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
- * and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may have
- * characters of which there is no font here. Absent: words, or outline with the theme bold.
+ * Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a box
+ * behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have characters of
+ * which there is no font here. Absent: as the theme has them.
  */
 export type CaptionStyleInput = 'words' | 'lines' | 'outline' | 'none';
 
@@ -3131,9 +3124,12 @@ export interface ContentItem {
    * What it waits for before it is published, besides its generation. time: it is published at publish_at, or at once
    * if it has none, without a further call. approval: somebody approves it first. slot: it is not scheduled, and
    * publish_at, if it has one, is only planned. account: it was to be published, and no account can take it; see
-   * omitted_accounts. In the last two cases, schedule or publish it. none: it is being published, or has ended.
+   * omitted_accounts. In the last two cases, schedule or publish it. product: its product has changed, see outdated;
+   * regenerate it, and it is scheduled as it was. none: it is being published, or has ended.
    */
   waits_for: ContentWaitsFor;
+  /** Ways in which the product is not what the item shows any more, by the feed of its factory. */
+  outdated: ContentOutdated[];
   /** Ids of the social accounts to publish to. */
   social_account_ids: string[];
   /**
@@ -3446,6 +3442,9 @@ export type ContentKindInput = 'post' | 'video' | 'carousel' | 'story' | 'music_
 /** Values of `order_by` of `listContentItems`. */
 export type ContentOrder = 'created_at' | 'publish_at';
 
+/** Ways in which the product is not what the item shows any more, by the feed of its factory. */
+export type ContentOutdated = 'price' | 'offer' | 'photo' | 'sold_out' | 'removed' | (string & {});
+
 /** A content plan as callers see it. */
 export interface ContentPlan {
   /** Unique id (TypeID). Ids sort by creation time. */
@@ -3470,6 +3469,10 @@ export interface ContentPlan {
   starts_on: string;
   /** Time zone of its days and times. */
   timezone: string;
+  /** Days of the week on which its items are published. */
+  weekdays: string[];
+  /** Days on which none is: dates, days of each year, and holidays for the public holidays of its country. */
+  silent_days: string[];
   /** Country whose holidays and seasons its topics know (ISO 3166-1). Null: those of all countries alone. */
   country: string | null;
   /** What the plan is about, beyond the settings of the factory. */
@@ -3487,6 +3490,12 @@ export interface ContentPlan {
   product_share: number;
   /** Quality of the texts of its items: draft, standard or best. Empty if the plan is older than the member. */
   quality: string;
+  /** What is seen in its videos: clips or stills. */
+  visuals: string;
+  /** What is heard under the voice of its videos: none or generated. */
+  music: string;
+  /** Length in seconds of what plays, where it is within its bounds. Null: the usual lengths. */
+  duration_seconds: number | null;
   /** What waits for an approval before it costs anything: the topics, or none. */
   approve: PlanApproval;
   /** Experiment that its items take part in. Null: none. */
@@ -3534,6 +3543,10 @@ export interface ContentPlan {
 export interface ContentPlanApproveCreate {
   /** Numbers of the topics. Absent: all that wait. */
   numbers?: number[] | undefined;
+  /** First day, in the time zone of the plan, of those whose topics are approved. Absent: that of the plan. */
+  from?: string | undefined;
+  /** Last day of them. Absent: that of the plan. */
+  to?: string | undefined;
 }
 
 /** A row of items about one matter, which build on each other. */
@@ -3586,8 +3599,30 @@ export interface ContentPlanCompletedEvent {
 export interface ContentPlanCreate {
   /** Number of days. */
   days: number;
-  /** Number of items on each day. */
+  /** Number of items on each day on which something is published. */
   posts_per_day: number;
+  /**
+   * Days of the week on which it publishes. Absent: all, or the working days of its country if its readers are at work,
+   * such as those of a law firm.
+   */
+  weekdays?: string[] | undefined;
+  /**
+   * Days on which it does not: dates (2026-12-24), days of each year (12-24), and holidays for the public holidays of
+   * its country. Absent: none, or holidays if its readers are at work.
+   */
+  silent_days?: string[] | undefined;
+  /**
+   * What is seen in videos: clips, or pictures with a slow movement, which cost a tenth. Absent: clips for content
+   * items, and stills for plans whose brief asks for no motion.
+   */
+  visuals?: VideoVisualsInput | undefined;
+  /** What is heard under the voice of videos. Absent: none. */
+  music?: VideoMusic | undefined;
+  /**
+   * Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
+   * usual length of each.
+   */
+  duration_seconds?: number | undefined;
   /**
    * Types of the items, which are spread evenly. The factory must make each: one with video makes short_video and
    * long_video, too. video is a video of the usual length, as short_video is. Absent: those of short_video, post and
@@ -3698,7 +3733,7 @@ export interface ContentPlanFailure {
 
 /** How many items a plan has, and how many of them are in which state. */
 export interface ContentPlanItems {
-  /** Number of items: days times posts_per_day, and those that were added. */
+  /** Number of items: days on which something is published times posts_per_day, and those that were added. */
   total: number;
   /** Items that were generated, those that were published since among them. */
   generated: number;
@@ -3794,7 +3829,10 @@ export interface ContentPlanTopic {
   content_type: string;
   /** Planned time. That of the item may have been changed since. */
   publish_at: string;
-  /** What the item is about, in the language of the factory. */
+  /**
+   * What the item is about, in the language of the factory. Empty while another one is written, and of news until its
+   * hour.
+   */
   topic: string;
   /** Its pillar: a recurring subject of the plan. Null: none. */
   pillar: string | null;
@@ -3804,7 +3842,7 @@ export interface ContentPlanTopic {
   hook: string | null;
   /** What it is to lead to, in English. Null: none. */
   goal: string | null;
-  /** Day that is celebrated at that time, in English. Null: none. */
+  /** What happens then: a date of the brief, the offer of the product, or a day that is celebrated. Null: nothing. */
   occasion: string | null;
   /** Its place in a campaign. Null: none. */
   campaign: string | null;
@@ -3841,8 +3879,13 @@ export type ContentPlanTopicState = 'proposed' | 'approved' | 'completed' | 'dis
 
 /** Body of `updatePlanTopic`. */
 export interface ContentPlanTopicUpdate {
-  /** What the item is about, in up to 400 bytes. */
-  topic?: string | undefined;
+  /**
+   * What the item is about, in up to 400 bytes. Null: another topic is written, at no cost; it is empty until then, and
+   * waits for an approval again.
+   */
+  topic?: string | null | undefined;
+  /** With topic null: what was wrong with the last one, for the model. */
+  reason?: string | undefined;
   /** Time of its publication, on a day of the plan. */
   publish_at?: string | undefined;
   /** Type of the item: one of the plan's. That of an approved topic stays, because its price is reserved. */
@@ -4053,9 +4096,10 @@ export interface ContentVariant {
  * What it waits for before it is published, besides its generation. time: it is published at publish_at, or at once if
  * it has none, without a further call. approval: somebody approves it first. slot: it is not scheduled, and publish_at,
  * if it has one, is only planned. account: it was to be published, and no account can take it; see omitted_accounts. In
- * the last two cases, schedule or publish it. none: it is being published, or has ended.
+ * the last two cases, schedule or publish it. product: its product has changed, see outdated; regenerate it, and it is
+ * scheduled as it was. none: it is being published, or has ended.
  */
-export type ContentWaitsFor = 'none' | 'approval' | 'time' | 'slot' | 'account' | (string & {});
+export type ContentWaitsFor = 'none' | 'approval' | 'time' | 'slot' | 'account' | 'product' | (string & {});
 
 /** What makes content worse than it could be. */
 export interface ContentWarning {
@@ -4717,7 +4761,7 @@ export interface EntertainmentFactoryCreate {
    */
   visuals?: VideoVisualsInput | undefined;
   /** What is heard under the voice of videos. Absent: none. */
-  music?: FactoryCreateBaseMusic | undefined;
+  music?: VideoMusic | undefined;
   /**
    * Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
    * usual length of each.
@@ -4775,9 +4819,9 @@ export interface EntertainmentSettings {
    */
   logo_places?: EntertainmentSettingsLogoPlaces;
   /**
-   * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-   * and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may
-   * have characters of which there is no font here. Absent: words, or outline with the theme bold.
+   * Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a box
+   * behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have characters
+   * of which there is no font here. Absent: as the theme has them.
    */
   caption_style?: CaptionStyle;
   /**
@@ -4794,15 +4838,13 @@ export interface EntertainmentSettings {
    */
   pace?: VideoPace;
   /**
-   * Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
-   * outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
-   * Absent: calm.
+   * Design of finished media: calm has a light tint and round corners, bold large letters on the main color, editorial
+   * serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
    */
   theme?: MediaTheme;
   /**
-   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-   * have Latin and Cyrillic.
+   * Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
+   * the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
    */
   font?: FontFamily;
   /** Style of humor. */
@@ -4860,9 +4902,9 @@ export interface EntertainmentSettingsInput {
    */
   logo_places?: EntertainmentSettingsInputLogoPlaces | undefined;
   /**
-   * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-   * and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may
-   * have characters of which there is no font here. Absent: words, or outline with the theme bold.
+   * Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a box
+   * behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have characters
+   * of which there is no font here. Absent: as the theme has them.
    */
   caption_style?: CaptionStyleInput | undefined;
   /**
@@ -4879,15 +4921,13 @@ export interface EntertainmentSettingsInput {
    */
   pace?: VideoPaceInput | undefined;
   /**
-   * Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
-   * outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
-   * Absent: calm.
+   * Design of finished media: calm has a light tint and round corners, bold large letters on the main color, editorial
+   * serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
    */
   theme?: MediaThemeInput | undefined;
   /**
-   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-   * have Latin and Cyrillic.
+   * Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
+   * the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
    */
   font?: FontFamilyInput | undefined;
   /** Style of humor. */
@@ -4999,9 +5039,9 @@ export interface EntertainmentSettingsUpdate {
    */
   logo_places?: EntertainmentSettingsUpdateLogoPlaces | null | undefined;
   /**
-   * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-   * and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may
-   * have characters of which there is no font here. Absent: words, or outline with the theme bold.
+   * Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a box
+   * behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have characters
+   * of which there is no font here. Absent: as the theme has them.
    */
   caption_style?: CaptionStyleInput | null | undefined;
   /**
@@ -5018,15 +5058,13 @@ export interface EntertainmentSettingsUpdate {
    */
   pace?: VideoPaceInput | null | undefined;
   /**
-   * Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
-   * outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
-   * Absent: calm.
+   * Design of finished media: calm has a light tint and round corners, bold large letters on the main color, editorial
+   * serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
    */
   theme?: MediaThemeInput | null | undefined;
   /**
-   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-   * have Latin and Cyrillic.
+   * Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
+   * the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
    */
   font?: FontFamilyInput | null | undefined;
   /** Style of humor. */
@@ -5133,6 +5171,8 @@ export interface Estimate {
   credits: number;
   /** Cost of each item of a batch, in the order of the body; one for other operations. */
   items: EstimateItem[];
+  /** Credits of a content plan with each kind of visuals. Null for other operations, and for plans without videos. */
+  by_visuals: ByVisuals | null;
 }
 
 /** Body of `createEstimate`. */
@@ -5186,12 +5226,16 @@ export type Event =
   | ExportCompletedEvent
   | FactoryCreatedEvent
   | FactoryUpdatedEvent
+  | FeedCompletedEvent
+  | FeedFailedEvent
+  | FeedHeldEvent
   | ImportCompletedEvent
   | IntegrationNeedsReconnectEvent
   | MediaReadyEvent
   | MediaRejectedEvent
   | ModelRetiringEvent
   | PostImportCompletedEvent
+  | ProductOutdatedEvent
   | ProposalAppliedEvent
   | ProposalCreatedEvent
   | PublicationDeletedEvent
@@ -5219,16 +5263,16 @@ export interface UnknownEvent {
 }
 
 /** Subscribed events: types, areas such as content.*, or * for all. */
-export type EventPattern = '*' | 'content.*' | 'publication.*' | 'comment.*' | 'factory.*' | 'proposal.*' | 'balance.*' | 'content_plan.*' | 'studio.*' | 'training.*' | 'diagnosis.*' | 'social_account.*' | 'webhook.*' | 'api_key.*' | 'integration.*' | 'automation.*' | 'model.*' | 'experiment.*' | 'media.*' | 'post_import.*' | 'export.*' | 'import.*' | 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.updated' | 'content.scheduled' | 'content.unscheduled' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'factory.created' | 'factory.updated' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.proposed' | 'content_plan.completed' | 'content_plan.failed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring' | 'experiment.decided' | 'media.ready' | 'media.rejected' | 'post_import.completed' | 'export.completed' | 'import.completed' | (string & {});
+export type EventPattern = '*' | 'content.*' | 'publication.*' | 'comment.*' | 'factory.*' | 'proposal.*' | 'balance.*' | 'content_plan.*' | 'studio.*' | 'training.*' | 'diagnosis.*' | 'social_account.*' | 'webhook.*' | 'api_key.*' | 'integration.*' | 'automation.*' | 'model.*' | 'experiment.*' | 'media.*' | 'post_import.*' | 'export.*' | 'import.*' | 'feed.*' | 'product.*' | 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.updated' | 'content.scheduled' | 'content.unscheduled' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'factory.created' | 'factory.updated' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.proposed' | 'content_plan.completed' | 'content_plan.failed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring' | 'experiment.decided' | 'media.ready' | 'media.rejected' | 'post_import.completed' | 'export.completed' | 'import.completed' | 'feed.completed' | 'feed.held' | 'feed.failed' | 'product.outdated' | (string & {});
 
 /** Subscribed events: types, areas such as content.*, or * for all. */
-export type EventPatternInput = '*' | 'content.*' | 'publication.*' | 'comment.*' | 'factory.*' | 'proposal.*' | 'balance.*' | 'content_plan.*' | 'studio.*' | 'training.*' | 'diagnosis.*' | 'social_account.*' | 'webhook.*' | 'api_key.*' | 'integration.*' | 'automation.*' | 'model.*' | 'experiment.*' | 'media.*' | 'post_import.*' | 'export.*' | 'import.*' | 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.updated' | 'content.scheduled' | 'content.unscheduled' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'factory.created' | 'factory.updated' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.proposed' | 'content_plan.completed' | 'content_plan.failed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring' | 'experiment.decided' | 'media.ready' | 'media.rejected' | 'post_import.completed' | 'export.completed' | 'import.completed';
+export type EventPatternInput = '*' | 'content.*' | 'publication.*' | 'comment.*' | 'factory.*' | 'proposal.*' | 'balance.*' | 'content_plan.*' | 'studio.*' | 'training.*' | 'diagnosis.*' | 'social_account.*' | 'webhook.*' | 'api_key.*' | 'integration.*' | 'automation.*' | 'model.*' | 'experiment.*' | 'media.*' | 'post_import.*' | 'export.*' | 'import.*' | 'feed.*' | 'product.*' | 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.updated' | 'content.scheduled' | 'content.unscheduled' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'factory.created' | 'factory.updated' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.proposed' | 'content_plan.completed' | 'content_plan.failed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring' | 'experiment.decided' | 'media.ready' | 'media.rejected' | 'post_import.completed' | 'export.completed' | 'import.completed' | 'feed.completed' | 'feed.held' | 'feed.failed' | 'product.outdated';
 
 /** Type of the event. */
-export type EventType = 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.updated' | 'content.scheduled' | 'content.unscheduled' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'factory.created' | 'factory.updated' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.proposed' | 'content_plan.completed' | 'content_plan.failed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring' | 'experiment.decided' | 'media.ready' | 'media.rejected' | 'post_import.completed' | 'export.completed' | 'import.completed' | (string & {});
+export type EventType = 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.updated' | 'content.scheduled' | 'content.unscheduled' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'factory.created' | 'factory.updated' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.proposed' | 'content_plan.completed' | 'content_plan.failed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring' | 'experiment.decided' | 'media.ready' | 'media.rejected' | 'post_import.completed' | 'export.completed' | 'import.completed' | 'feed.completed' | 'feed.held' | 'feed.failed' | 'product.outdated' | (string & {});
 
 /** Type of the sample event. The webhook need not subscribe to it. */
-export type EventTypeInput = 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.updated' | 'content.scheduled' | 'content.unscheduled' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'factory.created' | 'factory.updated' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.proposed' | 'content_plan.completed' | 'content_plan.failed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring' | 'experiment.decided' | 'media.ready' | 'media.rejected' | 'post_import.completed' | 'export.completed' | 'import.completed';
+export type EventTypeInput = 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.updated' | 'content.scheduled' | 'content.unscheduled' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'factory.created' | 'factory.updated' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.proposed' | 'content_plan.completed' | 'content_plan.failed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring' | 'experiment.decided' | 'media.ready' | 'media.rejected' | 'post_import.completed' | 'export.completed' | 'import.completed' | 'feed.completed' | 'feed.held' | 'feed.failed' | 'product.outdated';
 
 /** Compares posts that differ by chance alone. */
 export interface Experiment {
@@ -5786,7 +5830,7 @@ export interface ExpertFactoryCreate {
    */
   visuals?: VideoVisualsInput | undefined;
   /** What is heard under the voice of videos. Absent: none. */
-  music?: FactoryCreateBaseMusic | undefined;
+  music?: VideoMusic | undefined;
   /**
    * Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
    * usual length of each.
@@ -5844,9 +5888,9 @@ export interface ExpertSettings {
    */
   logo_places?: ExpertSettingsLogoPlaces;
   /**
-   * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-   * and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may
-   * have characters of which there is no font here. Absent: words, or outline with the theme bold.
+   * Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a box
+   * behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have characters
+   * of which there is no font here. Absent: as the theme has them.
    */
   caption_style?: CaptionStyle;
   /**
@@ -5863,15 +5907,13 @@ export interface ExpertSettings {
    */
   pace?: VideoPace;
   /**
-   * Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
-   * outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
-   * Absent: calm.
+   * Design of finished media: calm has a light tint and round corners, bold large letters on the main color, editorial
+   * serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
    */
   theme?: MediaTheme;
   /**
-   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-   * have Latin and Cyrillic.
+   * Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
+   * the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
    */
   font?: FontFamily;
   /** Credentials of the expert. */
@@ -5933,9 +5975,9 @@ export interface ExpertSettingsInput {
    */
   logo_places?: ExpertSettingsInputLogoPlaces | undefined;
   /**
-   * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-   * and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may
-   * have characters of which there is no font here. Absent: words, or outline with the theme bold.
+   * Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a box
+   * behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have characters
+   * of which there is no font here. Absent: as the theme has them.
    */
   caption_style?: CaptionStyleInput | undefined;
   /**
@@ -5952,15 +5994,13 @@ export interface ExpertSettingsInput {
    */
   pace?: VideoPaceInput | undefined;
   /**
-   * Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
-   * outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
-   * Absent: calm.
+   * Design of finished media: calm has a light tint and round corners, bold large letters on the main color, editorial
+   * serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
    */
   theme?: MediaThemeInput | undefined;
   /**
-   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-   * have Latin and Cyrillic.
+   * Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
+   * the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
    */
   font?: FontFamilyInput | undefined;
   /** Credentials of the expert. */
@@ -6080,9 +6120,9 @@ export interface ExpertSettingsUpdate {
    */
   logo_places?: ExpertSettingsUpdateLogoPlaces | null | undefined;
   /**
-   * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-   * and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may
-   * have characters of which there is no font here. Absent: words, or outline with the theme bold.
+   * Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a box
+   * behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have characters
+   * of which there is no font here. Absent: as the theme has them.
    */
   caption_style?: CaptionStyleInput | null | undefined;
   /**
@@ -6099,15 +6139,13 @@ export interface ExpertSettingsUpdate {
    */
   pace?: VideoPaceInput | null | undefined;
   /**
-   * Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
-   * outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
-   * Absent: calm.
+   * Design of finished media: calm has a light tint and round corners, bold large letters on the main color, editorial
+   * serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
    */
   theme?: MediaThemeInput | null | undefined;
   /**
-   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-   * have Latin and Cyrillic.
+   * Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
+   * the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
    */
   font?: FontFamilyInput | null | undefined;
   /** Field of expertise. */
@@ -6369,9 +6407,6 @@ export type FactoryCreate =
   | NewsFactoryCreate
   | SellerFactoryCreate;
 
-/** What is heard under the voice of videos. Absent: none. */
-export type FactoryCreateBaseMusic = 'none' | 'generated';
-
 /** A factory was created. */
 export interface FactoryCreatedEvent {
   /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
@@ -6494,7 +6529,7 @@ export interface FactoryUpdate {
    */
   visuals?: VideoVisualsInput | null | undefined;
   /** What is heard under the voice of videos that name nothing else. Null: none. */
-  music?: FactoryCreateBaseMusic | null | undefined;
+  music?: VideoMusic | null | undefined;
   /** Length in seconds of what plays and names none, where it is within its bounds. Null: the usual lengths. */
   duration_seconds?: number | null | undefined;
   /** Settings of the factory's type. A null value removes that setting. */
@@ -6530,7 +6565,7 @@ export interface FactoryUpdateSchedule {
    * Days of the week on which it publishes. Absent: all, or the working days of its country if its readers are at work,
    * such as those of a law firm.
    */
-  weekdays?: BestHourWeekday[] | undefined;
+  weekdays?: string[] | undefined;
 }
 
 /** paused: it makes nothing. active: it goes on with what is new from now on. */
@@ -6605,6 +6640,269 @@ export type FailureCodeInput = 'content_policy' | 'invalid_input' | 'input_unrea
 
 /** Stage that failed: a model's part, finished media, or publishing. */
 export type FailureStage = 'generate' | 'compose' | 'publish' | (string & {});
+
+/** The feed of a factory as callers see it. */
+export interface Feed {
+  /** Factory whose catalog follows the feed. */
+  factory_id: string;
+  /** Time at which it was set first, UTC. */
+  created_at: string;
+  /** Time of the last change, UTC. */
+  updated_at: string;
+  /** Counts the changes. */
+  version: number;
+  /** Where it comes from. */
+  source: FeedSource;
+  /**
+   * Its format: Google's product data specification as XML or TSV, Yandex Market's YML, Shopify's export of products, a
+   * table, or a JSON object on each line.
+   */
+  format: FeedFormat;
+  /** Columns of a table by members of products. A member without one is in the column with its name. */
+  mapping: Record<string, string>;
+  /** Currency of prices that have none. Null: none. */
+  currency: string | null;
+  /** When it is read: when you call syncFeed, each hour, or each day. */
+  schedule: FeedSchedule;
+  /** Time of day at which a daily feed is read, in the time zone of the factory. Null for others. */
+  daily_time: string | null;
+  /** What happens to content about a product whose price, offer or main photo has changed. */
+  on_price_change: FeedPolicy;
+  /** What happens to content about a product that is sold out. */
+  on_sold_out: FeedPolicy;
+  /** What happens to content about a product that is not in the feed any more. */
+  on_removed: FeedPolicy;
+  /** Photos that products get: none, the main one, or up to 10. */
+  photos: FeedPhotos;
+  /** active: it waits for its next run. held: its last run waits to be confirmed. failed: its last run has failed. */
+  state: FeedState;
+  /** Time of the next run by its schedule. Null: none. */
+  next_run_at: string | null;
+  /** Its last run, without its refusals. Null: none. */
+  last_run: FeedRun | null;
+}
+
+/** A run of a feed has ended: the catalog has what the feed has. */
+export interface FeedCompletedEvent {
+  /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
+  id: string;
+  /** Type of the event. */
+  type: 'feed.completed';
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Account of the event. */
+  account_id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Version of the payload. */
+  api_version: string;
+  /** Data of the event. */
+  data: FeedRunEventData;
+}
+
+/** Body of `setFeed`. */
+export interface FeedCreate {
+  /** Where it comes from. */
+  source: FeedSourceCreate;
+  /** Its format. */
+  format: FeedFormatInput;
+  /**
+   * For csv: columns by members of products, such as sku, name, price, currency, sale_price, availability, photos and
+   * attributes.color.
+   */
+  mapping?: Record<string, string> | undefined;
+  /** Currency of prices that have none. Required for shopify_csv. */
+  currency?: string | undefined;
+  /** When it is read. Default: manual. */
+  schedule?: FeedScheduleInput | undefined;
+  /** Time of day of a daily feed, in the time zone of the factory. */
+  daily_time?: string | undefined;
+  /** What happens to content about a product whose price, offer or main photo has changed. Default: hold. */
+  on_price_change?: FeedPolicyInput | undefined;
+  /** What happens to content about a product that is sold out. Default: hold. */
+  on_sold_out?: FeedPolicyInput | undefined;
+  /** What happens to content about a product that is not in the feed any more. Default: hold. */
+  on_removed?: FeedPolicyInput | undefined;
+  /** Photos that products get. Default: main. */
+  photos?: FeedPhotosInput | undefined;
+}
+
+/** A run of a feed has failed; failure says why. */
+export interface FeedFailedEvent {
+  /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
+  id: string;
+  /** Type of the event. */
+  type: 'feed.failed';
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Account of the event. */
+  account_id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Version of the payload. */
+  api_version: string;
+  /** Data of the event. */
+  data: FeedRunEventData;
+}
+
+/** The reason for which a run has failed. Products that were changed until then stay so. */
+export interface FeedFailure {
+  /**
+   * Machine-readable reason. not_fetched: the source cannot be fetched. unreadable: it is no feed of the format, is too
+   * large, or ends in its middle. authority_ended: who has set the feed may not change products any more. internal:
+   * something went wrong on our side.
+   */
+  code: FeedFailureCode;
+  /** What happened and what to do about it. */
+  message: string;
+}
+
+/**
+ * Machine-readable reason. not_fetched: the source cannot be fetched. unreadable: it is no feed of the format, is too
+ * large, or ends in its middle. authority_ended: who has set the feed may not change products any more. internal:
+ * something went wrong on our side.
+ */
+export type FeedFailureCode = 'not_fetched' | 'unreadable' | 'authority_ended' | 'internal' | (string & {});
+
+/**
+ * Its format: Google's product data specification as XML or TSV, Yandex Market's YML, Shopify's export of products, a
+ * table, or a JSON object on each line.
+ */
+export type FeedFormat = 'google_xml' | 'google_tsv' | 'yml' | 'shopify_csv' | 'csv' | 'json_lines' | (string & {});
+
+/** Its format. */
+export type FeedFormatInput = 'google_xml' | 'google_tsv' | 'yml' | 'shopify_csv' | 'csv' | 'json_lines';
+
+/** A run of a feed is held: a fifth of its products or more are gone. Confirm it by syncFeed. */
+export interface FeedHeldEvent {
+  /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
+  id: string;
+  /** Type of the event. */
+  type: 'feed.held';
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Account of the event. */
+  account_id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Version of the payload. */
+  api_version: string;
+  /** Data of the event. */
+  data: FeedRunEventData;
+}
+
+/** Photos that products get: none, the main one, or up to 10. */
+export type FeedPhotos = 'none' | 'main' | 'all' | (string & {});
+
+/** Photos that products get. Default: main. */
+export type FeedPhotosInput = 'none' | 'main' | 'all';
+
+/** What happens to content about a product whose price, offer or main photo has changed. */
+export type FeedPolicy = 'keep' | 'hold' | 'withdraw' | (string & {});
+
+/** What happens to content about a product whose price, offer or main photo has changed. Default: hold. */
+export type FeedPolicyInput = 'keep' | 'hold' | 'withdraw';
+
+/** Why a row, or what the member of a row says, is not taken. */
+export interface FeedRefusal {
+  /** Number of the row or element in the feed. */
+  row: number;
+  /** Member or column at fault. */
+  member: string;
+  /** What is wrong, and what to do about it. */
+  reason: string;
+}
+
+/** A run of a feed as callers see it. */
+export interface FeedRun {
+  /** Unique id (TypeID). */
+  id: string;
+  /** Factory of the feed. */
+  factory_id: string;
+  /** Time of the call, or of the schedule, UTC. */
+  created_at: string;
+  /** State of the run. */
+  state: FeedRunState;
+  /**
+   * mass_removal: a fifth of the products of the feed or more are not in it any more, and nothing was changed. Call
+   * syncFeed with confirm_run_id if that is right. Null: it was not held.
+   */
+  held_reason: string | null;
+  /** Rows of the feed. 0 until it was read. */
+  total: number;
+  /** Products of the feed that are not in it any more. */
+  gone: number;
+  /** Rows that were read. */
+  read: number;
+  /** Products that were created. */
+  created: number;
+  /** Products that were changed. */
+  changed: number;
+  /** Products that are as they were. */
+  unchanged: number;
+  /** Products that were archived, because the feed has them no more. */
+  archived: number;
+  /** Rows that were refused. */
+  refused: number;
+  /** Rows that were refused, with the reasons: the first 1,000. Empty in lists and in the feed. */
+  refusals: FeedRefusal[];
+  /** Signed URL of a CSV of all refusals, valid for one hour. Null if there are none, and in lists. */
+  refusals_url: string | null;
+  /** Whether the server said that the feed has not changed since the last run. */
+  not_modified: boolean;
+  /** Time at which it began, UTC. Null until then. */
+  started_at: string | null;
+  /** Time of its end, UTC. Null until then. */
+  ended_at: string | null;
+  /** Why it has failed. Null unless failed. */
+  failure: FeedFailure | null;
+}
+
+/** Data of the event. */
+export interface FeedRunEventData {
+  /** The resource as GET returned it at that time. */
+  object: FeedRun;
+}
+
+/** State of the run. */
+export type FeedRunState = 'queued' | 'running' | 'held' | 'completed' | 'failed' | (string & {});
+
+/** Values of `state` of `listFeedRuns`. */
+export type FeedRunStateInput = 'queued' | 'running' | 'held' | 'completed' | 'failed';
+
+/** When it is read: when you call syncFeed, each hour, or each day. */
+export type FeedSchedule = 'manual' | 'hourly' | 'daily' | (string & {});
+
+/** When it is read. Default: manual. */
+export type FeedScheduleInput = 'manual' | 'hourly' | 'daily';
+
+/** Where a feed comes from. */
+export interface FeedSource {
+  /** Public https URL of the feed. Redirects are followed. */
+  url: string | null;
+  /** Media with the feed. */
+  media_id: string | null;
+}
+
+/** Where it comes from. */
+export interface FeedSourceCreate {
+  /**
+   * Public https URL of the feed, of up to 200 MB, also compressed by gzip. With a test key,
+   * https://shop.example.com/sandbox.xml is a shop of 200 products whose prices follow the clock of the sandbox.
+   */
+  url?: string | undefined;
+  /** Media of the type data. Send either it or url. */
+  media_id?: string | undefined;
+}
+
+/** active: it waits for its next run. held: its last run waits to be confirmed. failed: its last run has failed. */
+export type FeedState = 'active' | 'running' | 'held' | 'failed' | (string & {});
+
+/** Body of `syncFeed`. */
+export interface FeedSyncCreate {
+  /** A run that is held. It goes on, and archives what is gone. */
+  confirm_run_id?: string | undefined;
+}
 
 /** Each new entry of a feed. */
 export interface FeedTriggerInput {
@@ -6768,16 +7066,14 @@ export type FindingSeverity = 'info' | 'warning' | 'critical' | (string & {});
 export type FindingTest = 'wilson_interval' | 'two_proportion_z' | 'mann_whitney' | (string & {});
 
 /**
- * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
- * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
- * have Latin and Cyrillic.
+ * Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if the
+ * font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
  */
 export type FontFamily = 'noto_sans' | 'montserrat' | 'lora' | 'oswald' | (string & {});
 
 /**
- * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
- * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
- * have Latin and Cyrillic.
+ * Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if the
+ * font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
  */
 export type FontFamilyInput = 'noto_sans' | 'montserrat' | 'lora' | 'oswald';
 
@@ -7764,18 +8060,16 @@ export interface MediaRejectedEvent {
 export type MediaRole = 'final' | 'poster' | 'slide' | 'narration' | 'clip' | 'still' | 'cover' | 'track' | 'captions' | (string & {});
 
 /**
- * Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
- * outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
- * Absent: calm.
+ * Design of finished media: calm has a light tint and round corners, bold large letters on the main color, editorial
+ * serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
  */
-export type MediaTheme = 'calm' | 'bold' | 'editorial' | (string & {});
+export type MediaTheme = 'calm' | 'bold' | 'editorial' | 'minimal' | 'playful' | (string & {});
 
 /**
- * Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
- * outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
- * Absent: calm.
+ * Design of finished media: calm has a light tint and round corners, bold large letters on the main color, editorial
+ * serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
  */
-export type MediaThemeInput = 'calm' | 'bold' | 'editorial';
+export type MediaThemeInput = 'calm' | 'bold' | 'editorial' | 'minimal' | 'playful';
 
 /** Type of the file. */
 export type MediaType = 'image' | 'video' | 'audio' | 'captions' | (string & {});
@@ -8096,7 +8390,7 @@ export interface MusicianFactoryCreate {
    */
   visuals?: VideoVisualsInput | undefined;
   /** What is heard under the voice of videos. Absent: none. */
-  music?: FactoryCreateBaseMusic | undefined;
+  music?: VideoMusic | undefined;
   /**
    * Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
    * usual length of each.
@@ -8156,9 +8450,9 @@ export interface MusicianSettings {
    */
   logo_places?: MusicianSettingsLogoPlaces;
   /**
-   * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-   * and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may
-   * have characters of which there is no font here. Absent: words, or outline with the theme bold.
+   * Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a box
+   * behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have characters
+   * of which there is no font here. Absent: as the theme has them.
    */
   caption_style?: CaptionStyle;
   /**
@@ -8175,15 +8469,13 @@ export interface MusicianSettings {
    */
   pace?: VideoPace;
   /**
-   * Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
-   * outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
-   * Absent: calm.
+   * Design of finished media: calm has a light tint and round corners, bold large letters on the main color, editorial
+   * serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
    */
   theme?: MediaTheme;
   /**
-   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-   * have Latin and Cyrillic.
+   * Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
+   * the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
    */
   font?: FontFamily;
   /** Mood of the music. */
@@ -8233,9 +8525,9 @@ export interface MusicianSettingsInput {
    */
   logo_places?: MusicianSettingsInputLogoPlaces | undefined;
   /**
-   * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-   * and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may
-   * have characters of which there is no font here. Absent: words, or outline with the theme bold.
+   * Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a box
+   * behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have characters
+   * of which there is no font here. Absent: as the theme has them.
    */
   caption_style?: CaptionStyleInput | undefined;
   /**
@@ -8252,15 +8544,13 @@ export interface MusicianSettingsInput {
    */
   pace?: VideoPaceInput | undefined;
   /**
-   * Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
-   * outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
-   * Absent: calm.
+   * Design of finished media: calm has a light tint and round corners, bold large letters on the main color, editorial
+   * serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
    */
   theme?: MediaThemeInput | undefined;
   /**
-   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-   * have Latin and Cyrillic.
+   * Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
+   * the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
    */
   font?: FontFamilyInput | undefined;
   /** Mood of the music. */
@@ -8372,9 +8662,9 @@ export interface MusicianSettingsUpdate {
    */
   logo_places?: MusicianSettingsUpdateLogoPlaces | null | undefined;
   /**
-   * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-   * and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may
-   * have characters of which there is no font here. Absent: words, or outline with the theme bold.
+   * Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a box
+   * behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have characters
+   * of which there is no font here. Absent: as the theme has them.
    */
   caption_style?: CaptionStyleInput | null | undefined;
   /**
@@ -8391,15 +8681,13 @@ export interface MusicianSettingsUpdate {
    */
   pace?: VideoPaceInput | null | undefined;
   /**
-   * Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
-   * outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
-   * Absent: calm.
+   * Design of finished media: calm has a light tint and round corners, bold large letters on the main color, editorial
+   * serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
    */
   theme?: MediaThemeInput | null | undefined;
   /**
-   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-   * have Latin and Cyrillic.
+   * Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
+   * the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
    */
   font?: FontFamilyInput | null | undefined;
   /** Name of the artist. */
@@ -8622,7 +8910,7 @@ export interface NewsFactoryCreate {
    */
   visuals?: VideoVisualsInput | undefined;
   /** What is heard under the voice of videos. Absent: none. */
-  music?: FactoryCreateBaseMusic | undefined;
+  music?: VideoMusic | undefined;
   /**
    * Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
    * usual length of each.
@@ -8680,9 +8968,9 @@ export interface NewsSettings {
    */
   logo_places?: NewsSettingsLogoPlaces;
   /**
-   * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-   * and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may
-   * have characters of which there is no font here. Absent: words, or outline with the theme bold.
+   * Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a box
+   * behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have characters
+   * of which there is no font here. Absent: as the theme has them.
    */
   caption_style?: CaptionStyle;
   /**
@@ -8699,15 +8987,13 @@ export interface NewsSettings {
    */
   pace?: VideoPace;
   /**
-   * Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
-   * outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
-   * Absent: calm.
+   * Design of finished media: calm has a light tint and round corners, bold large letters on the main color, editorial
+   * serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
    */
   theme?: MediaTheme;
   /**
-   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-   * have Latin and Cyrillic.
+   * Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
+   * the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
    */
   font?: FontFamily;
   /** Country to report on (ISO 3166-1). */
@@ -8761,9 +9047,9 @@ export interface NewsSettingsInput {
    */
   logo_places?: NewsSettingsInputLogoPlaces | undefined;
   /**
-   * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-   * and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may
-   * have characters of which there is no font here. Absent: words, or outline with the theme bold.
+   * Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a box
+   * behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have characters
+   * of which there is no font here. Absent: as the theme has them.
    */
   caption_style?: CaptionStyleInput | undefined;
   /**
@@ -8780,15 +9066,13 @@ export interface NewsSettingsInput {
    */
   pace?: VideoPaceInput | undefined;
   /**
-   * Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
-   * outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
-   * Absent: calm.
+   * Design of finished media: calm has a light tint and round corners, bold large letters on the main color, editorial
+   * serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
    */
   theme?: MediaThemeInput | undefined;
   /**
-   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-   * have Latin and Cyrillic.
+   * Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
+   * the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
    */
   font?: FontFamilyInput | undefined;
   /** Country to report on (ISO 3166-1). */
@@ -8908,9 +9192,9 @@ export interface NewsSettingsUpdate {
    */
   logo_places?: NewsSettingsUpdateLogoPlaces | null | undefined;
   /**
-   * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-   * and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may
-   * have characters of which there is no font here. Absent: words, or outline with the theme bold.
+   * Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a box
+   * behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have characters
+   * of which there is no font here. Absent: as the theme has them.
    */
   caption_style?: CaptionStyleInput | null | undefined;
   /**
@@ -8927,15 +9211,13 @@ export interface NewsSettingsUpdate {
    */
   pace?: VideoPaceInput | null | undefined;
   /**
-   * Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
-   * outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
-   * Absent: calm.
+   * Design of finished media: calm has a light tint and round corners, bold large letters on the main color, editorial
+   * serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
    */
   theme?: MediaThemeInput | null | undefined;
   /**
-   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-   * have Latin and Cyrillic.
+   * Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
+   * the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
    */
   font?: FontFamilyInput | null | undefined;
   /** Country to report on (ISO 3166-1). */
@@ -9146,7 +9428,7 @@ export type OwnMediaCreate =
   | UploadMediaCreate
   | FetchedMediaCreate;
 /** MIME type. Required for an upload. The file must be what it says. */
-export type OwnMediaCreateMimeType = 'image/jpeg' | 'image/png' | 'image/webp' | 'image/heic' | 'image/heif' | 'image/avif' | 'audio/mpeg' | 'audio/wav' | 'audio/aac' | 'audio/mp4' | 'video/mp4';
+export type OwnMediaCreateMimeType = 'image/jpeg' | 'image/png' | 'image/webp' | 'image/heic' | 'image/heif' | 'image/avif' | 'audio/mpeg' | 'audio/wav' | 'audio/aac' | 'audio/mp4' | 'video/mp4' | 'text/csv' | 'text/tab-separated-values' | 'application/xml' | 'application/json';
 
 /** Data of the event. */
 export interface OwnMediaEventData {
@@ -9188,10 +9470,10 @@ export type OwnMediaState = 'pending' | 'ready' | 'rejected' | (string & {});
 export type OwnMediaStateInput = 'pending' | 'ready' | 'rejected';
 
 /** Type of the file. Absent until a source_url without declared type was fetched. */
-export type OwnMediaType = 'image' | 'audio' | 'video' | (string & {});
+export type OwnMediaType = 'image' | 'audio' | 'video' | 'data' | (string & {});
 
 /** Type of the file. Absent: as the mime_type or the file says. */
-export type OwnMediaTypeInput = 'image' | 'audio' | 'video';
+export type OwnMediaTypeInput = 'image' | 'audio' | 'video' | 'data';
 
 /** What is known of the origin of a file. */
 export interface OwnMediaVerified {
@@ -9674,6 +9956,8 @@ export interface Product {
   url: string | null;
   /** Properties such as size and color. */
   attributes: Record<string, string>;
+  /** Whether it can be bought, as Google's product data specification names it. */
+  availability: ProductAvailability;
   /** State of the product. An archived product is kept, and no new content is made of it. */
   state: ProductState;
   /** Photos in their order. The first is the main photo. */
@@ -9684,6 +9968,12 @@ export interface Product {
    */
   price_history: PriceChange[];
 }
+
+/** Whether it can be bought, as Google's product data specification names it. */
+export type ProductAvailability = 'in_stock' | 'out_of_stock' | 'preorder' | 'backorder' | (string & {});
+
+/** Whether it can be bought. Absent: in_stock. */
+export type ProductAvailabilityInput = 'in_stock' | 'out_of_stock' | 'preorder' | 'backorder';
 
 /** Body of `createProduct`. */
 export interface ProductCreate {
@@ -9701,8 +9991,31 @@ export interface ProductCreate {
   url?: string | undefined;
   /** Up to 20 properties such as size and color. */
   attributes?: Record<string, string> | undefined;
+  /** Whether it can be bought. Absent: in_stock. */
+  availability?: ProductAvailabilityInput | undefined;
   /** Up to 20 key-value pairs of your own. */
   metadata?: Record<string, string> | undefined;
+}
+
+/**
+ * A published post shows what is not so any more: the price, the offer, the stock or the photo of its product, or one
+ * that is gone.
+ */
+export interface ProductOutdatedEvent {
+  /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
+  id: string;
+  /** Type of the event. */
+  type: 'product.outdated';
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Account of the event. */
+  account_id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Version of the payload. */
+  api_version: string;
+  /** Data of the event. */
+  data: ContentItemEventData;
 }
 
 /** A photo of a product as callers see it. */
@@ -9802,6 +10115,8 @@ export interface ProductUpdate {
   url?: string | null | undefined;
   /** Properties to set. A null value removes that property; null removes all. */
   attributes?: Record<string, string | null> | null | undefined;
+  /** Whether it can be bought. */
+  availability?: ProductAvailabilityInput | undefined;
   /** An archived product is kept, and no new content is made of it. */
   state?: ProductStateInput | undefined;
   /** Ids of all its photos in their new order. The first is the main photo. */
@@ -11400,7 +11715,7 @@ export interface Schedule {
    * Days of the week on which it publishes. Absent: all, or the working days of its country if its readers are at work,
    * such as those of a law firm.
    */
-  weekdays?: BestHourWeekday[];
+  weekdays?: string[];
   /**
    * Days on which it does not: dates (2026-12-24), days of each year (12-24), and holidays for the public holidays of
    * its country. Absent: none, or holidays if its readers are at work.
@@ -11418,7 +11733,7 @@ export interface ScheduleInput {
    * Days of the week on which it publishes. Absent: all, or the working days of its country if its readers are at work,
    * such as those of a law firm.
    */
-  weekdays?: BestHourWeekdayInput[] | undefined;
+  weekdays?: string[] | undefined;
   /**
    * Days on which it does not: dates (2026-12-24), days of each year (12-24), and holidays for the public holidays of
    * its country. Absent: none, or holidays if its readers are at work.
@@ -11608,7 +11923,7 @@ export interface SellerFactoryCreate {
    */
   visuals?: VideoVisualsInput | undefined;
   /** What is heard under the voice of videos. Absent: none. */
-  music?: FactoryCreateBaseMusic | undefined;
+  music?: VideoMusic | undefined;
   /**
    * Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
    * usual length of each.
@@ -11666,9 +11981,9 @@ export interface SellerSettings {
    */
   logo_places?: SellerSettingsLogoPlaces;
   /**
-   * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-   * and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may
-   * have characters of which there is no font here. Absent: words, or outline with the theme bold.
+   * Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a box
+   * behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have characters
+   * of which there is no font here. Absent: as the theme has them.
    */
   caption_style?: CaptionStyle;
   /**
@@ -11685,15 +12000,13 @@ export interface SellerSettings {
    */
   pace?: VideoPace;
   /**
-   * Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
-   * outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
-   * Absent: calm.
+   * Design of finished media: calm has a light tint and round corners, bold large letters on the main color, editorial
+   * serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
    */
   theme?: MediaTheme;
   /**
-   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-   * have Latin and Cyrillic.
+   * Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
+   * the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
    */
   font?: FontFamily;
   /** Name of the shop. */
@@ -11747,9 +12060,9 @@ export interface SellerSettingsInput {
    */
   logo_places?: SellerSettingsInputLogoPlaces | undefined;
   /**
-   * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-   * and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may
-   * have characters of which there is no font here. Absent: words, or outline with the theme bold.
+   * Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a box
+   * behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have characters
+   * of which there is no font here. Absent: as the theme has them.
    */
   caption_style?: CaptionStyleInput | undefined;
   /**
@@ -11766,15 +12079,13 @@ export interface SellerSettingsInput {
    */
   pace?: VideoPaceInput | undefined;
   /**
-   * Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
-   * outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
-   * Absent: calm.
+   * Design of finished media: calm has a light tint and round corners, bold large letters on the main color, editorial
+   * serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
    */
   theme?: MediaThemeInput | undefined;
   /**
-   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-   * have Latin and Cyrillic.
+   * Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
+   * the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
    */
   font?: FontFamilyInput | undefined;
   /** Name of the shop. */
@@ -11892,9 +12203,9 @@ export interface SellerSettingsUpdate {
    */
   logo_places?: SellerSettingsUpdateLogoPlaces | null | undefined;
   /**
-   * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-   * and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may
-   * have characters of which there is no font here. Absent: words, or outline with the theme bold.
+   * Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a box
+   * behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have characters
+   * of which there is no font here. Absent: as the theme has them.
    */
   caption_style?: CaptionStyleInput | null | undefined;
   /**
@@ -11911,15 +12222,13 @@ export interface SellerSettingsUpdate {
    */
   pace?: VideoPaceInput | null | undefined;
   /**
-   * Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
-   * outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
-   * Absent: calm.
+   * Design of finished media: calm has a light tint and round corners, bold large letters on the main color, editorial
+   * serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
    */
   theme?: MediaThemeInput | null | undefined;
   /**
-   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-   * have Latin and Cyrillic.
+   * Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
+   * the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
    */
   font?: FontFamilyInput | null | undefined;
   /** Name of the shop. */
@@ -13189,6 +13498,9 @@ export type VideoFormat = 'short' | 'long' | (string & {});
 /** Format of a video: short (9:16, the default) or long (16:9). For kind video only. */
 export type VideoFormatInput = 'short' | 'long';
 
+/** What is heard under the voice of videos. Absent: none. */
+export type VideoMusic = 'none' | 'generated';
+
 /**
  * How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are longer
  * are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for a
@@ -13569,6 +13881,7 @@ export type Work =
   | ContentPlan
   | Diagnosis
   | Export
+  | FeedRun
   | Generation
   | Import
   | OwnMedia

@@ -172,7 +172,7 @@ func TestRefusedSettings(t *testing.T) {
 			"needs a domain of the API in eu-central-1"},
 		"more stacks than an account takes": {map[string]any{"customer": "acme", "customers": map[string]any{
 			"acme": map[string]any{"account": "111122223333", "region": "eu-central-1", "accountStacks": 20}}},
-			"a stack takes up to 60 concurrent functions, and the account has 50 for each of 20 stacks"},
+			"a stack takes up to 62 concurrent functions, and the account has 50 for each of 20 stacks"},
 		"a negative quota": {map[string]any{"customer": "acme", "customers": map[string]any{
 			"acme": map[string]any{"account": "111122223333", "region": "eu-central-1", "accountConcurrency": -1}}},
 			"accountConcurrency and accountStacks are numbers"},

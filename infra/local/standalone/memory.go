@@ -18,7 +18,8 @@ const (
 )
 
 // BoundGarbage bounds the garbage of the process by what it keeps, until the context ends: one that keeps little
-// collects seldom, which saves time, and one that keeps much collects often, which saves memory. The variable GOGC wins.
+// collects seldom, which saves time, and one that keeps much collects often, which saves memory. It does nothing if the
+// variable GOGC is set.
 func BoundGarbage(ctx context.Context) {
 	if os.Getenv("GOGC") != "" {
 		return

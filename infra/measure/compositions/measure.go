@@ -96,7 +96,7 @@ const runs = 3
 
 // The bounds: of the CPU time relative to the handwritten command, and of the memory.
 const (
-	maxRatio = 1.15
+	maxRatio = 1.0
 	maxPeak  = 1500 << 20
 )
 

@@ -67,8 +67,9 @@ func (s *bench) sheets(to, only string) error {
 	}
 	all := map[string]func() ([][]image.Image, error){"products": s.products, "logos": s.logos, "captions": s.styles,
 		"fonts": s.families, "ratios": s.ratios}
-	for _, theme := range compose.Themes {
-		all["theme-"+string(theme)] = func() ([][]image.Image, error) { return s.theme(theme) }
+	for _, w := range languages {
+		name := "designs-" + w.script
+		all[name] = func() ([][]image.Image, error) { return s.designs(w) }
 	}
 	for name, rows := range all {
 		if !strings.Contains(name, only) {

@@ -1,48 +1,60 @@
 package main
 
 import (
-	"fmt"
 	"image"
+	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
+	"github.com/content-automation/api/infra/verify/harness/sample"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/compose"
+	"github.com/content-automation/api/pkg/media/compose/theme"
 )
 
-// theme composes every kind in a theme, in six scripts, one row each: the frames of a video with its end card, its
-// cover, a carousel, a story, a post and a music clip.
-func (s *bench) theme(theme compose.Theme) (rows [][]image.Image, err error) {
-	scripts := []string{"latin", "cyrillic", "arabic", "devanagari", "chinese", "japanese"}
-	brand := s.brand("Acme")
-	brand.Theme = theme
-	for _, w := range languages {
-		if !slices.Contains(scripts, w.script) {
-			continue
-		}
-		brand.Call = w.scenes[1]
-		name := fmt.Sprintf("theme-%s-%s", theme, w.lang)
-		row, err := s.covered(name, compose.Video{Format: compose.Portrait, Quality: compose.Draft, Captions: true,
-			Cuts: 5, Language: w.lang, Narration: s.voice, Brand: brand, Headline: w.story, Scenes: []compose.Scene{
-				{Text: w.scenes[0], Picture: s.tall[0], OnScreen: w.story}, {Text: w.scenes[1], Picture: s.tall[1]}}},
-			time.Second, 4*time.Second, 7*time.Second, 11*time.Second)
-		if err != nil {
-			return nil, err
-		}
-		rest, err := s.shots(name, []shot{
+// designs composes every kind in each theme of the service, one row each, in a language: a post, a carousel, a product,
+// a story, a product in a story, and the cover, the frames and the end card of a video, and a music clip.
+func (s *bench) designs(w words) (rows [][]image.Image, err error) {
+	photo := filepath.Join(s.dir, "shoe.png")
+	if err := os.WriteFile(photo, sample.Product(1600, 900, sample.Cut), 0o600); err != nil {
+		return nil, err
+	}
+	offer := &compose.Offer{Price: "€103.20", Was: "€129", Off: "−20%", Promotion: "Winter sale", Until: "until 20 Dec",
+		Shop: "Acme", Action: w.scenes[1], Address: "acme.example"}
+	for _, name := range theme.Names {
+		brand := s.brand("Acme")
+		brand.Theme, brand.Call = name, w.scenes[1]
+		row, err := s.shots("design-"+name+w.lang, []shot{
+			{compose.Picture{Use: compose.Post, Path: s.tall[1], Text: w.headings[0], Language: w.lang,
+				Brand: brand}, nil},
 			{compose.Carousel{Language: w.lang, Brand: brand, Slides: []compose.Slide{
 				{Path: s.tall[2], Heading: w.headings[0]}, {Path: s.tall[1], Heading: w.headings[1], Body: w.scenes[0]},
 				{Path: s.tall[0], Heading: w.story}, {Path: s.cover, Heading: w.headings[2], Body: w.scenes[1]}}}, nil},
+			{compose.Carousel{Language: w.lang, Brand: brand, Offer: offer, Slides: []compose.Slide{
+				{Path: photo, Heading: w.story, Whole: true}}}, nil},
 			{compose.Picture{Use: compose.Story, Path: s.tall[3], Text: w.story, Language: w.lang, Brand: brand}, nil},
-			{compose.Picture{Use: compose.Post, Path: s.wide[1], Text: w.headings[0], Language: w.lang,
-				Brand: brand}, nil},
-			{compose.MusicClip{Track: s.track, Cover: s.cover, Length: song, Title: w.song, Language: w.lang,
-				Quality: compose.Draft, Brand: brand}, []time.Duration{7 * time.Second}},
+			{compose.Picture{Use: compose.Story, Path: photo, Text: w.story, Language: w.lang, Brand: brand,
+				Whole: true, Offer: offer}, nil},
 		})
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, append(row, rest...))
+		video := compose.Video{Format: compose.Portrait, Quality: compose.Draft, Captions: true, Language: w.lang,
+			Narration: s.voice, Brand: brand, Headline: w.story, Offer: offer, Scenes: []compose.Scene{
+				{Text: w.scenes[0], Picture: s.tall[0], OnScreen: w.story},
+				{Text: w.scenes[1], Picture: photo, OnScreen: w.story, Whole: true}}}
+		seen, err := s.covered("design-"+name+w.lang, video, 2*time.Second, 9500*time.Millisecond, 11*time.Second)
+		if err != nil {
+			return nil, err
+		}
+		song, err := s.shots("song-"+name+w.lang, []shot{{compose.MusicClip{Track: s.track, Cover: s.cover,
+			Length: song, Title: w.song, Artist: "Acme", Language: w.lang, Quality: compose.Draft, Brand: brand},
+			[]time.Duration{7 * time.Second}}})
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, slices.Concat(row, seen, song))
 	}
 	return rows, nil
 }

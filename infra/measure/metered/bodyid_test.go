@@ -58,6 +58,7 @@ func idMembers(d *answers.Document, schema any, at string, found map[string]stri
 // away.
 var beside = map[string]Object{
 	"createReviewLink /factory_id":              {"content_item_ids": nil},
+	"setFeed /source/media_id":                  {"source": nil, "schedule": "manual"},
 	"createChat /profile_id":                    {"factory_id": nil},
 	"verifyProvenance /media_id":                {"url": nil},
 	"addProductPhoto /media_id":                 {"source_url": nil, "mime_type": nil, "bytes": nil, "sha256": nil},
@@ -97,6 +98,7 @@ var otherwise = map[string]string{
 	"createEstimate /body/promotion_id":                "as of createContentItem",
 	"createEstimate /body/quote_id":                    "no estimate uses a quote",
 	"validatePublishing /item/experiment_id":           "a problem of the answer says it",
+	"syncFeed /confirm_run_id":                         "it names the last run of the feed",
 	"validatePublishing /item/factory_id":              "a problem of the answer says it",
 	"validatePublishing /item/from_content_item_id":    "a problem of the answer says it",
 	"validatePublishing /item/product_id":              "a problem of the answer says it",

@@ -257,6 +257,13 @@ func (w *World) Examples() map[string]Example {
 				"sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"}},
 		"deleteProductPhoto": {ID: w.photographed, Part: &w.photo},
 
+		"setFeed":      {ID: of(&w.seller), Body: feedBody},
+		"getFeed":      {ID: w.fed},
+		"deleteFeed":   {ID: w.fed},
+		"syncFeed":     {ID: w.fed, Body: Object{}},
+		"listFeedRuns": {ID: w.synced},
+		"getFeedRun":   {ID: w.synced, Part: &w.feedRun},
+
 		"listAutomations": {},
 		"createAutomation": {Undo: "deleteAutomation", Body: Object{
 			"factory_id": w.factory, "trigger": Object{"kind": "time", "cron": "30 9 * * 1-5"},

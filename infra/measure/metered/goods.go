@@ -54,3 +54,28 @@ func (w *World) photographed(ctx context.Context) (product string, err error) {
 	w.photo, err = added.ID()
 	return product, err
 }
+
+// feedBody is that of a feed that nobody fetches.
+var feedBody = Object{"source": Object{"url": "http://127.0.0.1:9/google.xml"}, "format": "google_xml",
+	"on_sold_out": "hold"}
+
+// fed creates a factory with a feed.
+func (w *World) fed(ctx context.Context) (factory string, err error) {
+	if factory, err = w.Seller(ctx, ""); err == nil {
+		_, err = w.Call(ctx, Request{Operation: "setFeed", ID: factory, Body: feedBody})
+	}
+	return factory, err
+}
+
+// synced creates a factory with a run of its feed, and keeps the id of the run.
+func (w *World) synced(ctx context.Context) (factory string, err error) {
+	if factory, err = w.fed(ctx); err != nil {
+		return "", err
+	}
+	run, err := w.Call(ctx, Request{Operation: "syncFeed", ID: factory, Body: Object{}})
+	if err != nil {
+		return "", err
+	}
+	w.feedRun, err = run.ID()
+	return factory, err
+}

@@ -119,6 +119,7 @@ type resources struct {
 	pages string
 	// planned is a factory with a content plan, and seller is one with products.
 	planned, seller                                            string
+	feedRun                                                    string // of the factory that was synced last
 	product, promotion, photo, profile, automation, experiment string
 	link                                                       string // of reviews
 	products                                                   int    // created so far

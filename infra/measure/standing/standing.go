@@ -24,7 +24,7 @@ var Resources = []Resource{
 	{"AWS::SecretsManager::Secret", "Secrets", 4, 0.40},
 	{"AWS::WAFv2::WebACL", "Web ACL", 1, 5.00},
 	{Rule, "Rules of the web ACL", 6, 1.00},
-	{"AWS::CloudWatch::Alarm", "Metrics of alarms", 87, 0.10},
+	{"AWS::CloudWatch::Alarm", "Metrics of alarms", 89, 0.10},
 	{"AWS::CloudWatch::CompositeAlarm", "Composite alarms", 2, 0.50},
 	{"AWS::CloudWatch::Dashboard", "Dashboard", 1, Dashboard},
 }

@@ -213,7 +213,7 @@ func TestTheCalendarNamesPostsByTheirCaptions(t *testing.T) {
 	s.must(t, "POST", "/v1/content-items/"+a.item+"/schedule", object{"social_account_ids": []string{account},
 		"publish_at": at}, 200)
 	b := s.signedIn(t, "owner")
-	b.get("/settings/calendar?date="+at.Format("2006-01-02")).shows(t, `break-words">A new roast</span>`)
+	b.get("/settings/calendar?date="+at.Format("2006-01-02")).shows(t, `break-words" dir="auto">A new roast</span>`)
 }
 
 // Small faults of pages, each of which people have stumbled over.

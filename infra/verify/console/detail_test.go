@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"os/exec"
 	"regexp"
 	"strings"
@@ -14,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/content-automation/api/infra/verify/harness/poll"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
 // The log has names, hides what the account area reads itself, filters by one click, and leads to the detail of a call.
@@ -115,7 +118,7 @@ func TestCallsByFactoryAndKind(t *testing.T) {
 		t.Errorf("%s", csv.body)
 	}
 	poll.Until(t, "the kinds are counted", func() bool {
-		return strings.Contains(b.get("/settings/usage?requests=kind").main(), `<span class="truncate">Carousel</span>`)
+		return strings.Contains(b.get("/settings/usage?requests=kind").main(), `<span class="truncate" dir="auto">Carousel</span>`)
 	})
 }
 
@@ -157,8 +160,8 @@ func (r *receiver) arrived() (all []*http.Request, bodies []string) {
 func TestADeliveryInDetailAndAReplay(t *testing.T) {
 	s := start(t)
 	to := newReceiver(t)
-	hook := s.must(t, "POST", "/v1/webhooks", object{"url": to.URL + "/it's", "event_types": []string{"content.*"}},
-		201)["id"].(string)
+	made := s.must(t, "POST", "/v1/webhooks", object{"url": to.URL + "/it's", "event_types": []string{"content.*"}}, 201)
+	hook, secret := made["id"].(string), made["secret"].(string)
 	a := s.agency(t)
 	b := s.signedIn(t, "owner")
 	path := "/settings/webhooks/" + hook
@@ -179,28 +182,37 @@ func TestADeliveryInDetailAndAReplay(t *testing.T) {
 	}
 	b.get(event[1]).shows(t, at[1], `href="/settings/content-items/`+a.item, "HTTP 502")
 
-	// The command sends the same request.
+	// The command sends the same request with a new signature, which the receiver verifies.
 	command := regexp.MustCompile(`(?s)<pre id="curl"[^>]*>(.*?)</pre>`).FindStringSubmatch(p.body)
 	if command == nil {
 		t.Fatal("no command")
 	}
-	if err := exec.CommandContext(t.Context(), "sh", "-c", html.UnescapeString(command[1])).Run(); err != nil {
-		t.Fatalf("%v: %s", err, html.UnescapeString(command[1]))
+	run := exec.CommandContext(t.Context(), "sh", "-c", html.UnescapeString(command[1]))
+	run.Env = append(os.Environ(), "WEBHOOK_SECRET="+secret)
+	if out, err := run.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s %s", err, out, html.UnescapeString(command[1]))
 	}
 	again, copies := to.arrived()
 	last := len(again) - 1
-	if again[last].Header.Get("webhook-signature") != requests[0].Header.Get("webhook-signature") ||
+	verifier, err := standardwebhooks.NewWebhook(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := verifier.Verify([]byte(copies[last]), again[last].Header); err != nil {
+		t.Errorf("the signature of the command: %v", err)
+	}
+	if again[last].Header.Get("webhook-id") != requests[0].Header.Get("webhook-id") ||
 		again[last].URL.Path != "/it's" || !strings.Contains(strings.Join(bodies, "\n"), copies[last]) {
 		t.Errorf("the command sends %v %s", again[last].Header, copies[last])
 	}
 
 	// The receiver is repaired, and the period replayed.
 	to.broken.Store(false)
-	b.get(path+"/replay").shows(t, "Since it fails", "Last 24 hours", "did not arrive: ")
+	b.get(path+"/replay").shows(t, "Since it fails", "Last 24 hours", "Events: ")
 	b.post(path+"/replay", url.Values{"period": {"24h"}}).shows(t, "are sent again")
 	poll.Until(t, "all have arrived", func() bool {
 		p := b.get(path)
-		return strings.Contains(p.body, ">delivered<") && !strings.Contains(p.main(), `data-tone="warn">pending`)
+		return strings.Contains(p.body, ">delivered<") && !strings.Contains(p.main(), `data-tone="warn">retrying`)
 	})
 	if p := s.signedIn(t, "auditor").get(at[1]); p.status != http.StatusOK || strings.Contains(p.body, "redeliver") {
 		t.Errorf("an auditor: %d", p.status)

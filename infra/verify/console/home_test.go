@@ -28,7 +28,7 @@ func TestTheHomePageOfANewAccount(t *testing.T) {
 	s.call(t, s.Live, "GET", "/v1/me", nil)
 	poll.Until(t, "the steps are done", func() bool { return !strings.Contains(b.get("/settings").body, "First steps") })
 	b.post("/settings/language", url.Values{"language": {"ru"}})
-	b.get("/settings").shows(t, "Что ждёт вас", "Ближайшие посты")
+	b.get("/settings").shows(t, `aria-label="Что сделать"`, "Что выходит")
 }
 
 // The home page shows what waits, with its number in the menu, and what is published next.
@@ -39,7 +39,7 @@ func TestTheHomePageShowsWhatWaits(t *testing.T) {
 	s.must(t, "POST", "/v1/api-keys", object{"name": "Short", "kind": "live", "scopes": []string{"account:read"},
 		"expires_at": s.clock.now().UTC().AddDate(0, 0, 5)}, 201)
 	b := s.signedIn(t, "owner")
-	count := regexp.MustCompile(`Approvals</span><span class="count">(\d+)<`)
+	count := regexp.MustCompile(`Approvals</span>\s*<span class="count">(\d+)<`)
 	waits := func() string {
 		found := count.FindStringSubmatch(b.get("/settings").body)
 		if found == nil {
@@ -50,14 +50,14 @@ func TestTheHomePageShowsWhatWaits(t *testing.T) {
 	if n := waits(); n != "2" {
 		t.Errorf("%s items wait", n)
 	}
-	b.get("/settings").shows(t, "Content that waits for approval: 2.", "The key “Short” ends on")
+	b.get("/settings").shows(t, "Posts to approve: 2", "The key “Short” ends on")
 	b.post("/settings/content-items/"+a.item+"/decide", url.Values{"decision": {"approved"}, "version": {"1"}}).
 		shows(t, `class="count">1<`)
 	account := s.must(t, "POST", "/v1/social/accounts", object{"platform": "telegram", "bot_token": telegram.Token,
 		"channel": telegram.Channel, "profile_id": a.profile}, 201)["id"].(string)
 	s.must(t, "POST", "/v1/content-items/"+a.item+"/schedule", object{"social_account_ids": []string{account},
 		"publish_at": s.clock.now().UTC().AddDate(0, 0, 2)}, 200)
-	b.get("/settings").shows(t, "A new roast", `class="post" href="/settings/content-items/`+a.item, "Telegram @acme_news")
+	b.get("/settings").shows(t, "A new roast", `href="/settings/content-items/`+a.item, "Harbour Coffee", "ready")
 	s.must(t, "POST", "/v1/approvals/"+second+"/approve", nil, 200)
 	if n := waits(); n != "" {
 		t.Errorf("%s items wait after the decisions", n)

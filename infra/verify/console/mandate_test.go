@@ -17,8 +17,8 @@ func TestAMandateIsSetAndEnded(t *testing.T) {
 	id, secret := made["id"].(string), made["secret"].(string)
 	path := "/settings/api-keys/" + id
 	b := s.signedIn(t, "owner")
-	b.get("/settings/mandates").shows(t, "No key has a mandate")
-	b.get(path+"/edit").shows(t, "Mandate of an agent", `name="platforms" value="telegram"`,
+	b.get("/settings/mandates").shows(t, "No key has agent limits")
+	b.get(path+"/edit").shows(t, "Agent limits", `name="platforms" value="telegram"`,
 		`name="needs_person" value="delete"`)
 	form := url.Values{"name": {"Agent"}, "version": {"1"}, "scopes-account": {"account:read"},
 		"credits_a_day": {"150"},
@@ -28,14 +28,14 @@ func TestAMandateIsSetAndEnded(t *testing.T) {
 	listed := b.post(path+"/edit", form)
 	listed.shows(t, "Credits a day: None → 150", "Platforms that it may publish to: None → telegram, vk",
 		"Quiet hours: None → 22:00–08:00 Europe/Berlin", "Leaves to people: delete",
-		"The mandate ends: None → 2099-01-31")
+		"Ends on: None → 2099-01-31")
 	b.saved(listed, path+"/edit", "save").shows(t, "The key is changed.", "22:00–08:00, Europe/Berlin", "Telegram, VK")
 	m := s.must(t, "GET", "/v1/api-keys/"+id, nil, 200)["mandate"].(object)
 	if m["credits_a_day"] != 150.0 || fmt.Sprint(m["platforms"]) != "[telegram vk]" ||
 		fmt.Sprint(m["needs_person"]) != "[delete]" || m["until"] != "2099-01-31T00:00:00.000Z" || m["id"] != id+":2" {
 		t.Errorf("%v", m)
 	}
-	b.get("/settings/mandates").shows(t, "Agent", "0 / 150", "End the mandate")
+	b.get("/settings/mandates").shows(t, "Agent", "0 / 150", "End the access")
 	// A bad time is marked at its field. A form without the fields leaves the mandate as it is.
 	bad := url.Values{}
 	for name, values := range form {
@@ -52,12 +52,12 @@ func TestAMandateIsSetAndEnded(t *testing.T) {
 	if status, _ := s.call(t, secret, "GET", "/v1/me", nil); status != http.StatusOK {
 		t.Fatalf("before its end: %d", status)
 	}
-	b.post("/settings/mandates/"+id+"/end", url.Values{}).shows(t, "The mandate has ended", "ended")
+	b.post("/settings/mandates/"+id+"/end", url.Values{}).shows(t, "The access has ended", "ended")
 	if status, answer := s.call(t, secret, "GET", "/v1/me", nil); status != http.StatusForbidden {
 		t.Errorf("after its end: %d %v", status, answer)
 	}
 	if p := s.signedIn(t, "auditor").post("/settings/mandates/"+id+"/end", url.Values{}); strings.Contains(p.body,
-		"The mandate has ended") {
+		"The access has ended") {
 		t.Error("an auditor ends mandates")
 	}
 }

@@ -199,7 +199,7 @@ func TestTheCalendarInAZone(t *testing.T) {
 		t.Errorf("%d in Berlin: %s", p.status, p.main())
 	}
 	month := "/settings/calendar?date=" + at.Format(time.DateOnly)
-	b.get(month).shows(t, a.item, "planned")
+	b.get(month).shows(t, a.item, "to approve", "Harbour Coffee", "@acme_news")
 	b.get(month+"&profile_id="+a.profile).shows(t, a.item)
 	b.get(month+"&factory_id=fac_01h455vb4pex5vsknk084sn02q").hides(t, a.item)
 	b.get(month+"&profile_id=prf_01h455vb4pex5vsknk084sn02q").hides(t, a.item)

@@ -85,7 +85,7 @@ func TestCreditsAreSplit(t *testing.T) {
 		p := b.get("/settings/usage?by=" + by)
 		_, chart, _ := strings.Cut(p.main(), `aria-label="Credits: `)
 		chart, _, _ = strings.Cut(chart, "</table>")
-		if !strings.Contains(chart, `<span class="truncate">`+name+`</span>`) || !strings.Contains(chart, `class="text-end">`+name) {
+		if !strings.Contains(chart, `<span class="truncate" dir="auto">`+name+`</span>`) || !strings.Contains(chart, `class="text-end" dir="auto">`+name) {
 			t.Errorf("by %s: %s", by, p.main())
 		}
 		if csv := b.get("/settings/usage.csv?range=7&by=" + by); !strings.HasPrefix(csv.body,

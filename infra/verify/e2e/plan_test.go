@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -85,6 +86,33 @@ func TestContentPlan(t *testing.T) {
 				t.Errorf("the second plan: %+v", done)
 			}
 		})
+	}
+}
+
+// With the printed live key, the topics and texts of the fake models are in the language of the factory, about its
+// subject.
+func TestALiveKeySpeaksTheLanguageOfTheFactory(t *testing.T) {
+	c := newCustomer(t)
+	c.topUp(1000)
+	key := c.live.Secret
+	for language, pillar := range map[string]string{"he": "לחם מחמצת", "th": "ขนมปังยีสต์ธรรมชาติ", "vi": "Bánh mì men tự nhiên",
+		"ko": "천연 발효 빵", "pl": "Chleb na zakwasie"} {
+		f := into[struct{ ID string }](call(t, key, http.MethodPost, "/v1/factories", object{"type": "brand",
+			"name": "Acme", "language": language, "topics": []string{pillar}, "settings": object{"brand_name": "Acme"}}),
+			http.StatusCreated)
+		a := call(t, key, http.MethodPost, "/v1/factories/"+f.ID+"/content-plan",
+			object{"days": 2, "posts_per_day": 1, "content_types": []string{"post"}})
+		made := into[contentPlan](a, http.StatusAccepted)
+		done := planned(t, key, a.Header.Get("Location"), "completed")
+		items := itemsOf(t, key, made.ID)
+		if done.Items.Generated != 2 || len(items) != 2 {
+			t.Errorf("%s: %+v", language, done)
+		}
+		for _, it := range items {
+			if !strings.HasPrefix(it.Prompt, pillar+": ") {
+				t.Errorf("%s: the topic is %q", language, it.Prompt)
+			}
+		}
 	}
 }
 

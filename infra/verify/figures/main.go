@@ -43,8 +43,8 @@ var figures = []figure{
 	{"places that make a generate.Worker", 1, 1, (*sources).workers},
 	{"lines of pkg/area/webhook", 4700, 4_600, (*sources).webhook},
 	{"lines of pkg/httpapi/humafix", 500, 500, (*sources).humafix},
-	{"lines of more than 120 columns, struct tags included", 8, 0, (*sources).wide},
-	{"comments of at most six words", 1915, 0, (*sources).brief},
+	{"lines of more than 120 columns, struct tags included", 0, 0, (*sources).wide},
+	{"comments of at most six words", 1880, 0, (*sources).brief},
 	{"words of docs", 32_000, 32_000, func(s *sources) int { return s.words("docs/*.md") }},
 	{"words of the README", 950, 950, func(s *sources) int { return s.words("README.md") }},
 }

@@ -495,7 +495,6 @@ func (p Progress) afterAnswer() Progress {
 	return p
 }
 
-// afterStep returns the progress after a step.
 func (p Progress) afterStep(step Step) Progress {
 	p.Stage, p.Handle = step.Next, step.Handle
 	if step.Post != (PublishedPost{}) {
@@ -510,7 +509,6 @@ func (p Progress) afterStep(step Step) Progress {
 	return p
 }
 
-// afterError returns the progress after an error.
 func (p Progress) afterError(err error) (Progress, time.Duration, error) {
 	if KindOf(err) != Restart {
 		return p, 0, err

@@ -41,7 +41,7 @@ type CommentUses struct {
 	Hide, Delete int                   // at most
 }
 
-// OfReply returns what a reply uses.
+// OfReply returns what a reply with a text uses, which is nothing without the function Reply.
 func (u CommentUses) OfReply(text string) int {
 	if u.Reply == nil {
 		return 0

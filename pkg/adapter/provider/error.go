@@ -76,7 +76,7 @@ func (e *Error) Error() string {
 	return s
 }
 
-// Unwrap returns the cause.
+// Unwrap returns the cause, for errors.Is and errors.As.
 func (e *Error) Unwrap() error { return e.Cause }
 
 // NoEffect reports whether the call had no effect for certain, so that it can be made again: see task.Once.

@@ -396,7 +396,7 @@ type Capabilities struct {
 // usualSubmission is the timeout of a submission to a provider that queues it.
 const usualSubmission = 15 * time.Second
 
-// SubmitTime returns the timeout of a submission.
+// SubmitTime returns the time that a submission may take: its own, or the usual one.
 func (c Capabilities) SubmitTime() time.Duration { return cmp.Or(c.Submission, usualSubmission) }
 
 // Capability describes the support of a provider for one kind.

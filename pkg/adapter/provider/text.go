@@ -133,10 +133,10 @@ type Unreadable struct {
 	Reason error
 }
 
-// Error returns the reason.
+// Error returns why the text cannot be read.
 func (u *Unreadable) Error() string { return u.Reason.Error() }
 
-// Unwrap returns the reason.
+// Unwrap returns the reason, for errors.Is and errors.As.
 func (u *Unreadable) Unwrap() error { return u.Reason }
 
 func parseText(raw string, req Request) (t Text, err error) {
@@ -332,7 +332,12 @@ func Clip(s string, n int) string {
 		return s
 	}
 	short := string([]rune(s)[:n])
-	if end := strings.LastIndexFunc(short, unicode.IsSpace); end > len(short)/2 {
+	last, _ := utf8.DecodeLastRuneInString(short)
+	spaced := !unicode.In(last, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao,
+		unicode.Khmer, unicode.Myanmar)
+	next := []rune(s)[n]
+	if end := strings.LastIndexFunc(short, unicode.IsSpace); !unicode.IsSpace(next) &&
+		(end > len(short)/2 || end > 0 && spaced) {
 		short = short[:end]
 	}
 	return strings.TrimSpace(short)

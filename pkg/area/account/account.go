@@ -94,10 +94,10 @@ type Service struct {
 	now func() time.Time
 }
 
-// NewService makes the service.
+// NewService makes the service on the state table. It makes no call.
 func NewService(db *store.DB, now func() time.Time) *Service { return &Service{db, now} }
 
-// Create makes an account.
+// Create makes an account with an empty balance.
 func (s *Service) Create(ctx context.Context, set Settings) (Account, error) {
 	now := s.now()
 	a := Account{

@@ -73,9 +73,9 @@ func (s *Events) Register(r *httpapi.Router) {
 		Description: "Lists the events that webhooks receive, newest first. Use it to find what a receiver missed, " +
 			"or to follow events without a webhook: read with `order=asc` until `next_cursor` is null, then again " +
 			"with `from` a minute before the newest event that you have, and ignore ids that you have processed. " +
-			"With `wait_seconds=10` and the newest one as `after`, the response comes as soon as there is a newer one. " +
-			"Events of concurrent changes can become visible out of the order of their times. An event is listed " +
-			"only if the key has the scope that reads what the event is about, such as `content:read` for " +
+			"With `wait_seconds=10` and the newest one as `after`, the response comes as soon as there is a newer " +
+			"one. Events of concurrent changes can become visible out of the order of their times. An event is " +
+			"listed only if the key has the scope that reads what the event is about, such as `content:read` for " +
 			"`content.*`. A `type` that the key may not read is refused with `insufficient_scope`; an area and `*` " +
 			"leave out what it may not read. With a filter, a page may be short or even empty before " +
 			"the end of the list.",

@@ -30,7 +30,7 @@ type Service struct {
 	now func() time.Time
 }
 
-// NewService makes the service.
+// NewService makes the service on the state table. It makes no call.
 func NewService(db *store.DB, now func() time.Time) *Service { return &Service{db, now} }
 
 // Mount registers the operations of the area.

@@ -157,7 +157,7 @@ type Service struct {
 	now func() time.Time
 }
 
-// NewService returns the service.
+// NewService returns the service on the state table. It makes no call.
 func NewService(db *store.DB, now func() time.Time) *Service { return &Service{db, now} }
 
 func (s *Service) get(ctx context.Context, in *input) (out Analytics, err error) {

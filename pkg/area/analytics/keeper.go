@@ -289,7 +289,6 @@ func Message(it store.Item) (m queue.Message, ok bool, err error) {
 	return queue.Message{Body: string(body), Group: string(it.Account)}, err == nil, err
 }
 
-// ofContent returns the contribution of a content item.
 func ofContent(it store.Item) (change, error) {
 	var r struct {
 		Item struct {

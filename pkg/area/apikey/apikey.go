@@ -58,7 +58,7 @@ func (k NewKey) Concealed(made resource.Time) any {
 	}{NewKey: k}
 }
 
-// Grants returns the scopes of the key.
+// Grants returns the scopes of the key, which its secret gives to whoever has it.
 func (k NewKey) Grants() []auth.Scope { return k.Scopes }
 
 // RevokedKey is a key that was revoked.

@@ -260,7 +260,7 @@ func callerError(err error) error {
 // tokens that it reads in all and writes each time.
 const (
 	maxRounds  = 6
-	maxRead    = 144_000
+	maxRead    = 156_000
 	maxWritten = 1500
 )
 

@@ -232,7 +232,7 @@ type Client interface {
 	safehttp.Checker
 }
 
-// NewService makes the service.
+// NewService makes the service. It makes no call.
 func NewService(db *store.DB, factories *factory.Service, items *content.Service, client Client,
 	now func() time.Time) *Service {
 	return &Service{db, factories, items, client, now, automations.On(db, now)}

@@ -44,7 +44,6 @@ func StartAdvance(tx *store.Tx, now time.Time, account tenant.Account) error {
 	return testclock.StartWaking(tx, now, account, Advance, topology.Settle)
 }
 
-// advancer returns the function of the task.
 func (s *Service) advancer() task.Func {
 	return testclock.Waking(s.db, s.now, ItemKind, func(it store.Item) (*task.Message, error) {
 		m := message(it.PK, it.Owner)

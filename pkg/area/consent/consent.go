@@ -122,7 +122,7 @@ type ConnectedSubject struct {
 // OtherError means that a grant is for an account that the subject cannot take. The owner sees its message.
 type OtherError struct{ Message string }
 
-// Error returns the message.
+// Error returns the message, after the name of the package.
 func (e *OtherError) Error() string { return "consent: " + e.Message }
 
 // Consent is what the callback needs. It is sealed for its subject.

@@ -551,7 +551,6 @@ func (variantsPatch) Schema(r huma.Registry) *huma.Schema {
 	return s
 }
 
-// items returns the variants as items have them.
 func (v variants) items() map[string]item.Variant {
 	all := map[string]item.Variant{}
 	for key, b := range v {

@@ -500,6 +500,9 @@ func (s *Service) regenerate(ctx context.Context, tx *store.Tx, in *regenerateIn
 	r.Item.Publications = []item.Publication{}
 	r.Attempt.Sandbox, r.Attempt.AcceptedAt, r.Item.Failure, r.Item.Progress = b.Sandbox, now, nil, 0
 	r.Item.AskAgain()
+	if r.Item.Outdated = (item.Ways{}); r.NotPublished == item.WaitsForProduct {
+		r.NotPublished = ""
+	}
 	r.PublishFor(p)
 	if err := rehearsedError(p, r); err != nil {
 		return out, err
@@ -717,7 +720,6 @@ func (m moderator) checkAll(ctx context.Context, mode tenant.Mode, bodies []crea
 	return m.check(ctx, mode, all)
 }
 
-// flagged returns the parts that the moderation stops.
 func (m moderator) flagged(ctx context.Context, parts []owns) (stopped []owns, err error) {
 	flags := make([]bool, len(parts))
 	group, ctx := errgroup.WithContext(ctx)

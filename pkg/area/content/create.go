@@ -207,7 +207,7 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 			Content:  item.Content{Prompt: b.Prompt, Scenes: []item.Scene{}},
 			Warnings: []item.Warning{}, Hooks: []string{}, Slides: []item.Slide{},
 			Retold:       item.Retold{FromParts: []int{}},
-			Outlook:      item.Outlook{SocialAccountIDs: []string{}, OmittedAccounts: []item.OmittedAccount{}},
+			Outlook:      item.Outlook{Outdated: item.Ways{}, SocialAccountIDs: []string{}, OmittedAccounts: []item.OmittedAccount{}},
 			Publications: []item.Publication{},
 			Sources:      []item.Quoted{},
 			State:        item.Queued, Attempt: 1, Source: item.SourceGenerated, AIGenerated: true,
@@ -298,7 +298,8 @@ func (b *createBody) chooseFormat(types []string) {
 	}
 }
 
-// makeAs sets how a video, or another item that plays, is made as its factory has it, where the body says nothing of it.
+// makeAs sets how a video, or another item that plays, is made as its factory has it, where the body says nothing of
+// it.
 func (b *createBody) makeAs(f factory.Factory) {
 	if b.Source == item.SourceProvided || b.Reuse {
 		return

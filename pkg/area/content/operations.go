@@ -44,7 +44,7 @@ type FactoryFinder interface {
 
 var _ FactoryFinder = (*factory.Service)(nil)
 
-// NewService returns the service.
+// NewService returns the service. It makes no call.
 func NewService(db *store.DB, factories FactoryFinder, signer *media.Signer, offer catalog.Offer,
 	now func() time.Time) *Service {
 	// The service uses only the capabilities of the platforms.

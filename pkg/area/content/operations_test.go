@@ -62,7 +62,7 @@ func TestCreateEachKind(t *testing.T) {
 			Language: "de",
 			Model:    resource.Text(catalog.Default(c.model).ID), Media: []media.View{},
 			Slides: make([]item.Slide, c.slides),
-			Outlook: item.Outlook{SocialAccountIDs: []string{}, OmittedAccounts: []item.OmittedAccount{},
+			Outlook: item.Outlook{Outdated: item.Ways{}, SocialAccountIDs: []string{}, OmittedAccounts: []item.OmittedAccount{},
 				WaitsFor: item.WaitsForSlot}, Sources: []item.Quoted{},
 			Publications: []item.Publication{},
 			State:        item.Queued, Attempt: 1, CancelCost: to(int64(0)), Source: "generated", AIGenerated: true,

@@ -82,8 +82,8 @@ func (s *Service) registerPublishing(r *httpapi.Router) {
 			"of the time. The limits of each platform are checked now: what it does not take is refused, and what "+
 			"can be adapted without harm is adapted. The limit of posts on a day counts by day in UTC. If the "+
 			"service could not publish in time, it publishes late items of an account in the order of their times, "+
-			"unless the account's `late_after_seconds` has passed. If the factory requires an approval, an item without it "+
-			"keeps the time and is scheduled when it is approved.").Opening(httpapi.Publishing)
+			"unless the account's `late_after_seconds` has passed. If the factory requires an approval, an item "+
+			"without it keeps the time and is scheduled when it is approved.").Opening(httpapi.Publishing)
 	schedule.Errors = []errs.Code{errs.NotFound, errs.VersionMismatch, errs.InvalidState, errs.QueueFull,
 		errs.RuleViolated}
 	httpapi.Write(r, schedule, s.schedule)
@@ -295,6 +295,9 @@ func (s publisher) publish(ctx context.Context, tx *store.Tx, itemID string, mat
 	}
 	targets, err := w.targets(ctx, usual)
 	if err != nil {
+		return out, err
+	}
+	if err := publication.Current(ctx, s.db, tx, w.it.Owner, r, now); err != nil {
 		return out, err
 	}
 	w.take(targets, b.Sandbox)

@@ -68,7 +68,6 @@ type Problem struct {
 	Rule *errs.RuleContext `json:"rule"`
 }
 
-// problemOf returns the problem that a refusal is.
 func problemOf(r publication.Refusal) Problem {
 	p := Problem{Code: string(r.Reason), Param: resource.Text(r.Param), Message: r.Message(), Rule: r.Rule()}
 	if r.Reason == publication.ReasonChoices {

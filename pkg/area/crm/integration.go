@@ -191,7 +191,7 @@ type Credentials struct {
 	Hook string `json:"hook"`
 }
 
-// NewID returns the id of a new integration.
+// NewID returns the id of an integration that is made now.
 func NewID(now time.Time) string { return id.New(id.Integration, now) }
 
 // View returns the integration as callers see it.

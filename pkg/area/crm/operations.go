@@ -49,7 +49,7 @@ type Service struct {
 	integrations *kind.Kind[Record]
 }
 
-// NewService returns the service.
+// NewService returns the service. It makes no call.
 func NewService(db *store.DB, audit httpapi.Recorder, systems *Systems, vault social.Vault,
 	secret seal.Secret, urls safehttp.Checker, now func() time.Time, random io.Reader) *Service {
 	return &Service{db, audit, systems, vault, secret, urls, now, random, integrations.On(db, now)}

@@ -35,7 +35,7 @@ type Service struct {
 	comments *kind.Kind[Record]
 }
 
-// NewService returns the service.
+// NewService returns the service. It makes no call.
 func NewService(db *store.DB, offer catalog.Offer, now func() time.Time) *Service {
 	return &Service{db, offer, now, comments.On(db, now)}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/crm"
 	"github.com/content-automation/api/pkg/area/engagement"
+	"github.com/content-automation/api/pkg/area/feed"
 	"github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/area/plan"
 	"github.com/content-automation/api/pkg/area/product"
@@ -43,6 +44,7 @@ import (
 	"github.com/content-automation/api/pkg/record/person"
 	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/quota"
+	"github.com/content-automation/api/pkg/record/shelf"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -379,6 +381,7 @@ var Kinds = []KindOf{
 	{Name: "balance", Own: true}, {Name: item.EndKind, Own: true}, {Name: "content_plan_recipe", Own: true},
 	{Name: "sample_event", Own: true}, {Name: crm.Kind, Own: true}, {Name: webhook.Kind, Own: true},
 	{Name: webhook.DeliveryKind, Own: true}, {Name: person.Kind, Own: true}, {Name: connection.ItemKind, Own: true},
+	{Name: shelf.Kind, Own: true}, {Name: feed.RunItem, Own: true, Unfinished: states(feed.Queued, feed.Running)},
 	{Name: "domain", Own: true}, {Name: "group", Own: true}, {Name: profile.Kind, Own: true},
 	{Name: "purse", Own: true}, {Name: "quote", Own: true}, {Name: generate.RegisterKind, Own: true},
 	{Name: item.ReadingsKind, Own: true}, {Name: publication.DossierKind, Own: true},

@@ -31,6 +31,16 @@ type Estimate struct {
 	Credits int64 `json:"credits" example:"26"`
 	// Cost of each item of a batch, in the order of the body; one for other operations.
 	Items []Item `json:"items" nullable:"false"`
+	// Credits of a content plan with each kind of visuals. Null for other operations, and for plans without videos.
+	ByVisuals *ByVisuals `json:"by_visuals"`
+}
+
+// ByVisuals has the price of a plan with each kind of visuals of its videos.
+type ByVisuals struct {
+	// Credits with stills.
+	Stills int64 `json:"stills_credits" example:"570"`
+	// Credits with clips.
+	Clips int64 `json:"clips_credits" example:"2411"`
 }
 
 // Item is the price of one item.
@@ -76,6 +86,8 @@ type pricedOperation struct {
 	scope auth.Scope
 	// price returns the credits of each item of a body.
 	price func(ctx context.Context, id string, body any) ([]int64, error)
+	// visuals returns the credits of a body with stills and with clips, and false if it has no videos. It may be nil.
+	visuals func(ctx context.Context, id string, body any) (stills, clips int64, ok bool, err error)
 }
 
 func estimators(e area.Env) map[Operation]pricedOperation {
@@ -83,13 +95,15 @@ func estimators(e area.Env) map[Operation]pricedOperation {
 	factories := factory.NewService(e.DB, e.Now)
 	items := content.NewService(e.DB, factories, e.Media, offer, e.Now)
 	generations := studio.NewService(e.DB, e.Media, studio.NewClient(e), offer, e.Now)
+	plans := planarea.NewService(e.DB, factories, offer, e.Now)
 	all := map[Operation]pricedOperation{
-		"regenerateContentItem": {"content_item_id", auth.ContentWrite, items.EstimateRegenerate},
-		"createContentPlan": {"factory_id", auth.FactoriesWrite, planarea.NewService(e.DB, factories, offer,
-			e.Now).Estimate},
-		"startTraining": {"factory_id", auth.FactoriesWrite, training.NewService(e.DB, factories, offer,
-			e.Now).Estimate},
-		"updateComment": {"comment_id", auth.ContentPublish, engagement.NewService(e.DB, offer, e.Now).EstimateUpdate},
+		"regenerateContentItem": {member: "content_item_id", scope: auth.ContentWrite, price: items.EstimateRegenerate},
+		"createContentPlan": {member: "factory_id", scope: auth.FactoriesWrite, price: plans.Estimate,
+			visuals: plans.EstimateVisuals},
+		"startTraining": {member: "factory_id", scope: auth.FactoriesWrite,
+			price: training.NewService(e.DB, factories, offer, e.Now).Estimate},
+		"updateComment": {member: "comment_id", scope: auth.ContentPublish,
+			price: engagement.NewService(e.DB, offer, e.Now).EstimateUpdate},
 		"sendMessage": {scope: auth.ArchitectUse, price: func(ctx context.Context, _ string,
 			body any) ([]int64, error) {
 			return architect.Estimate(ctx, offer, body)
@@ -158,6 +172,15 @@ func Mount(r *httpapi.Router, e area.Env) {
 		for _, c := range credits {
 			out.Credits += c
 			out.Items = append(out.Items, Item{c})
+		}
+		if estimated.visuals != nil {
+			stills, clips, ok, err := estimated.visuals(ctx, in.Body.FactoryID, in.Body.Body)
+			if err != nil {
+				return out, err
+			}
+			if ok {
+				out.ByVisuals = &ByVisuals{stills, clips}
+			}
 		}
 		return out, nil
 	})

@@ -219,8 +219,18 @@ func TestAnEstimateOfAPlan(t *testing.T) {
 	if a := w.Call(http.MethodPost, "/v1/factories/"+w.factory+"/content-plan", body); a.Status != http.StatusAccepted {
 		t.Fatal(a.Raw)
 	}
-	if cost := had - w.Balance(); cost != e.Credits || len(e.Items) != 12 || e.Items[0].Credits == e.Items[1].Credits {
+	if cost := had - w.Balance(); cost != e.Credits || len(e.Items) != 12 || e.Items[0].Credits == e.Items[2].Credits {
 		t.Errorf("estimated %+v, reserved %d", e, cost)
+	}
+	// Both kinds of visuals are priced side by side, and the one that the body names is what is charged.
+	if both := e.ByVisuals; both == nil || both.Stills != e.Credits || both.Clips < 3*both.Stills {
+		t.Errorf("estimated %+v for stills and clips", both)
+	}
+	var clips, posts estimate.Estimate
+	ask(w.factory, object{"days": 4, "posts_per_day": 3, "visuals": "clips"}).Into(t, http.StatusOK, &clips)
+	ask(w.factory, object{"days": 4, "posts_per_day": 3, "content_types": []string{"post"}}).Into(t, http.StatusOK, &posts)
+	if *clips.ByVisuals != *e.ByVisuals || clips.Credits != e.ByVisuals.Clips || posts.ByVisuals != nil {
+		t.Errorf("estimated %+v for clips, and %+v for posts", clips, posts)
 	}
 	ask(w.factory, object{"days": 91, "posts_per_day": 1}).Refused(t, 422, errs.ValidationFailed, "/body/days")
 	ask("fac_01h455vb4pex5vsknk084sn02q", body).Refused(t, http.StatusNotFound, errs.NotFound, "/factory_id")

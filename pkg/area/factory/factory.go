@@ -245,7 +245,7 @@ type Service struct {
 	now func() time.Time
 }
 
-// NewService makes the service.
+// NewService makes the service on the state table. It makes no call.
 func NewService(db *store.DB, now func() time.Time) *Service { return &Service{db, now} }
 
 // Find reads a factory of the caller's account and mode; one that was deleted is not found.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"reflect"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -30,7 +31,9 @@ import (
 var (
 	_ = format.Define("content-type", format.Format{Values: factoryrecord.ContentTypes,
 		Many: len(factoryrecord.ContentTypes), Distinct: true})
-	_ = format.Define("weekdays", format.Format{Values: calendar.Weekdays, Fewest: 1, Many: 7, Distinct: true})
+	_ = format.Define("weekdays", format.Format{Fewest: 1, Many: 7, Distinct: true,
+		Pattern: "^(" + strings.Join(calendar.Weekdays, "|") + ")$", Wanted: "a day of the week, such as monday",
+		Example: "monday"})
 	_ = format.Define("silent-days", format.Format{Pattern: `^(holidays|(\d{4}-)?\d\d-\d\d)$`,
 		Wanted: "2026-12-24, 12-24 or holidays", Many: 100, Distinct: true, Example: "12-24"})
 	_ = format.Define("media-file", format.Format{Pattern: "^med_[0-9a-z]{26}$",
@@ -250,7 +253,6 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (Fa
 	return s.make(ctx, tx, in.Body)
 }
 
-// make makes the factory of a body.
 func (s *Service) make(ctx context.Context, tx *store.Tx, b createBody) (out Factory, err error) {
 	p, now := auth.FromContext(ctx), s.now()
 	o, err := b.ProfileMember.Owner(ctx, tx, now)

@@ -262,9 +262,9 @@ type Branding struct {
 	// between different places. A platform with plain_media is none and leaves out the name as well; with a place in
 	// this list, media show the brand, and the platform refuses them.
 	LogoPlaces LogoPlaces `json:"logo_places,omitempty"`
-	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-	// outline and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose
-	// scripts may have characters of which there is no font here. Absent: words, or outline with the theme bold.
+	// Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a
+	// box behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have
+	// characters of which there is no font here. Absent: as the theme has them.
 	CaptionStyle string `json:"caption_style,omitempty" enum:"words,lines,outline,none"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.
@@ -275,13 +275,11 @@ type Branding struct {
 	// longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
 	// slow for a factory of type brand.
 	Pace string `json:"pace,omitempty" enum:"slow,medium,fast"`
-	// Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color
-	// and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
-	// unveiled. Absent: calm.
-	Theme string `json:"theme,omitempty" enum:"calm,bold,editorial"`
-	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
-	// bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
-	// oswald have Latin and Cyrillic.
+	// Design of finished media: calm has a light tint and round corners, bold large letters on the main color,
+	// editorial serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
+	Theme string `json:"theme,omitempty" enum:"calm,bold,editorial,minimal,playful"`
+	// Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
+	// the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
 	Font Font `json:"font,omitempty"`
 }
 

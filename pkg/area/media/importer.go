@@ -264,6 +264,9 @@ func (w *Importer) take(ctx context.Context, s *task.Run, b FileSource) (*media.
 	if err := compare(received, b.Declared); err != nil {
 		return nil, err
 	}
+	if b.Declared.Type == media.Data {
+		return w.store(ctx, s, feedFile(received, b.Declared.MIMEType))
+	}
 	a, err := Accept(ctx, probe.Decoder{FFmpeg: w.FFmpeg}, w.Manifests, s.Owner.Mode == tenant.Test, received)
 	if err != nil {
 		return nil, err
@@ -275,6 +278,11 @@ func (w *Importer) take(ctx context.Context, s *task.Run, b FileSource) (*media.
 		}
 		return nil, reject("type_mismatch", "The file was declared as %s, and is %s.", declared, a.Came)
 	}
+	return w.store(ctx, s, a)
+}
+
+// store stores a file under a key with its hash, so that nothing else is ever stored there.
+func (w *Importer) store(ctx context.Context, s *task.Run, a CleanFile) (*media.File, error) {
 	place := placeOf(s.Owner, s.Subject)
 	a.ID, a.Key = s.Subject, place.Prefix()+a.SHA256+"."+a.Ext
 	if a.Thumb = a.Thumbnail != nil; a.Thumb {
@@ -282,8 +290,16 @@ func (w *Importer) take(ctx context.Context, s *task.Run, b FileSource) (*media.
 			return nil, err
 		}
 	}
-	// The key has the hash of the file, so that nothing else is ever stored there.
 	return &a.File, w.Objects.Put(ctx, a.File, a.Content)
+}
+
+// feedFile returns a feed of products, which is stored as it is: the run that reads it judges it.
+func feedFile(received *media.SpooledFile, mimeType string) CleanFile {
+	exts := map[string]string{"text/csv": "csv", "text/tab-separated-values": "tsv", "application/xml": "xml",
+		"application/json": "json"}
+	return CleanFile{Ext: cmp.Or(exts[mimeType], "txt"), Came: mimeType, Content: received,
+		File: media.File{Type: media.Data, MIMEType: cmp.Or(mimeType, "application/octet-stream"), Bytes: received.Size,
+			SHA256: hex.EncodeToString(received.Sum)}}
 }
 
 func (w *Importer) receive(ctx context.Context, s *task.Run, b FileSource) (*media.SpooledFile, error) {

@@ -27,7 +27,7 @@ var (
 			"unreadable internal")})
 	_ = format.Define("media-mime", format.Format{
 		Values: format.Words("image/jpeg image/png image/webp image/heic image/heif image/avif audio/mpeg audio/wav " +
-			"audio/aac audio/mp4 video/mp4")})
+			"audio/aac audio/mp4 video/mp4 text/csv text/tab-separated-values application/xml application/json")})
 )
 
 // ItemKind is the kind of a media in the table.
@@ -105,7 +105,7 @@ type Media struct {
 	// Profile that it belongs to. Null: the account as a whole.
 	ProfileID *tenant.Profile `json:"profile_id"`
 	// Type of the file. Absent until a source_url without declared type was fetched.
-	Type media.Type `json:"type,omitempty" filter:"type" enum:"image,audio,video"`
+	Type media.Type `json:"type,omitempty" filter:"type" enum:"image,audio,video,data"`
 	// MIME type: as declared, and once ready as found.
 	MIMEType string `json:"mime_type,omitempty" example:"image/jpeg"`
 	// Size in bytes: as declared, and once ready that of the file at url.

@@ -27,7 +27,7 @@ import (
 type createBody struct {
 	profile.ProfileMember
 	// Type of the file. Absent: as the mime_type or the file says.
-	Type media.Type `json:"type,omitempty" enum:"image,audio,video"`
+	Type media.Type `json:"type,omitempty" enum:"image,audio,video,data"`
 	// MIME type. Required for an upload. The file must be what it says.
 	MIMEType string `json:"mime_type,omitempty" format:"media-mime" example:"image/jpeg"`
 	// Size in bytes: up to 20 MiB for images, 25 MiB for audio, 200 MiB for videos. Required for an upload.
@@ -47,7 +47,7 @@ type listInput struct {
 	resource.MetadataFilter
 	profile.Filter
 	// Only media of these types, separated by commas.
-	Type []string `query:"type" filter:"type" enum:"image,audio,video" nullable:"false"`
+	Type []string `query:"type" filter:"type" enum:"image,audio,video,data" nullable:"false"`
 	// Only media in these states, separated by commas.
 	State []string `query:"state" filter:"state" enum:"pending,ready,rejected" nullable:"false"`
 }
@@ -172,7 +172,7 @@ type Service struct {
 var kindOfMedia = kind.Kind[Record]{Name: ItemKind, ID: id.Media, Path: "/v1/media/{media_id}", Function: "media",
 	Tag: "Media", Reads: auth.ContentRead, Writes: auth.ContentWrite}
 
-// NewService makes the service.
+// NewService makes the service. It makes no call.
 func NewService(db *store.DB, signer *media.Signer, urls safehttp.Checker, now func() time.Time) *Service {
 	return &Service{db, signer, urls, now, kindOfMedia.On(db, now)}
 }

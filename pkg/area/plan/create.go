@@ -22,6 +22,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/craft/business"
 	"github.com/content-automation/api/pkg/craft/calendar"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -45,8 +46,10 @@ const (
 type createBody struct {
 	// Number of days.
 	Days int `json:"days" minimum:"1" maximum:"90" example:"30"`
-	// Number of items on each day.
+	// Number of items on each day on which something is published.
 	PostsPerDay int `json:"posts_per_day" minimum:"1" maximum:"10" example:"2"`
+	factory.Rest
+	factory.Making
 	// Types of the items, which are spread evenly. The factory must make each: one with video
 	// makes short_video and long_video, too. video is a video of the usual length, as short_video is. Absent: those of
 	// short_video, post and carousel that the factory makes, or else the first of story, long_video and music_clip.
@@ -125,15 +128,20 @@ func (s *Service) draft(b createBody, f factory.Factory, l lessons, terms *quote
 		}
 	}
 	types, unmade := typesOf(b.ContentTypes, f)
+	kind, err := businessOf(f)
+	if err != nil {
+		return d, err
+	}
 	d.recipe = Recipe{Language: f.Language, Name: f.Name, Sells: f.Type == factory.Seller, Trade: string(f.Type),
-		Items: map[string]*item.Record{}}
+		Items: map[string]*item.Record{}, Business: kind.Name}
 	if f.Schedule != nil {
 		d.recipe.Times = f.Schedule.Times
 	}
 	zone, country, unknown := whereOf(b, f)
 	d.recipe.Country = country
 	starts, late := start(b.StartsOn, zone, clock)
-	if err := errs.All(content.CheckRehearsal(b.Sandbox, mode), unmade, unknown, late, b.checkShare(f)); err != nil {
+	if err := errs.All(content.CheckRehearsal(b.Sandbox, mode), unmade, unknown, late, b.checkShare(f),
+		b.Rest.Check()); err != nil {
 		return d, err
 	}
 	for _, t := range f.Topics {
@@ -152,6 +160,10 @@ func (s *Service) draft(b createBody, f factory.Factory, l lessons, terms *quote
 		ExperimentID: resource.Text(b.ExperimentID), Learned: l.all,
 		Approve: cmp.Or(b.Approve, f.PlanApprove, ApproveNone), WriteAheadHours: b.WriteAheadHours,
 	}
+	d.rest(b.Rest, f, kind)
+	if err := d.make(b.Making, &f); err != nil {
+		return d, err
+	}
 	if usual := usualLead(f.Type, d.plan.Approve); b.WriteAheadHours == nil && usual > 0 {
 		d.plan.WriteAheadHours = &usual
 	}
@@ -166,6 +178,11 @@ func (s *Service) draft(b createBody, f factory.Factory, l lessons, terms *quote
 			d.plan.Pillars = append(d.plan.Pillars, Pillar{Name: name, Share: 1})
 		}
 	}
+	if len(d.plan.Pillars) == 0 && d.recipe.Sells && b.Pillars == nil {
+		for _, name := range shopPillarsIn(f.Language) {
+			d.plan.Pillars = append(d.plan.Pillars, Pillar{Name: name, Share: 1})
+		}
+	}
 	if mode == tenant.Test {
 		d.plan.Usual = usualSandbox
 	}
@@ -174,6 +191,92 @@ func (s *Service) draft(b createBody, f factory.Factory, l lessons, terms *quote
 		return d, err
 	}
 	return d, s.price(&d, b, f, l, terms, mode, now)
+}
+
+// rest sets the days on which a plan publishes: those of the body, of the schedule of its factory, or of its business.
+// Those of a business that leave no day of the plan do not count.
+func (d *draft) rest(asked factory.Rest, f factory.Factory, kind business.Kind) {
+	p := &d.plan
+	if f.Schedule != nil {
+		p.Weekdays, p.SilentDays = f.Schedule.Weekdays, f.Schedule.SilentDays
+	}
+	if asked.Weekdays != nil {
+		p.Weekdays = asked.Weekdays
+	}
+	if asked.SilentDays != nil {
+		p.SilentDays = asked.SilentDays
+	}
+	if kind.Office && p.Weekdays == nil && p.SilentDays == nil {
+		p.Weekdays, p.SilentDays = calendar.WorkingDays(d.recipe.Country), []string{calendar.Holidays}
+		if d.recipe.Rests = p.opens(d.recipe.Country); !d.recipe.Rests {
+			p.Weekdays, p.SilentDays = nil, nil
+		}
+	}
+	if len(p.Weekdays) == 0 {
+		p.Weekdays = calendar.Weekdays
+	}
+	p.SilentDays = append([]string{}, p.SilentDays...)
+}
+
+// opens reports whether the plan has a day on which something is published.
+func (p *Plan) opens(country string) bool {
+	first, err := time.Parse(time.DateOnly, p.StartsOn)
+	silence := p.silence(country)
+	for n := range p.Days {
+		if err == nil && silence.Open(first.AddDate(0, 0, n)) {
+			return true
+		}
+	}
+	return false
+}
+
+// make sets how the videos of a plan are made, and has the factory make them so. Stills cost a tenth of clips, and are
+// made unless the caller, the factory or the brief asks for motion.
+func (d *draft) make(asked factory.Making, f *factory.Factory) error {
+	p := &d.plan
+	p.Visuals = cmp.Or(asked.Visuals, string(f.Visuals))
+	if p.Visuals == "" {
+		if p.Visuals = item.VisualsStills; asksForMotion(string(p.Brief)) {
+			p.Visuals = item.VisualsClips
+		}
+	}
+	p.Music, p.DurationSeconds = cmp.Or(asked.Music, string(f.Music), item.MusicNone), f.DurationSeconds
+	if asked.DurationSeconds != nil {
+		p.DurationSeconds = asked.DurationSeconds
+		fits := slices.ContainsFunc(Types, func(t Type) bool {
+			return slices.Contains(p.ContentTypes, t.Name) && item.Options{DurationSeconds: asked.DurationSeconds}.
+				Check(t.Kind, t.Format) == nil
+		})
+		if !fits {
+			return errs.Invalid("/duration_seconds", "is no length of the content_types of the plan: short videos "+
+				"take 10 to 60 seconds, long ones 30 to 180, music clips 15 to 60")
+		}
+	}
+	f.Visuals, f.Music = resource.Text(p.Visuals), resource.Text(p.Music)
+	f.DurationSeconds = p.DurationSeconds
+	return nil
+}
+
+// businessOf returns the kind of business of a factory by what it says of itself.
+func businessOf(f factory.Factory) (business.Kind, error) {
+	raw, err := f.Settings.MarshalJSON()
+	if err != nil {
+		return business.Kind{}, err
+	}
+	var said struct {
+		Field string `json:"field"`
+		Shop  string `json:"shop_name"`
+		Brand string `json:"brand_name"`
+	}
+	if err := json.Unmarshal(raw, &said); err != nil {
+		return business.Kind{}, err
+	}
+	var topics []string
+	for _, t := range f.Topics {
+		topics = append(topics, string(t))
+	}
+	return business.Of(string(f.Type), string(f.Audience), said.Field, f.Name, said.Brand, said.Shop,
+		string(f.Description), strings.Join(topics, ", ")), nil
 }
 
 // mostPillars is the number of topics of a factory that become pillars of a plan.
@@ -370,10 +473,33 @@ func book(tx *store.Tx, now time.Time, o tenant.Owner, p Plan, replace bool,
 // Estimate returns the credits of each item that a body of createContentPlan makes for a
 // factory with a live key, in their order.
 func (s *Service) Estimate(ctx context.Context, factoryID string, body any) ([]int64, error) {
+	return s.estimate(ctx, factoryID, body, "")
+}
+
+// EstimateVisuals returns the credits of a body of createContentPlan with stills and with clips, or false if its plan
+// has no videos.
+func (s *Service) EstimateVisuals(ctx context.Context, factoryID string, body any) (stills, clips int64, ok bool,
+	err error) {
+	var totals [2]int64
+	for i, visuals := range []string{item.VisualsStills, item.VisualsClips} {
+		credits, err := s.estimate(ctx, factoryID, body, visuals)
+		if err != nil {
+			return 0, 0, false, err
+		}
+		for _, c := range credits {
+			totals[i] += c
+		}
+	}
+	return totals[0], totals[1], totals[0] != totals[1], nil
+}
+
+// estimate is Estimate for some visuals, or for those of the body.
+func (s *Service) estimate(ctx context.Context, factoryID string, body any, visuals string) ([]int64, error) {
 	b, err := httpapi.Member[createBody]("body", body)
 	if err != nil {
 		return nil, err
 	}
+	b.Visuals = cmp.Or(visuals, b.Visuals)
 	p := auth.FromContext(ctx)
 	if err := content.CheckRehearsal(b.Sandbox, p.Mode); err != nil {
 		return nil, err
@@ -556,6 +682,10 @@ func (s *Service) price(d *draft, b createBody, f factory.Factory, l lessons, te
 	if err != nil {
 		return err
 	}
+	if len(slots) == 0 {
+		return errs.Invalid("/days", "has no day on which something is published. Plan more days, or change weekdays "+
+			"and silent_days of the body or of the schedule of the factory")
+	}
 	if err := d.plan.CheckCampaigns(slots); err != nil {
 		return err
 	}
@@ -614,7 +744,7 @@ func (s *Service) rehearse(ctx context.Context, tx, filled *store.Tx, terms *quo
 	if err != nil {
 		return d.plan, err
 	}
-	hours, err := hoursOf(ctx, s.db, s.now, read, d.plan.Timezone)
+	hours, err := hoursOf(ctx, s.db, s.now, read, d.plan.Timezone, d.recipe.Business)
 	if err != nil {
 		return d.plan, err
 	}

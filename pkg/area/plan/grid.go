@@ -1,15 +1,16 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -22,6 +23,8 @@ import (
 	"github.com/content-automation/api/pkg/base/clock"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/craft/business"
+	"github.com/content-automation/api/pkg/craft/prompt"
 	"github.com/content-automation/api/pkg/generate/ask"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
@@ -235,33 +238,44 @@ type Hours [7][]int
 // usualHours are the hours that a day takes where nothing better is known, and once the better ones are taken.
 var usualHours = []int{12, 18, 9, 15, 21, 10, 16, 13, 19, 7, 20, 11, 17, 14, 8, 22}
 
-// weekendHours are the hours of weekends on most platforms.
-var weekendHours = []int{11, 19, 16, 14}
+// none reports whether no day has hours.
+func (h Hours) none() bool {
+	return !slices.ContainsFunc(h[:], func(day []int) bool { return len(day) > 0 })
+}
 
-// hoursOn returns the hours of accounts on platforms: those of each platform in turn. Without an account, the hours of
-// weekends are those of most platforms.
-func hoursOn(platforms []string) (all Hours) {
+// The weights of the hours of a business and of a platform: of the best one, and what each place after it has less.
+const (
+	weighBusiness, lessBusiness = 4.0, 1.0
+	weighPlatform, lessPlatform = 3.0, 0.7
+)
+
+// hoursOn returns the hours of a kind of business on platforms, the best first: those at which its customers decide,
+// and among them those at which the readers of the platforms are there.
+func hoursOn(of business.Kind, platforms []string) (all Hours) {
 	for day := range all {
 		weekend := day == int(time.Sunday) || day == int(time.Saturday)
-		var best [][]int
+		score := map[int]float64{}
+		add := func(hours []int, most, less float64) {
+			for n, hour := range hours {
+				score[hour] += max(most-less*float64(n), less/2)
+			}
+		}
+		if weekend && len(of.FreeHours) > 0 {
+			add(of.FreeHours, weighBusiness, lessBusiness)
+		} else {
+			add(of.Hours, weighBusiness, lessBusiness)
+		}
 		for _, name := range platforms {
 			row, _ := registry.Find(name)
 			if habits := row.Capabilities.Habits; weekend {
-				best = append(best, habits.WeekendHours)
+				add(habits.WeekendHours, weighPlatform/float64(len(platforms)), lessPlatform/float64(len(platforms)))
 			} else {
-				best = append(best, habits.Hours)
+				add(habits.Hours, weighPlatform/float64(len(platforms)), lessPlatform/float64(len(platforms)))
 			}
 		}
-		if weekend {
-			best = append(best, weekendHours)
-		}
-		for n := range 4 {
-			for _, hours := range best {
-				if n < len(hours) && !slices.Contains(all[day], hours[n]) {
-					all[day] = append(all[day], hours[n])
-				}
-			}
-		}
+		all[day] = slices.SortedFunc(maps.Keys(score), func(a, b int) int {
+			return cmp.Or(cmp.Compare(score[b], score[a]), cmp.Compare(a, b))
+		})
 	}
 	return all
 }
@@ -311,7 +325,10 @@ func timesOf(schedule []string, n int, hours []int, chance *rand.Rand) (times []
 
 const (
 	// rounds is the number of times that topics are requested for a chunk: slots without a new topic are then dropped.
-	rounds = 4
+	rounds = 8
+	// patient is the number of rounds in which neighbours with one angle are refused. After that, a topic that is new
+	// is better than none.
+	patient = 4
 	// maxFailures is the number of times in a row that a question may fail before the rest is dropped.
 	maxFailures = 7
 	// mostRefused is the number of topics that a chunk remembers as too much like others.
@@ -359,7 +376,7 @@ func (h *Handler) remember(ctx context.Context, j *job) error {
 		}
 		q.After = page.Next
 	}
-	hours, err := hoursOf(ctx, h.DB, h.Now, j.factoryItem, j.plan.Timezone)
+	hours, err := hoursOf(ctx, h.DB, h.Now, j.factoryItem, j.plan.Timezone, j.recipe.Business)
 	if err != nil {
 		return err
 	}
@@ -373,9 +390,9 @@ func (h *Handler) remember(ctx context.Context, j *job) error {
 	return errors.Join(j.Keep("hours", hours), j.Sleep(0))
 }
 
-// hoursOf returns the best hours in a time zone for the accounts of a factory.
-func hoursOf(ctx context.Context, db *store.DB, now func() time.Time, factory store.Item, zoneName string) (all Hours,
-	err error) {
+// hoursOf returns the best hours in a time zone for the accounts of a factory and a kind of business.
+func hoursOf(ctx context.Context, db *store.DB, now func() time.Time, factory store.Item, zoneName,
+	kind string) (all Hours, err error) {
 	zone, err := time.LoadLocation(zoneName)
 	if err != nil {
 		return all, err
@@ -384,7 +401,7 @@ func hoursOf(ctx context.Context, db *store.DB, now func() time.Time, factory st
 	if err != nil {
 		return all, err
 	}
-	all = hoursOn(habits.Platforms)
+	all = hoursOn(business.Named(kind), habits.Platforms)
 	for day, better := range habits.Better {
 		all.measured(time.Weekday(day), better)
 	}
@@ -393,18 +410,23 @@ func hoursOf(ctx context.Context, db *store.DB, now func() time.Time, factory st
 
 // choose asks the text model for topics of the next chunk, until all slots have one or the rounds are over.
 func (h *Handler) choose(ctx context.Context, j *job) error {
-	used, err := h.used(ctx, j)
-	if err != nil {
-		return err
-	}
 	if err := h.offer(ctx, j); err != nil {
 		return err
 	}
-	from, to := j.chunk()
-	j.choice, err = ask.Talk[choice]{Models: h.Providers, Name: "topics", Questions: rounds, Failures: maxFailures,
-		NextQuestion: func(_ context.Context, known choice) (ask.Question, error) {
-			j.choice = known
-			return j.question(used), nil
+	return h.talk(ctx, j, "topics", rounds)
+}
+
+// talk asks the text model for topics of the openings of the job, in up to some answers, which are kept by a name.
+func (h *Handler) talk(ctx context.Context, j *job, name string, most int) error {
+	used, dropped, err := h.used(ctx, j)
+	if err != nil {
+		return err
+	}
+	j.choice, err = ask.Talk[choice]{Models: h.Providers, Name: name, Questions: most, Failures: maxFailures,
+		NextQuestion: func(ctx context.Context, known choice) (ask.Question, error) {
+			wide, err := h.outlook(ctx, j)
+			j.choice, wide.Dropped = known, dropped
+			return j.question(wide, used), err
 		},
 		Take: func(known *choice, answer json.RawMessage) (bool, error) {
 			if err := j.take(answer, used); err != nil {
@@ -412,34 +434,50 @@ func (h *Handler) choose(ctx context.Context, j *job) error {
 			}
 			j.Round++
 			*known = j.choice
-			return len(j.Topics) == to-from, nil
+			return len(j.Topics) == len(j.openings()), nil
 		}}.In(ctx, j.Run)
 	return err
 }
 
-// used returns the topics that new ones must differ from, the latest first.
-func (h *Handler) used(ctx context.Context, j *job) (topics []string, err error) {
-	keys := make([]store.Key, j.Chunks+1)
+// used returns the topics that new ones must differ from, the latest first, and those that a person did not want.
+func (h *Handler) used(ctx context.Context, j *job) (topics []string, dropped []prompt.Dropped, err error) {
+	last := j.Chunks
+	if j.Writing {
+		last = len(chunkKeys(j.Subject, j.plan.Items.Total))
+	}
+	keys := make([]store.Key, last+1)
 	for n := range keys {
-		keys[n] = chunkKey(j.Subject, j.Chunks-n)
+		keys[n] = chunkKey(j.Subject, last-n)
 	}
 	items, err := h.DB.GetAll(ctx, keys...)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, it := range items {
+		if it.Kind == "" { // the model has failed before its topics were chosen
+			continue
+		}
 		var c chunk
 		if err := it.Decode(&c); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for _, m := range c.Items {
 			if m.Topic != "" {
 				topics = append(topics, m.Topic)
 			}
+			for _, refused := range m.Refused {
+				topics = append(topics, refused.Topic)
+			}
+			if dropped = append(dropped, m.Refused...); m.State == TopicDiscarded && m.Reason != "" {
+				dropped = append(dropped, prompt.Dropped{Topic: m.Topic, Reason: m.Reason})
+			}
 		}
 	}
-	return topics, nil
+	return topics, dropped[max(0, len(dropped)-mostDropped):], nil
 }
+
+// mostDropped is the number of topics that a person did not want of which a prompt tells.
+const mostDropped = 30
 
 // take takes over the topics of an answer that are new.
 func (j *job) take(answer json.RawMessage, used []string) error {
@@ -461,12 +499,12 @@ func (j *job) take(answer json.RawMessage, used []string) error {
 	if j.Views == nil {
 		j.Views = map[int]view{}
 	}
-	from, to := j.chunk()
+	all := j.openings()
 	for _, t := range topics {
 		s := shapeOf(t.Topic)
 		switch {
-		case t.Slot < 1 || t.Slot > to-from || j.Topics[t.Slot] != "":
-		case taken.has(s), j.besides(t), j.invents(from, t):
+		case t.Slot < 1 || t.Slot > len(all) || j.Topics[t.Slot] != "":
+		case taken.has(s), j.Round < patient && j.besides(t), j.invents(all[t.Slot-1], t):
 			j.RefusedTopics = append(j.RefusedTopics[max(0, len(j.RefusedTopics)+1-mostRefused):], t.Topic)
 		default:
 			j.Topics[t.Slot], j.Views[t.Slot] = t.Topic, t.view
@@ -489,49 +527,121 @@ func (j *job) besides(t topic) bool {
 
 // invents reports whether a topic states what none of the inputs of its item has, or has a forbidden word. The item
 // takes its topic for an input, so nothing else would find it.
-func (j *job) invents(from int, t topic) bool {
-	slot := j.slots[from+t.Slot-1]
-	recipe := j.recipe.Items[slot.Type]
+func (j *job) invents(o opening, t topic) bool {
+	recipe := j.recipe.Items[o.contentType]
 	if recipe == nil || j.Mode == tenant.Test {
 		return false
 	}
 	r := *recipe
-	at := j.places[from+t.Slot-1]
-	place := at.Plan
-	place.Brief = string(j.plan.Brief) + "\n" + at.about
-	r.Item.Prompt, r.Slot, r.Item.PublishAt = "", &place, resource.InstantOrNil(&slot.At)
-	if _, err := j.present(&r, j.productOf(from+t.Slot-1), slot.At); err != nil {
+	place := o.place
+	place.Brief = string(j.plan.Brief) + "\n" + o.about
+	r.Item.Prompt, r.Slot, r.Item.PublishAt = "", &place, resource.InstantOrNil(&o.at)
+	if _, err := j.present(&r, o.product, o.at); err != nil {
 		return false // making the item returns the error
 	}
-	return r.Invents(slot.At, t.Topic, t.Angle, t.Hook)
+	return r.Invents(o.at, t.Topic, t.Angle, t.Hook)
 }
 
 // sameAngle is the similarity from which on two angles count as the same.
 const sameAngle = 0.8
 
-// productsAtOnce is the number of products that a plan takes in turn if its caller names none: the newest ones.
-const productsAtOnce = 50
+// productsAtOnce is the number of products that a plan takes in turn if its caller names none: the newest ones, and
+// promotedAtOnce that of the promotions whose products it adds to them.
+const productsAtOnce, promotedAtOnce = 50, 100
 
 // offer sets which products the items of the next chunk present: those that the plan names, and else the newest active
-// ones of the shop, in turn. They are chosen once for a chunk.
+// ones of the shop and those on offer on days of the plan. They are chosen once for a chunk.
 func (h *Handler) offer(ctx context.Context, j *job) error {
 	if !j.recipe.Sells {
 		return nil
 	}
-	named := j.plan.ProductIDs
-	if j.products != nil {
-		named = j.products
+	if j.exhibits != nil {
+		var named []string
+		for _, one := range j.exhibits {
+			named = append(named, one.Product)
+		}
+		slices.Sort(named)
+		items, err := h.DB.GetAll(ctx, store.IDKeys(slices.Compact(named))...)
+		if err != nil {
+			return err
+		}
+		_, err = j.stock(items)
+		return err
 	}
-	items, err := h.stored(ctx, j, named)
+	items, err := h.stored(ctx, j, j.plan.ProductIDs)
 	if err != nil {
 		return err
 	}
+	if len(j.plan.ProductIDs) == 0 {
+		promoted, err := h.promoted(ctx, j, items)
+		if err != nil {
+			return err
+		}
+		items = append(items, promoted...)
+	}
 	found, err := j.stock(items)
-	if err != nil || j.products != nil {
+	if err != nil {
 		return err
 	}
-	j.products = append([]string{}, found...)
-	return j.Keep("products", j.products)
+	zone, err := time.LoadLocation(j.plan.Timezone)
+	if err != nil {
+		return err
+	}
+	all := (&shelf{seed: j.plan.seed(), zone: zone, products: found, shop: j.shop, slots: j.slots,
+		places: j.places}).allot()
+	from, to := j.chunk()
+	maps.DeleteFunc(all, func(n int, _ exhibit) bool { return n < from || n >= to })
+	j.exhibits = all
+	j.tellOffers()
+	return j.Keep("products", j.exhibits)
+}
+
+// tellOffers tells the places of the next chunk what their products are on offer for.
+func (j *job) tellOffers() {
+	for n, one := range j.exhibits {
+		j.places[n].Offer = one.Offer
+	}
+}
+
+// promoted reads the products of promotions on days of the plan that are not among items.
+func (h *Handler) promoted(ctx context.Context, j *job, items []store.Item) ([]store.Item, error) {
+	sales, err := h.salesOf(ctx, j)
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	for _, p := range sales {
+		for _, productID := range p.ProductIDs {
+			known := slices.ContainsFunc(items, func(it store.Item) bool { return it.PK == productID })
+			if !known && !slices.Contains(ids, productID) && len(ids) < promotedAtOnce {
+				ids = append(ids, productID)
+			}
+		}
+	}
+	return h.DB.GetAll(ctx, store.IDKeys(ids)...)
+}
+
+// salesOf reads the promotions of the shop on days of the plan.
+func (h *Handler) salesOf(ctx context.Context, j *job) (all []record.Promotion, err error) {
+	if !j.recipe.Sells || len(j.slots) == 0 {
+		return nil, nil
+	}
+	page, err := h.DB.List(ctx, store.Query{Index: store.ByParent, Limit: promotedAtOnce,
+		Partition: record.PromotionPartition(j.Owner, j.factoryID)})
+	if err != nil {
+		return nil, err
+	}
+	first, end := j.slots[0].At, j.slots[len(j.slots)-1].At
+	for _, it := range page.Items {
+		p, err := record.DecodePromotion(&it, h.Now())
+		if err != nil {
+			return nil, err
+		}
+		if p.EndsAt.After(first) && !p.StartsAt.After(end) {
+			all = append(all, p)
+		}
+	}
+	return all, nil
 }
 
 // stock fills the shop with the active products among items, and returns their ids.
@@ -565,44 +675,8 @@ func (h *Handler) stored(ctx context.Context, j *job, named []string) ([]store.I
 	return h.DB.GetAll(ctx, store.IDKeys(named)...)
 }
 
-// productOf returns the product of a slot by its number in the plan, or nil if there is none: the slots that present
-// one take the products in turn, in an order that changes from turn to turn.
-func (j *job) productOf(n int) *record.StoredProduct {
-	if len(j.products) == 0 || !j.slots[n].offers {
-		return nil
-	}
-	before := 0
-	for _, slot := range j.slots[:n] {
-		if slot.offers {
-			before++
-		}
-	}
-	return j.shop[turn(j.plan.seed(), j.products, before)]
-}
-
-// turn returns the n-th of products that are taken in turn. No product follows itself, unless there is only one.
-func turn(seed string, products []string, n int) string {
-	round := func(r int) []string {
-		all := slices.Clone(products)
-		seeded(seed, strconv.Itoa(r)).Shuffle(len(all), func(i, k int) { all[i], all[k] = all[k], all[i] })
-		return all
-	}
-	r, i := n/len(products), n%len(products)
-	all := round(r)
-	if r > 0 && len(all) > 1 && all[0] == lastOf(round, r-1) {
-		all[0], all[1] = all[1], all[0]
-	}
-	return all[i]
-}
-
-// lastOf returns the last product of a round, which the swap at the begin of a round of two changes.
-func lastOf(round func(int) []string, r int) string {
-	all := round(r)
-	if r > 0 && len(all) == 2 && all[0] == lastOf(round, r-1) {
-		return all[0]
-	}
-	return all[len(all)-1]
-}
+// productOf returns the product of a slot by its number in the plan, or nil if there is none.
+func (j *job) productOf(n int) *record.StoredProduct { return j.shop[j.exhibits[n].Product] }
 
 // present has an item present a product, unless that is nil, with the promotion that is active when it is published,
 // and returns the credits that it costs less.

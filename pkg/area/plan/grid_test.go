@@ -5,7 +5,9 @@ import (
 	"math"
 	"strconv"
 	"testing"
+	"time"
 
+	"github.com/content-automation/api/pkg/area/product"
 	"github.com/content-automation/api/pkg/record/resource"
 )
 
@@ -95,19 +97,25 @@ func TestTheGridIsShuffled(t *testing.T) {
 // Products are taken equally often, and none follows itself.
 func TestProductsAreTakenInTurn(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 7} {
-		var products []string
+		s := shelf{seed: "seed", zone: time.UTC, shop: map[string]*product.StoredProduct{}}
 		for i := range n {
-			products = append(products, strconv.Itoa(i))
+			s.products = append(s.products, strconv.Itoa(i))
+			s.shop[strconv.Itoa(i)] = &product.StoredProduct{}
 		}
+		for range 10 * n {
+			s.slots = append(s.slots, Slot{cell: cell{offers: true}})
+		}
+		s.places = make([]place, len(s.slots))
+		all := s.allot()
 		counts, last := map[string]int{}, ""
-		for i := range 10 * n {
-			one := turn("seed", products, i)
+		for i := range s.slots {
+			one := all[i].Product
 			if counts[one]++; one == last && n > 1 {
 				t.Errorf("of %d, %s follows itself", n, one)
 			}
 			last = one
 		}
-		for _, one := range products {
+		for _, one := range s.products {
 			if counts[one] != 10 {
 				t.Errorf("of %d, %s is taken %d times", n, one, counts[one])
 			}

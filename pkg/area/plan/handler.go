@@ -69,7 +69,9 @@ type Handler struct {
 	DB        *store.DB
 	Loaders   map[string]generate.Loader
 	Providers generate.Providers
-	Now       func() time.Time
+	// Sources reads the feeds of news. It may be nil.
+	Sources item.Reader
+	Now     func() time.Time
 }
 
 // job is one step in the hands of the handler.
@@ -96,9 +98,11 @@ type job struct {
 	places []place // of the slots
 	// trials are the arms of the slots of the next chunk, nil before they are drawn.
 	trials map[int]*item.Trial
-	// products are those that the items of the next chunk present, in turn, and the shop has them.
-	products []string
+	// exhibits are what the slots of the next chunk present, by their numbers, and the shop has the products.
+	exhibits map[int]exhibit
 	shop     map[string]*product.StoredProduct
+	// again are the slots whose topics are written again, or nil.
+	again []opening
 }
 
 // Plan makes the items of a plan: it notes the topics of earlier items, chooses topics chunk by chunk, makes their
@@ -161,6 +165,9 @@ func (h *Handler) next(ctx context.Context, j *job, replaced []string) error {
 	if j.plan.ExperimentID != "" && j.plan.WriteAheadHours == nil && j.trials == nil {
 		return h.draw(j)
 	}
+	if j.plan.fromFeeds(&j.recipe) {
+		return h.propose(j)
+	}
 	if err := h.choose(ctx, j); task.Waits(err) {
 		return err
 	} else if err != nil {
@@ -191,7 +198,7 @@ func (j *job) move(after progress) error { return errors.Join(j.Keep("progress",
 func (h *Handler) read(ctx context.Context, j *job) (bool, error) {
 	var hours Hours
 	if err := errors.Join(j.Recall("progress", &j.progress), j.Recall("hours", &j.hours), j.Recall("trials", &j.trials),
-		j.Recall("products", &j.products)); err != nil {
+		j.Recall("products", &j.exhibits)); err != nil {
 		return false, err
 	}
 	if j.hours != nil {
@@ -220,7 +227,11 @@ func (h *Handler) read(ctx context.Context, j *job) (bool, error) {
 	if j.slots, err = j.plan.Slots(j.recipe, hours); err != nil {
 		return true, err
 	}
-	return true, j.place()
+	if err := j.place(); err != nil {
+		return true, err
+	}
+	j.tellOffers()
+	return true, nil
 }
 
 // ended reports whether the plans that this one replaces have ended.
@@ -319,7 +330,11 @@ func (j *job) topicOf(i int, now time.Time) topicItem {
 	if p := j.productOf(from + i); p != nil {
 		c.Product = p.ID
 	}
-	if c.Topic == "" {
+	switch {
+	case c.Topic != "" || j.plan.fromFeeds(&j.recipe):
+	case j.plan.WriteAheadHours != nil:
+		c.Again = true // its item is not due yet: another topic is looked for
+	default:
 		c.State = TopicFailed
 	}
 	return c
@@ -454,25 +469,13 @@ func (h *Handler) propose(j *job) error {
 		now := h.Now()
 		from, to := j.chunk()
 		var c chunk
-		var dropped factoryrecord.Counts
 		for i := range to - from {
 			one := j.topicOf(i, now)
-			switch {
-			case one.State == TopicFailed:
-				dropped.Failed++
-				if j.Hold.Credits > 0 {
-					dropped.Reserved -= j.recipe.reserved(one.Type)
-				}
-			case j.plan.Approve == ApproveTopics:
+			if j.plan.Approve == ApproveTopics {
 				one.State = TopicProposed
 			}
 			c.Items = append(c.Items, one)
 		}
-		rest, err := new(batch).commit(tx, now, j, j.Hold, -dropped.Reserved)
-		if err != nil {
-			return err
-		}
-		factoryrecord.AddCounts(tx, now, j.factoryID, j.Subject, dropped)
 		state := Planning
 		if to == len(j.slots) {
 			state, after.Writing = Generating, true
@@ -480,7 +483,7 @@ func (h *Handler) propose(j *job) error {
 				state = Proposed
 			}
 		}
-		return errors.Join(j.chosen(tx, after, rest, c), j.enter(tx, now, state, nil))
+		return errors.Join(j.chosen(tx, after, j.Hold, c), j.enter(tx, now, state, nil))
 	})
 }
 
@@ -544,9 +547,16 @@ func (h *Handler) later(ctx context.Context, j *job) error {
 		return err
 	}
 	a, err := j.agenda(stored, now)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
+	}
+	if done, err := h.renew(ctx, j, stored, now); done || err != nil {
+		return err
+	}
+	if err := h.report(ctx, j, &a, now); err != nil {
+		return err
+	}
+	switch {
 	case len(a.due) > 0 && j.room < chunkSlots+spare:
 		return j.Sleep(task.Jitter(fullWait))
 	case len(a.due) > 0 || len(a.missedSlots) > 0:
@@ -583,6 +593,10 @@ func (j *job) agenda(stored []store.Item, now time.Time) (a agenda, err error) {
 				a.proposals++
 			}
 			switch ready := !at.After(now); {
+			case topic.Again: // it has no topic yet
+				if again := topic.nextTry(); a.next.IsZero() || again.Before(a.next) {
+					a.next = again
+				}
 			case !ready && (a.next.IsZero() || at.Before(a.next)):
 				a.next = at
 			case ready && topic.State == TopicProposed:
@@ -790,7 +804,7 @@ func (h *Handler) cut(ctx context.Context, j *job) error {
 			}
 		}
 		if len(dropped) > 0 {
-			return h.give(j, stored[n], c, dropped)
+			return h.give(j, stored[n], c, dropped, TopicDiscarded)
 		}
 	}
 	after := j.progress
@@ -798,16 +812,19 @@ func (h *Handler) cut(ctx context.Context, j *job) error {
 	return j.move(after)
 }
 
-// give drops topics of a chunk that have the same reservation, and releases their part of it.
-func (h *Handler) give(j *job, it store.Item, c chunk, dropped []int) error {
+// give ends topics of a chunk that have the same reservation, and releases their part of it.
+func (h *Handler) give(j *job, it store.Item, c chunk, dropped []int, to TopicState) error {
 	return j.then(func(_ context.Context, tx *store.Tx, after *progress) error {
 		now, number, counts := h.Now(), c.Items[dropped[0]].Hold, factoryrecord.Counts{Canceled: int64(len(dropped))}
+		if to == TopicFailed {
+			counts = factoryrecord.Counts{Failed: counts.Canceled}
+		}
 		all := slices.Clone(c.Items)
 		for _, i := range dropped {
 			if all[i].State == TopicApproved && j.hold(number).Credits > 0 {
 				counts.Reserved -= j.recipe.reserved(all[i].Type)
 			}
-			all[i].enter(TopicDiscarded, now)
+			all[i].enter(to, now)
 		}
 		rest, err := new(batch).commit(tx, now, j, j.hold(number), -counts.Reserved)
 		if err != nil {

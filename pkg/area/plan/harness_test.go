@@ -58,11 +58,16 @@ type writer struct {
 type question struct {
 	Channel, Brief string
 	Slots          []struct {
-		Slot int
-		Type string `json:"content_type"`
-		Day  string
+		Slot   int
+		Type   string `json:"content_type"`
+		Day    string
+		Wanted string `json:"instead_because"`
 	}
-	Avoid []string
+	Avoid, Dates, Offers, Learned []string
+	Platforms                     []struct{ Name string }
+	Best                          []struct{ Title string } `json:"best_posts"`
+	Worst                         []struct{ Title string } `json:"worst_posts"`
+	Dropped                       []struct{ Topic, Reason string }
 	// System is the other prompt.
 	System string `json:"-"`
 }
@@ -114,8 +119,14 @@ func newWorld(t *testing.T) *world {
 		publishing.NewService(w.DB, items, factories, signer, &apitest.Log{}, w.Now, rand.Reader))
 	w.Kept()
 	w.writer = &writer{Provider: sandbox.NewAlike(w.Now)}
-	w.engine = generatetest.New(t, w.DB, w.Clock, w.writer,
-		map[string]generate.Loader{item.ItemKind: item.Loader{Sign: item.SignedBy(signer), Repeats: true}})
+	w.run(item.Loader{Sign: item.SignedBy(signer), Repeats: true})
+	w.factory = w.makeFactory("schedule", object{"timezone": "Europe/Berlin", "times": []string{"18:30", "09:00"}})
+	return w
+}
+
+// run makes the worker, with a loader of items.
+func (w *world) run(items item.Loader) {
+	w.engine = generatetest.New(w.T, w.DB, w.Clock, w.writer, map[string]generate.Loader{item.ItemKind: items})
 	publisher := &publication.Worker{DB: w.DB, Platforms: social.NewPlatforms(social.PlatformsConfig{Now: w.Clock.Now}),
 		Now: w.Clock.Now}
 	for kind, h := range publisher.Handlers() {
@@ -124,8 +135,6 @@ func newWorld(t *testing.T) *world {
 	w.engine.Handle(social.Measure, unmeasured{})
 	w.engine.Handle(experiment.LookKind, unmeasured{}) // tests make decided experiments themselves
 	w.engine.Handle(httpapi.ClaimKind, unmeasured{})   // no call of these tests dies in between
-	w.factory = w.makeFactory("schedule", object{"timezone": "Europe/Berlin", "times": []string{"18:30", "09:00"}})
-	return w
 }
 
 // live makes the caller one with a live key, credits and a factory.

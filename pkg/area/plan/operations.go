@@ -36,7 +36,7 @@ type Service struct {
 	now       func() time.Time
 }
 
-// NewService makes the service.
+// NewService makes the service. It makes no call.
 func NewService(db *store.DB, factories *factory.Service, offer catalog.Offer, now func() time.Time) *Service {
 	return &Service{db, factories, offer, now}
 }
@@ -285,6 +285,21 @@ func (d *desk) on(at time.Time) (prompt.Plan, error) {
 type approveBody struct {
 	// Numbers of the topics. Absent: all that wait.
 	Numbers []int `json:"numbers,omitempty" minItems:"1" maxItems:"1000" uniqueItems:"true" nullable:"false"`
+	// First day, in the time zone of the plan, of those whose topics are approved. Absent: that of the plan.
+	From string `json:"from,omitempty" format:"date" example:"2026-12-07"`
+	// Last day of them. Absent: that of the plan.
+	To string `json:"to,omitempty" format:"date" example:"2026-12-13"`
+}
+
+// Rules refuses numbers together with days.
+func (b approveBody) Rules() error {
+	switch {
+	case b.Numbers != nil && b.From+b.To != "":
+		return errs.Invalid("/numbers", "goes without from and to: name the topics, or their days")
+	case b.From != "" && b.To != "" && b.To < b.From:
+		return errs.Invalid("/to", "is before from")
+	}
+	return nil
 }
 
 type approveInput struct {
@@ -302,13 +317,13 @@ func (s *Service) approve(ctx context.Context, tx *store.Tx, in *approveInput) (
 	if err != nil {
 		return out, err
 	}
-	if err := in.Check(d.plan.Version); err != nil {
+	if err := errs.All(in.Check(d.plan.Version), in.Body.Rules()); err != nil {
 		return out, err
 	}
 	if err := d.open(); err != nil {
 		return out, err
 	}
-	credits, approved, err := d.pick(in.Body.Numbers, now)
+	credits, approved, err := d.pick(in.Body, now)
 	if err != nil {
 		return out, err
 	}
@@ -344,8 +359,13 @@ func (s *Service) approve(ctx context.Context, tx *store.Tx, in *approveInput) (
 
 // pick returns the topics that a call approves, and the price of their items. It refuses numbers of topics that do
 // not wait, but for those that were approved before.
-func (d *desk) pick(numbers []int, now time.Time) (credits int64, approved []*topicItem, err error) {
+func (d *desk) pick(b approveBody, now time.Time) (credits int64, approved []*topicItem, err error) {
+	zone, err := time.LoadLocation(d.plan.Timezone)
+	if err != nil {
+		return 0, nil, err
+	}
 	var found []error
+	numbers := b.Numbers
 	take := func(t *topicItem, n int) {
 		approved, d.changedTopics[n] = append(approved, t), true
 		credits += d.recipe.reserved(t.Type)
@@ -356,6 +376,8 @@ func (d *desk) pick(numbers []int, now time.Time) (credits int64, approved []*to
 		switch {
 		case err != nil:
 			found = append(found, errs.Invalid(at, "is not the number of a topic of the plan"))
+		case t.State == TopicProposed && t.Again:
+			found = append(found, errs.Invalid(at, "is that of a topic that is being written anew. Read it first"))
 		case t.State == TopicProposed && !t.At.After(now):
 			found = append(found, errs.Invalid(at, "is that of a topic whose time is past. Change its publish_at "+
 				"first"))
@@ -367,7 +389,10 @@ func (d *desk) pick(numbers []int, now time.Time) (credits int64, approved []*to
 	}
 	for n := range d.chunks {
 		for i := range d.chunks[n].Items {
-			if t := &d.chunks[n].Items[i]; numbers == nil && t.State == TopicProposed && t.At.After(now) {
+			t := &d.chunks[n].Items[i]
+			day := t.At.In(zone).Format(time.DateOnly)
+			if numbers == nil && t.State == TopicProposed && !t.Again && t.At.After(now) && day >= b.From &&
+				(b.To == "" || day <= b.To) {
 				take(t, n)
 			}
 		}
@@ -376,7 +401,8 @@ func (d *desk) pick(numbers []int, now time.Time) (credits int64, approved []*to
 		return 0, nil, err
 	}
 	if numbers == nil && len(approved) == 0 {
-		return 0, nil, errs.New(errs.InvalidState, "No topic of the content plan %s waits for an approval.", d.plan.ID).
+		return 0, nil, errs.New(errs.InvalidState, "No topic of the content plan %s waits for an approval on these "+
+			"days.", d.plan.ID).
 			In(string(d.plan.State), "add", "replace")
 	}
 	return credits, approved, nil
@@ -417,7 +443,6 @@ func (d *desk) reserve(tx *store.Tx, now time.Time, credits int64, payer ledger.
 // Task is the kind of the task that makes the items of a plan.
 const Task task.Kind = "content_plan"
 
-// message returns the message of a plan's task.
 func message(o tenant.Owner, planID string) task.Message {
 	return task.Message{ID: task.ID(Task, planID, 1), Kind: Task, Queue: topology.GenerateText,
 		Subject: planID, Owner: o}
@@ -461,7 +486,7 @@ func StartAdvance(tx *store.Tx, now time.Time, account tenant.Account) error {
 	return testclock.StartWaking(tx, now, account, Advance, topology.GenerateText)
 }
 
-// Advancer returns the function of the task.
+// Advancer returns the function that takes the next step of a plan.
 func Advancer(db *store.DB, now func() time.Time) task.Func {
 	return testclock.Waking(db, now, ItemKind, func(it store.Item) (*task.Message, error) {
 		var p Plan

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"reflect"
@@ -11,10 +12,12 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/base/clock"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/format"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/craft/business"
 	"github.com/content-automation/api/pkg/craft/calendar"
 	"github.com/content-automation/api/pkg/craft/prompt"
 	"github.com/content-automation/api/pkg/record/authority"
@@ -49,7 +52,7 @@ func (s State) Final() bool { return s == Completed || s == Failed || s == Cance
 
 // Items are how many items a plan has, and how many of them are in which state.
 type Items struct {
-	// Number of items: days times posts_per_day, and those that were added.
+	// Number of items: days on which something is published times posts_per_day, and those that were added.
 	Total int64 `json:"total"`
 	// Items that were generated, those that were published since among them.
 	Generated int64 `json:"generated"`
@@ -85,6 +88,10 @@ type Plan struct {
 	StartsOn string `json:"starts_on" format:"date" example:"2026-12-01"`
 	// Time zone of its days and times.
 	Timezone string `json:"timezone" example:"Europe/Berlin"`
+	// Days of the week on which its items are published.
+	Weekdays []string `json:"weekdays" nullable:"false" example:"[\"monday\",\"thursday\"]"`
+	// Days on which none is: dates, days of each year, and holidays for the public holidays of its country.
+	SilentDays []string `json:"silent_days" nullable:"false" example:"[\"holidays\"]"`
 	// Country whose holidays and seasons its topics know (ISO 3166-1). Null: those of all countries alone.
 	Country resource.Text `json:"country" example:"DE"`
 	// What the plan is about, beyond the settings of the factory.
@@ -100,6 +107,12 @@ type Plan struct {
 	ProductShare int `json:"product_share" minimum:"0" maximum:"100" example:"60"`
 	// Quality of the texts of its items: draft, standard or best. Empty if the plan is older than the member.
 	Quality string `json:"quality" example:"standard"`
+	// What is seen in its videos: clips or stills.
+	Visuals string `json:"visuals" example:"stills"`
+	// What is heard under the voice of its videos: none or generated.
+	Music string `json:"music" example:"none"`
+	// Length in seconds of what plays, where it is within its bounds. Null: the usual lengths.
+	DurationSeconds *int `json:"duration_seconds"`
 	// What waits for an approval before it costs anything: the topics, or none.
 	Approve string `json:"approve" enum:"none,topics"`
 	// Experiment that its items take part in. Null: none.
@@ -205,6 +218,9 @@ func Found(items []store.Item, o tenant.Owner) (Plan, bool, error) {
 			if p.Learned == nil {
 				p.Learned = []Learned{}
 			}
+			if p.Weekdays == nil {
+				p.Weekdays, p.SilentDays = calendar.Weekdays, []string{}
+			}
 			if p.Pillars == nil {
 				p.Pillars, p.Campaigns, p.Calendar = []Pillar{}, []Campaign{}, []Topic{}
 			}
@@ -237,8 +253,12 @@ type Recipe struct {
 	Country string `json:"country,omitempty"`
 	// Region is the region of the country (ISO 3166-2) that the texts of the factory or the brief name.
 	Region string `json:"region,omitempty"`
-	// Trade is the type of the factory, whose days of the trade count as occasions.
-	Trade string `json:"trade,omitempty"`
+	// Trade is the type of the factory, whose days of the trade count as occasions, and Business the kind of its
+	// business, whose hours count.
+	Trade    string `json:"trade,omitempty"`
+	Business string `json:"business,omitempty"`
+	// Rests reports that the plan is silent on days because of its business: an event of the brief goes before.
+	Rests bool `json:"rests,omitempty"`
 	// Sells reports that items present products.
 	Sells bool `json:"sells,omitempty"`
 	// Prices are the credits of an item of each content type with a live key, and Holds the reservations of the items
@@ -283,7 +303,8 @@ const maxAngle, maxHook = 120, 240
 func LongestSlot(brief string) *prompt.Plan {
 	long := func(n int) string { return strings.Repeat("x", n) }
 	return &prompt.Plan{Brief: brief, Day: long(24), Season: long(6), Occasion: long(80), Pillar: long(400),
-		Angle: long(maxAngle), Hook: long(maxHook), Goal: long(60), Campaign: long(440 + 4*500)}
+		Angle: long(maxAngle), Hook: long(maxHook), Goal: long(60), Campaign: long(440 + 4*500),
+		Event: long(maxEvent + 24), Offer: long(maxEvent)}
 }
 
 func chunkKey(planID string, n int) store.Key {
@@ -365,12 +386,24 @@ func (p *Plan) Slots(r Recipe, hours Hours) ([]Slot, error) {
 	if err != nil {
 		return nil, fmt.Errorf("plan: %w", err)
 	}
+	if hours.none() {
+		hours = hoursOn(business.Named(r.Business), nil)
+	}
 	slots := make([]Slot, 0, p.Days*p.PostsPerDay)
+	events, silence := p.events(r.Language), p.silence(r.Country)
 	for n := range p.Days {
 		day := first.AddDate(0, 0, n)
-		times, err := timesOf(r.Times, p.PostsPerDay, hours[day.Weekday()], seeded(r.Name, p.seed(), day.String()))
+		today := on(events, day)
+		if !silence.Open(day) && (!r.Rests || len(today) == 0) {
+			continue
+		}
+		chance := seeded(r.Name, p.seed(), day.String())
+		times, err := timesOf(r.Times, p.PostsPerDay, hours[day.Weekday()], chance)
 		if err != nil {
 			return nil, err
+		}
+		if len(today) > 0 {
+			times = morning(times, today[0], morningHour(hours[day.Weekday()]), firstMinute+chance.IntN(minutes))
 		}
 		for _, at := range times {
 			slots = append(slots, Slot{At: clock.Instant(day.Add(at), zone).UTC()})
@@ -380,6 +413,9 @@ func (p *Plan) Slots(r Recipe, hours Hours) ([]Slot, error) {
 	for i, c := range p.grid(len(slots)) {
 		slots[i].cell, slots[i].Type = c, p.ContentTypes[c.typeOnly]
 		slots[i].HeldType = slots[i].Type
+		if r.Trade == string(factory.News) {
+			slots[i].pillar = -1 // news do not come in quotas
+		}
 	}
 	return slots, nil
 }
@@ -420,17 +456,23 @@ func (p *Plan) thread(slots []Slot, r Recipe) ([]place, error) {
 		return nil, err
 	}
 	all := make([]place, len(slots))
+	p.anchor(slots, all, zone, r.Language)
+	events := p.events(r.Language)
 	told, last := map[string]int{}, time.Time{}
 	for i, slot := range slots {
 		at := slot.At.In(zone)
 		day := time.Date(at.Year(), at.Month(), at.Day(), 0, 0, 0, 0, time.UTC)
-		all[i].Plan = prompt.Plan{Day: dayText(day), Season: calendar.Season(day, r.Country),
-			Goal: goalsIn(r.Language)[slot.goal]}
-		if !day.Equal(last) { // one item of a day is enough for what is celebrated
-			all[i].Occasion = occasion(day, r, told)
+		one := &all[i].Plan
+		one.Day, one.Season, one.Goal = dayText(day), calendar.Season(day, r.Country), goalsIn(r.Language)[slot.goal]
+		if one.Event != "" {
+			continue
 		}
-		if last = day; slot.pillar >= 0 {
-			all[i].Pillar = p.Pillars[slot.pillar].Name
+		// One item of a day is enough for what is celebrated.
+		if !day.Equal(last) && len(on(events, day)) == 0 && !p.fromFeeds(&r) {
+			one.Occasion, last = occasion(day, r, told), day
+		}
+		if slot.pillar >= 0 {
+			one.Pillar = p.Pillars[slot.pillar].Name
 		}
 	}
 	for _, c := range p.Campaigns {
@@ -458,10 +500,13 @@ func occasion(day time.Time, r Recipe, told map[string]int) string {
 		at := day.AddDate(0, 0, ahead)
 		for _, name := range calendar.Days(at, r.where()) {
 			key := name + at.Format(time.DateOnly)
-			if ahead > 0 && told[key] > 0 {
-				continue
+			today := int(day.Unix() / int64(24*time.Hour/time.Second))
+			if ahead > 0 && (told[key] > 0 || today-told["ahead"] < daysAhead && told["ahead"] > 0) {
+				continue // days of rest that follow each other are announced together
 			}
-			told[key]++
+			if told[key]++; ahead > 0 {
+				told["ahead"] = today
+			}
 			return name + [...]string{"", " (tomorrow)", " (in 2 days)", " (in 3 days)"}[ahead]
 		}
 	}
@@ -474,12 +519,17 @@ const daysAhead = 3
 // campaigned returns the numbers of the slots of a campaign, spread evenly over its days. Slots of other campaigns are
 // left out.
 func (p *Plan) campaigned(c Campaign, slots []Slot, zone *time.Location, all []place) []int {
-	var free []int
+	var free, plain []int
 	for i, slot := range slots {
 		day := slot.At.In(zone).Format(time.DateOnly)
 		if all[i].Campaign == "" && day >= c.StartsOn && (c.EndsOn == "" || day <= c.EndsOn) {
-			free = append(free, i)
+			if free = append(free, i); all[i].Event == "" {
+				plain = append(plain, i)
+			}
 		}
+	}
+	if len(plain) >= c.Items { // a slot with an event tells of nothing else
+		free = plain
 	}
 	if len(free) <= c.Items {
 		return free
@@ -498,6 +548,7 @@ func (p *Plan) CheckCampaigns(slots []Slot) error {
 		return err
 	}
 	all, found := make([]place, len(slots)), []error(nil)
+	p.anchor(slots, all, zone, "")
 	for n := range p.Campaigns {
 		c, at := &p.Campaigns[n], fmt.Sprintf("/campaigns/%d", n)
 		if c.StartsOn == "" {
@@ -557,7 +608,8 @@ type Topic struct {
 	ContentType string `json:"content_type" example:"post"`
 	// Planned time. That of the item may have been changed since.
 	PublishAt resource.Time `json:"publish_at"`
-	// What the item is about, in the language of the factory.
+	// What the item is about, in the language of the factory. Empty while another one is written, and of news until its
+	// hour.
 	Topic string `json:"topic"`
 	// Its pillar: a recurring subject of the plan. Null: none.
 	Pillar resource.Text `json:"pillar"`
@@ -567,7 +619,7 @@ type Topic struct {
 	Hook resource.Text `json:"hook"`
 	// What it is to lead to, in English. Null: none.
 	Goal resource.Text `json:"goal" example:"readers answer in a comment"`
-	// Day that is celebrated at that time, in English. Null: none.
+	// What happens then: a date of the brief, the offer of the product, or a day that is celebrated. Null: nothing.
 	Occasion resource.Text `json:"occasion" example:"Mother's Day (in 2 days)"`
 	// Its place in a campaign. Null: none.
 	Campaign resource.Text `json:"campaign" example:"2 of 3: Launch of the trail shoe"`
@@ -601,6 +653,12 @@ type topicItem struct {
 	About   string     `json:"about,omitempty"`
 	// By is on whose behalf its item is published: who has last changed or approved it. Nobody: who has made the plan.
 	By authority.Authority `json:"by,omitzero"`
+	// Again reports that another topic is to be written, and Tries how often that was tried. Refused are the topics
+	// that it had, the last one at the end, and Reason is why a person has dropped it.
+	Again   bool             `json:"again,omitempty"`
+	Tries   int              `json:"tries,omitempty"`
+	Refused []prompt.Dropped `json:"refused,omitempty"`
+	Reason  string           `json:"reason,omitempty"`
 	// Hold is the number of the reservation of its item in the recipe, once it is approved.
 	Hold    int   `json:"hold,omitempty"`
 	Version int64 `json:"version,omitempty"`
@@ -632,7 +690,7 @@ func (c *topicItem) shown(planID string) Topic {
 		ContentPlanID: planID, State: c.State, ContentItemID: resource.Text(c.ID),
 		ContentType: c.Type, PublishAt: resource.Instant(c.At), Topic: c.Topic, Pillar: resource.Text(slot.Pillar),
 		Angle: resource.Text(slot.Angle), Hook: resource.Text(slot.Hook), Goal: resource.Text(slot.Goal),
-		Occasion: resource.Text(slot.Occasion), Campaign: resource.Text(slot.Campaign),
+		Occasion: resource.Text(cmp.Or(slot.Event, slot.Offer, slot.Occasion)), Campaign: resource.Text(slot.Campaign),
 		ProductID: resource.Text(c.Product), Version: c.Version,
 	}
 }

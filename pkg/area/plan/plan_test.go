@@ -14,6 +14,7 @@ import (
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/plan"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/craft/calendar"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
@@ -38,6 +39,7 @@ func TestAPlanMakesItsItems(t *testing.T) {
 		ContentTypes: []string{"short_video", "post", "carousel"}, StartsOn: "2026-05-02", Timezone: "Europe/Berlin", Country: "DE",
 		Brief: "Vor dem Marathon", ProductIDs: []string{},
 		Pillars: []plan.Pillar{}, Campaigns: []plan.Campaign{}, Calendar: []plan.Topic{}, Quality: "draft", Approve: "none",
+		Weekdays: calendar.Weekdays, SilentDays: []string{}, Visuals: "stills", Music: "none",
 		Learned: []plan.Learned{}, State: plan.Queued, Items: plan.Items{Total: 6}, CostEstimate: made.CostEstimate,
 	}
 	if made.CostEstimate == 0 || !reflect.DeepEqual(made, want) {
@@ -64,15 +66,15 @@ func TestAPlanMakesItsItems(t *testing.T) {
 			t.Errorf("item %+v", it)
 		}
 		format := "01-02 15:04"
-		if it.PublishAt.Hour() == 9 {
+		if minute := it.PublishAt.Minute(); minute != 0 && minute != 30 {
 			format = "01-02 15:xx"
 		}
 		got = append(got, fmt.Sprintf("%s %s", it.PublishAt.Format(format), it.Kind))
 	}
-	// The schedule has two times a day; the third one is in the first usual hour, at some minute.
+	// The schedule has two times a day; the third one is in an hour of weekends in sports, at some minute.
 	if want := []string{
-		"05-02 07:00 carousel", "05-02 09:xx post", "05-02 16:30 video",
-		"05-03 07:00 carousel", "05-03 09:xx video", "05-03 16:30 post",
+		"05-02 07:00 carousel", "05-02 13:xx post", "05-02 16:30 video",
+		"05-03 07:00 carousel", "05-03 08:xx video", "05-03 16:30 post",
 	}; !slices.Equal(got, want) {
 		t.Errorf("items %q", got)
 	}

@@ -65,7 +65,7 @@ func planned(t *testing.T, days, postsPerDay int, language string) (taken knownT
 	}
 	for i, slot := range slots {
 		for j.Round = 0; j.Round < rounds; j.Round++ {
-			topic, _ := j.sample(i, slot, taken)
+			topic, _ := j.sample(opening{number: i, at: slot.At}, taken)
 			if s := shapeOf(topic); !taken.has(s) {
 				taken, all = append(taken, s), append(all, topic)
 				break
@@ -105,7 +105,7 @@ func BenchmarkNearDuplicate(b *testing.B) {
 	var taken knownTopics
 	for i := range 1400 {
 		j := job{plan: Plan{Brief: resource.Text(fmt.Sprint("Topic ", i))}}
-		topic, _ := j.sample(i, Slot{At: time.Unix(int64(i), 0)}, nil)
+		topic, _ := j.sample(opening{number: i, at: time.Unix(int64(i), 0)}, nil)
 		taken = append(taken, shapeOf(topic))
 	}
 	s := shapeOf("How to wash your running shoes after a long run in the rain")

@@ -20,6 +20,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/samples"
 	"github.com/content-automation/api/pkg/area/factory"
+	record "github.com/content-automation/api/pkg/area/product"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
@@ -51,8 +52,11 @@ type topicBody struct {
 }
 
 type topicPatch struct {
-	// What the item is about, in up to 400 bytes.
-	Topic string `json:"topic,omitempty" format:"line-not-blank" minLength:"1" maxLength:"400"`
+	// What the item is about, in up to 400 bytes. Null: another topic is written, at no cost; it is empty until then,
+	// and waits for an approval again.
+	Topic *string `json:"topic,omitempty" format:"line-not-blank" minLength:"1" maxLength:"400" nullable:"true"`
+	// With topic null: what was wrong with the last one, for the model.
+	Reason string `json:"reason,omitempty" format:"line" maxLength:"300" example:"we do not sell to companies"`
 	// Time of its publication, on a day of the plan.
 	PublishAt time.Time `json:"publish_at,omitzero" example:"2026-12-03T17:30:00Z"`
 	// Type of the item: one of the plan's. That of an approved topic stays, because its price is reserved.
@@ -86,6 +90,8 @@ type (
 	dropTopicInput struct {
 		TopicPath
 		httpapi.IfMatch
+		// Why it is dropped, for the model, which avoids what dropped topics have in common. Absent: no reason.
+		Reason string `query:"reason" maxLength:"300" example:"we have written about that"`
 	}
 )
 
@@ -116,7 +122,7 @@ func (s *Service) registerTopics(r *httpapi.Router) {
 			"Delete the item of a topic that is written.", errs.InvalidState, errs.VersionMismatch).
 		Opening(httpapi.Deletion), s.dropTopic)
 	approve := op("approvePlanTopics", http.MethodPost, path+"/approve", "Approve topics of a content plan",
-		"Approves the topics in `numbers`, or all proposed topics, and reserves the price of their "+
+		"Approves the topics in `numbers`, those of the days `from` to `to`, or all proposed topics, and reserves the price of their "+
 			"items. Either all of them are approved, or none. Each item is written "+
 			"`write_ahead_hours` before its time. A topic that is already approved costs nothing more. A "+
 			"topic that nobody approves before its time becomes `expired`. `If-Match` takes the ETag of the plan.",
@@ -147,6 +153,7 @@ type edit struct {
 	Hook        string    `json:"hook"`
 	Pillar      string    `json:"pillar"`
 	ProductID   string    `json:"product_id"`
+	Reason      string    `json:"reason,omitempty"`
 }
 
 // apply checks an edit of a topic, which is the zero value if it is new, and takes it over.
@@ -252,7 +259,8 @@ func (s *Service) addTopic(ctx context.Context, tx *store.Tx, in *topicInput) (o
 	}
 	t := topicItem{Number: int(d.plan.Items.Total) + 1, State: TopicProposed, CreatedAt: now,
 		By: authority.Of(auth.FromContext(ctx), auth.ContentPublish)}
-	if err := d.apply(edit(b), &t, d.storedPlan.Owner, d.first(), now); err != nil {
+	if err := d.apply(edit{Topic: b.Topic, PublishAt: b.PublishAt, ContentType: b.ContentType, Angle: b.Angle,
+		Hook: b.Hook, Pillar: b.Pillar, ProductID: b.ProductID}, &t, d.storedPlan.Owner, d.first(), now); err != nil {
 		return out, err
 	}
 	n, _ := chunkOf(t.Number)
@@ -290,11 +298,20 @@ func (s *Service) changeTopic(ctx context.Context, tx *store.Tx, in *patchTopicI
 	if err != nil {
 		return out, err
 	}
-	e, err := httpapi.MergePatch(ctx, edit{t.Topic, t.At, t.Type, t.Slot.Angle, t.Slot.Hook, t.Slot.Pillar, t.Product})
+	e, err := httpapi.MergePatch(ctx, edit{Topic: t.Topic, PublishAt: t.At, ContentType: t.Type, Angle: t.Slot.Angle,
+		Hook: t.Slot.Hook, Pillar: t.Slot.Pillar, ProductID: t.Product})
 	if err != nil {
 		return out, err
 	}
 	now, before := s.now(), t.Type
+	if e.Topic == "" && t.Topic != "" {
+		e.Topic = t.Topic
+		return s.another(ctx, tx, d, t, n, e)
+	}
+	if e.Reason != "" {
+		return out, errs.Invalid("/reason", "is for topic null, which asks for another topic")
+	}
+	t.Again = t.Again && e.Topic == ""
 	if err := d.apply(e, t, d.storedPlan.Owner, d.first(), now); err != nil {
 		return out, err
 	}
@@ -313,27 +330,69 @@ func (s *Service) dropTopic(ctx context.Context, tx *store.Tx, in *dropTopicInpu
 		return out, err
 	}
 	now, c := s.now(), factoryrecord.Counts{Canceled: 1}
-	if t.State == TopicApproved {
-		if t.Hold == 0 && d.recipe.reserved(t.Type) > 0 {
-			return out, errs.New(errs.InvalidState, "The topics of the content plan %s were not to be approved: its "+
-				"whole price is reserved. Drop the item once it is written, or replace the plan.", d.plan.ID).
-				In(string(t.State), "update")
-		}
-		if t.Hold > 0 && d.recipe.Reservations[t.Hold-1].Credits > 0 {
-			freed := d.recipe.reserved(t.Type)
-			rest, _, err := ledger.Split(tx, now, d.storedPlan.Owner.Account, d.recipe.Reservations[t.Hold-1],
-				[]ledger.Part{{Subject: d.plan.ID, Credits: freed, Free: true}})
-			if err != nil {
-				return out, err
-			}
-			d.recipe.Reservations[t.Hold-1], d.repriced, c.Reserved = rest, true, -freed
-		}
+	if c.Reserved, err = d.free(tx, t, now); err != nil {
+		return out, err
 	}
+	t.Reason = clean(in.Reason)
 	t.enter(TopicDiscarded, now)
 	d.changedTopics[n] = true
 	d.plan.CostEstimate -= d.recipe.Prices[t.Type]
 	return t.shown(d.plan.ID), d.save(tx, now, d.storedPlan.Owner, c)
 }
+
+// free releases what is reserved for an approved topic, and returns the change of the reservation.
+func (d *desk) free(tx *store.Tx, t *topicItem, now time.Time) (int64, error) {
+	if t.State != TopicApproved {
+		return 0, nil
+	}
+	if t.Hold == 0 && d.recipe.reserved(t.Type) > 0 {
+		return 0, errs.New(errs.InvalidState, "The topics of the content plan %s were not to be approved: its "+
+			"whole price is reserved. Drop the item once it is written, or replace the plan.", d.plan.ID).
+			In(string(t.State), "update")
+	}
+	if t.Hold == 0 || d.recipe.Reservations[t.Hold-1].Credits == 0 {
+		return 0, nil
+	}
+	freed := d.recipe.reserved(t.Type)
+	rest, _, err := ledger.Split(tx, now, d.storedPlan.Owner.Account, d.recipe.Reservations[t.Hold-1],
+		[]ledger.Part{{Subject: d.plan.ID, Credits: freed, Free: true}})
+	if err != nil {
+		return 0, err
+	}
+	d.recipe.Reservations[t.Hold-1], d.repriced = rest, true
+	return -freed, nil
+}
+
+// another has the task of the plan write another topic for a slot. A topic that was approved waits for an approval
+// again, as nobody has read the new one, and what was reserved for it is released.
+func (s *Service) another(ctx context.Context, tx *store.Tx, d desk, t *topicItem, n int, e edit) (
+	out Topic, err error) {
+	now, counts := s.now(), factoryrecord.Counts{}
+	if d.plan.fromFeeds(&d.recipe) {
+		return out, errs.New(errs.InvalidState, "The topics of the content plan %s come from its feeds, at their "+
+			"hours. Send a topic of your own, or drop the slot.", d.plan.ID).In(string(t.State), "update")
+	}
+	if err := d.apply(e, t, d.storedPlan.Owner, d.first(), now); err != nil {
+		return out, err
+	}
+	if d.plan.Approve == ApproveTopics {
+		if counts.Reserved, err = d.free(tx, t, now); err != nil {
+			return out, err
+		}
+		t.State, t.Hold = TopicProposed, 0
+	}
+	if t.Topic != "" {
+		t.Refused = append(t.Refused[max(0, len(t.Refused)+1-mostAgain):],
+			prompt.Dropped{Topic: t.Topic, Reason: clean(e.Reason)})
+	}
+	t.Topic, t.Slot.Angle, t.Slot.Hook, t.Again, t.Tries = "", "", "", true, 0
+	t.By = authority.Of(auth.FromContext(ctx), auth.ContentPublish)
+	d.changedTopics[n] = true
+	return t.shown(d.plan.ID), d.save(tx, now, d.storedPlan.Owner, counts)
+}
+
+// mostAgain is the number of its former topics that a slot remembers.
+const mostAgain = 10
 
 const (
 	// The tokens of an answer: of each topic, and of the rest.
@@ -360,9 +419,43 @@ type topics struct {
 	Topics []topic `json:"topics"`
 }
 
-// question asks for topics of the slots of the next chunk that have none yet.
-func (j *job) question(used []string) ask.Question {
-	a := prompt.Planning{Language: j.recipe.Language, Brief: string(j.plan.Brief)}
+// opening is a slot for which a topic is to be chosen.
+type opening struct {
+	// number is the place in the plan, from 0.
+	number      int
+	contentType string
+	at          time.Time
+	place       prompt.Plan
+	// about is what its campaign is about, and wanted is why its last topic was not wanted.
+	about, wanted string
+	product       *record.StoredProduct
+}
+
+// openings returns the slots of the next chunk, or those whose topics are written again.
+func (j *job) openings() (all []opening) {
+	if j.again != nil {
+		return j.again
+	}
+	from, to := j.chunk()
+	for n := from; n < to; n++ {
+		all = append(all, j.openingOf(n))
+	}
+	return all
+}
+
+// openingOf returns a slot of the plan by its number, from 0.
+func (j *job) openingOf(n int) opening {
+	o := opening{number: n, contentType: j.slots[n].Type, at: j.slots[n].At, product: j.productOf(n)}
+	if n < len(j.places) {
+		o.place, o.about = j.places[n].Plan, j.places[n].about
+	}
+	return o
+}
+
+// question asks for topics of the openings that have none yet. Wide has what the model knows beside them.
+func (j *job) question(wide prompt.Planning, used []string) ask.Question {
+	a := wide
+	a.Language, a.Brief = j.recipe.Language, string(j.plan.Brief)
 	for _, r := range j.recipe.Items {
 		a.Channel = r.Brief.Voice // the same for all
 	}
@@ -371,17 +464,16 @@ func (j *job) question(used []string) ask.Question {
 	for _, topic := range slices.Concat(used, j.RefusedTopics, slices.Collect(maps.Values(j.Topics))) {
 		taken = append(taken, shapeOf(topic))
 	}
-	from, to := j.chunk()
-	for i, slot := range j.slots[from:to] {
+	for i, o := range j.openings() {
 		if n := i + 1; j.Topics[n] == "" {
-			at := j.places[from+i]
-			one := prompt.OpenSlot{Slot: n, Type: slot.Type, Day: at.Day, Season: at.Season, Occasion: at.Occasion,
-				Pillar: at.Pillar, Goal: at.Goal, Campaign: at.Campaign, About: at.about}
-			if p := j.productOf(from + i); p != nil {
-				one.Product = p.Name
+			one := prompt.OpenSlot{Slot: n, Type: o.contentType, Day: o.place.Day, Season: o.place.Season,
+				Occasion: o.place.Occasion, Pillar: o.place.Pillar, Goal: o.place.Goal, Campaign: o.place.Campaign,
+				About: o.about, Event: o.place.Event, Offer: o.place.Offer, Wanted: o.wanted}
+			if o.product != nil {
+				one.Product = o.product.Name
 			}
 			a.Slots = append(a.Slots, one)
-			written, told := j.sample(from+i, slot, taken)
+			written, told := j.sample(o, taken)
 			sample.Topics = append(sample.Topics, topic{n, written, told})
 			taken = append(taken, shapeOf(written))
 		}
@@ -540,11 +632,13 @@ var (
 // sample is the topic that the sandbox writes for a slot, and how it is told: always the same for the same day, slot,
 // round and topics that are taken. It names the product, the pillar or a subject of the slot, an angle and a twist.
 // Plans of hundreds of items have not enough of them: then it lists words.
-func (j *job) sample(n int, slot Slot, taken knownTopics) (topic string, told view) {
-	subject, thing := j.subject(n)
-	texts := samples.Of(j.recipe.Language)
+func (j *job) sample(o opening, taken knownTopics) (topic string, told view) {
+	n := o.number
+	subject, thing := j.subject(o)
+	var texts samples.Texts
+	texts.Angles, texts.Twists = samples.TopicsOf(j.recipe.Language)
 	angles, twists := j.fitting(texts, thing)
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %d", slot.At.UTC().Format(time.RFC3339), n, j.Round))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %d", o.at.UTC().Format(time.RFC3339), n, j.Round))
 	start := int(binary.BigEndian.Uint32(sum[:]))
 	tries := sampleTries
 	if len(taken) > sampleMany {
@@ -575,7 +669,7 @@ func (j *job) sample(n int, slot Slot, taken knownTopics) (topic string, told vi
 }
 
 // subject returns what the sample of a slot is about, and whether that is a thing that is sold.
-func (j *job) subject(n int) (subject string, thing bool) {
+func (j *job) subject(o opening) (subject string, thing bool) {
 	subjects := slices.Clone(j.recipe.Topics)
 	if len(subjects) == 0 {
 		subjects = []string{j.recipe.Name}
@@ -583,13 +677,17 @@ func (j *job) subject(n int) (subject string, thing bool) {
 	if j.plan.Brief != "" {
 		subjects = slices.Insert(subjects, 0, string(j.plan.Brief))
 	}
-	if n < len(j.places) && j.places[n].Pillar != "" {
-		subjects = []string{j.places[n].Pillar}
+	if o.place.Pillar != "" {
+		subjects = []string{o.place.Pillar}
 	}
-	if p := j.productOf(n); p != nil {
-		subjects, thing = []string{p.Name}, true
+	if o.place.Event != "" {
+		event, _, _ := strings.Cut(o.place.Event, " (")
+		subjects = []string{event}
 	}
-	subject = short(clean(subjects[n%len(subjects)]))
+	if o.product != nil {
+		subjects, thing = []string{o.product.Name}, true
+	}
+	subject = short(clean(subjects[o.number%len(subjects)]))
 	if subject == "" {
 		subject = provider.Clip(clean(j.recipe.Name), sampleSubject)
 	}
@@ -636,7 +734,7 @@ var leading = strings.Fields("about after with from into over under your their t
 func leadsOn(word string) bool {
 	word = strings.ToLower(word)
 	r, _ := utf8.DecodeRuneInString(word)
-	small := unicode.In(r, unicode.Latin, unicode.Cyrillic) && utf8.RuneCountInString(word) <= 3
+	small := unicode.In(r, unicode.Latin, unicode.Cyrillic) && utf8.RuneCountInString(word) <= 3 || unicode.IsDigit(r)
 	return small || word == "&" || slices.Contains(leading, word)
 }
 

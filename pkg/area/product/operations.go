@@ -37,7 +37,7 @@ type Service struct {
 	products *kind.Kind[StoredProduct]
 }
 
-// NewService makes the service.
+// NewService makes the service. It makes no call.
 func NewService(db *store.DB, signer *media.Signer, urls safehttp.Checker, now func() time.Time) *Service {
 	return &Service{db, signer, urls, now, products.On(db, now)}
 }
@@ -182,7 +182,7 @@ func (s *Service) changed(ctx context.Context, tx *store.Tx, c *kind.Change[Stor
 		return err
 	}
 	told := func(r *StoredProduct) []any { // what items tell
-		return []any{r.Name, r.Description, r.Price, r.URL, r.Attributes, r.Photos}
+		return []any{r.Name, r.Description, r.Price, r.URL, r.Attributes, r.Photos, r.Availability}
 	}
 	if !reflect.DeepEqual(told(c.Was), told(r)) || !steers(ctx) {
 		r.Steered = steers(ctx)
@@ -319,6 +319,8 @@ type createBody struct {
 	URL string `json:"url,omitempty" maxLength:"2048" example:"https://shop.example.com/trail-42"`
 	// Up to 20 properties such as size and color.
 	Attributes resource.Metadata `json:"attributes,omitempty" example:"{\"color\":\"red\"}"`
+	// Whether it can be bought. Absent: in_stock.
+	Availability Availability `json:"availability,omitempty" enum:"in_stock,out_of_stock,preorder,backorder"`
 	// Up to 20 key-value pairs of your own.
 	Metadata resource.Metadata `json:"metadata,omitempty"`
 }
@@ -352,6 +354,8 @@ type patchBody struct {
 	URL *string `json:"url,omitempty" maxLength:"2048" nullable:"true"`
 	// Properties to set. A null value removes that property; null removes all.
 	Attributes resource.MetadataPatch `json:"attributes,omitempty" nullable:"true" example:"{\"color\":\"red\"}"`
+	// Whether it can be bought.
+	Availability Availability `json:"availability,omitempty" enum:"in_stock,out_of_stock,preorder,backorder"`
 	// An archived product is kept, and no new content is made of it.
 	State State `json:"state,omitempty" enum:"active,archived"`
 	// Ids of all its photos in their new order. The first is the main photo.

@@ -32,6 +32,17 @@ const (
 	Archived State = "archived"
 )
 
+// Availability says whether a product can be bought.
+type Availability string
+
+// The kinds of availability.
+const (
+	InStock    Availability = "in_stock"
+	OutOfStock Availability = "out_of_stock"
+	Preorder   Availability = "preorder"
+	Backorder  Availability = "backorder"
+)
+
 // MaxPhotos is the greatest number of photos of a product.
 const MaxPhotos = 10
 
@@ -55,6 +66,8 @@ type Product struct {
 	URL *string `json:"url" format:"uri"`
 	// Properties such as size and color.
 	Attributes map[string]string `json:"attributes"`
+	// Whether it can be bought, as Google's product data specification names it.
+	Availability Availability `json:"availability" enum:"in_stock,out_of_stock,preorder,backorder"`
 	// State of the product. An archived product is kept, and no new content is made of it.
 	State State `json:"state" filter:"state" enum:"active,archived"`
 	// Photos in their order. The first is the main photo.
@@ -75,6 +88,8 @@ type StoredProduct struct {
 	Steered bool `json:"steered,omitempty"`
 	// EndedPromotions are promotions that are over. Their reduced prices count as earlier prices.
 	EndedPromotions []ProductPromotion `json:"ended,omitempty"`
+	// Feed is what a product keeps of the row of its feed. Nil: it is not in a feed.
+	Feed *FeedRow `json:"feed,omitempty"`
 }
 
 // Decode reads the record of an item.
@@ -136,7 +151,9 @@ func (r *StoredProduct) rename(tx *store.Tx, o tenant.Owner, was string) {
 // place notes the price of a product, and lists it with its factory.
 func place(it *store.Item, r *StoredProduct) {
 	r.notePrice()
+	r.Availability = cmp.Or(r.Availability, InStock)
 	it.Parent = store.Key{PK: Partition(it.Owner, r.FactoryID), SK: r.ID}
+	r.placeFeed(it)
 }
 
 // Create adds a product to the transaction.

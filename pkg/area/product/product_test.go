@@ -13,6 +13,8 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/money"
+	"github.com/content-automation/api/pkg/craft/feed"
+	"github.com/content-automation/api/pkg/record/resource"
 )
 
 func TestAProductFromBeginningToEnd(t *testing.T) {
@@ -223,5 +225,13 @@ func TestADeletedFactoryHasNoProducts(t *testing.T) {
 	}
 	if got := w.get(keep.ID); got.SKU != "SKU-1" {
 		t.Errorf("the product of another factory is %+v", got)
+	}
+}
+
+// The reader of feeds knows the bounds of attributes without reading this package.
+func TestFeedsHaveTheBoundsOfAttributes(t *testing.T) {
+	if feed.MaxAttributes != resource.MaxPairs || feed.MaxAttributeName != resource.MaxPairName ||
+		feed.MaxAttributeValue != resource.MaxPairLength {
+		t.Error("they differ")
 	}
 }

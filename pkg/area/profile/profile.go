@@ -45,7 +45,7 @@ type Service struct {
 	profiles *kind.Kind[record.Record]
 }
 
-// NewService makes the service.
+// NewService makes the service. It makes no call.
 func NewService(db *store.DB, signer *media.Signer, now func() time.Time) *Service {
 	return &Service{db, signer, now, profiles.On(db, now)}
 }

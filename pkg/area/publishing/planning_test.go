@@ -177,6 +177,49 @@ func TestAPeriodOfManyItemsIsListedByPage(t *testing.T) {
 		Refused(t, http.StatusUnprocessableEntity, errs.ValidationFailed, "to")
 }
 
+// A filter that few pass finds them among 10,000 items, also in the order of a metric. Beyond, the refusal tells why.
+func TestAnOrderByAMetricLooksThroughManyItems(t *testing.T) {
+	w := newWorld(t)
+	first := w.provide("publish_at", w.Now().Add(24*time.Hour), "social_account_ids", []string{w.connect("telegram")})
+	w.work()
+	stored, err := w.DB.Get(t.Context(), store.IDKey(first.ID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := item.Decode(&stored)
+	if err != nil {
+		t.Fatal(err)
+	}
+	add := func(n int) {
+		for made := 0; made < n; made += 50 {
+			tx := &store.Tx{}
+			for range 50 {
+				w.Clock.Add(time.Millisecond)
+				r.Item.ID, r.Item.State = id.New(id.ContentItem, w.Now()), item.Generated
+				it, err := r.Entry(w.Principal.Owner)
+				if err != nil {
+					t.Fatal(err)
+				}
+				tx.Create(it, nil)
+			}
+			if err := w.DB.Commit(t.Context(), tx); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	const sparse = "/v1/publications?order_by=views&state=pending"
+	add(9_500)
+	if all := apitest.All[publishing.Entry](w.Caller, sparse, 100); len(all) != 1 || all[0].ContentItemID != first.ID {
+		t.Errorf("%d entries, want the one of %s", len(all), first.ID)
+	}
+	add(1_000)
+	refused := w.Call(http.MethodGet, sparse, nil)
+	refused.Refused(t, http.StatusUnprocessableEntity, errs.ValidationFailed, "to")
+	if text := refused.Raw; !strings.Contains(text, "10000 content items") || !strings.Contains(text, "shorter") {
+		t.Errorf("the refusal is %s", text)
+	}
+}
+
 // The filter of the state passes what the whole list has in it, whatever the state of the items.
 func TestTheStatesOfPublications(t *testing.T) {
 	w := newWorld(t)

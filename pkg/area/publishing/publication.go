@@ -31,8 +31,9 @@ var (
 		Example: "Name the price in the first line."})
 )
 
-// mostSorted bounds the publications of a period that are sorted in memory.
-const mostSorted = 1000
+// The bounds of a period that is sorted in memory: publications that pass the filters, and content items of which few
+// have one.
+const mostSorted, mostRead = 1000, 10_000
 
 // The period of a list that names none.
 const usualBack, usualAhead = 30 * 24 * time.Hour, 60 * 24 * time.Hour
@@ -131,9 +132,9 @@ type removeInput struct {
 // registerPublications adds the operations of publications.
 func (s *Service) registerPublications(r *httpapi.Router) {
 	list := op("listAllPublications", http.MethodGet, "/v1/publications", auth.ContentRead, "List all publications",
-		"Lists the publications of the account in a period, and what is planned in it: a calendar. With the header "+
-			"`Accept: text/csv`, the answer is a file of comma-separated values with all results of the period. A "+
-			"file and an order by a metric have up to 1,000 results: if the period has more, name a shorter one.").
+		"Lists the publications of the account in a period, and what is planned in it: a calendar. With "+
+			"`Accept: text/csv`, the answer is a file of comma-separated values with all results. A file and an order "+
+			"by a metric have up to 1,000 results of 10,000 content items: if the period has more, name a shorter one.").
 		Opening(httpapi.Nothing)
 	list.Sheet = "publications.csv"
 	list.Errors = []errs.Code{errs.InvalidCursor}
@@ -236,26 +237,31 @@ func (s *Service) only(ctx context.Context, q store.Query, itemID string) (store
 	return q, nil
 }
 
-// sorted returns all entries of a query in the order that the call asks for.
+// sorted returns all entries of a query in the order that the call asks for. It refuses a period that has too many
+// entries, or that has so many items that it finds few of them at a bearable cost.
 func (s *Service) sorted(ctx context.Context, q store.Query, filters map[string]string,
 	in *listInput) (all []Entry, err error) {
 	next := httpapi.PageInput{SliceInput: httpapi.SliceInput{Limit: 100}, Order: in.Order}
-	for range 2 * mostSorted / next.Limit { // pages may be short
+	for read := 0; read < mostRead; {
 		page, err := httpapi.ListParts(ctx, s.db, q, filters, next, s.entriesOf(in), Entry.key)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, page.Items...)
-		if next.Cursor = page.Next; next.Cursor == "" && len(all) <= mostSorted {
+		next.Cursor = page.Next
+		switch {
+		case len(all) > mostSorted:
+			return nil, errs.Invalid("to", "makes a period with more than %d publications, which is too long for a "+
+				"file and for an order by a metric. Name a shorter one", mostSorted)
+		case next.Cursor == "":
 			slices.SortStableFunc(all, in.compare)
 			return all, nil
-		}
-		if len(all) > mostSorted {
-			break
+		case len(page.Items) < next.Limit:
+			read += httpapi.MostScanned
 		}
 	}
-	return nil, errs.Invalid("to", "makes a period with more than %d publications, which is too long for a file and "+
-		"for an order by a metric. Name a shorter one", mostSorted)
+	return nil, errs.Invalid("to", "makes a period with more than %d content items, which are too many to look through "+
+		"for a file and for an order by a metric. Name a shorter one", mostRead)
 }
 
 // entriesOf returns a function that returns the entries of items that a call asks for.

@@ -45,7 +45,7 @@ type Service struct {
 	reviewLinks *kind.Kind[linkRecord]
 }
 
-// NewService returns the service.
+// NewService returns the service. It makes no call.
 func NewService(db *store.DB, items *content.Service, factories *factory.Service, signer *media.Signer,
 	audit httpapi.Recorder, now func() time.Time, random io.Reader) *Service {
 	return &Service{db: db, content: items, factories: factories, signer: signer, audit: audit, now: now,

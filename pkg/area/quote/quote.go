@@ -13,6 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/format"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -25,13 +26,15 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
+var _ = format.Define("quote-operation", format.Format{Values: format.Words("createContentPlan createContentItems")})
+
 // Quote is a price that is held for one call.
 type Quote struct {
 	resource.Resource
 	// Rehearsal whose price it holds.
 	RehearsalID string `json:"rehearsal_id" example:"rhl_01h455vb4pex5vsknk084sn02q"`
 	// Operation that it is for. It takes the quote for the path and the body that were rehearsed.
-	Operation string `json:"operation" filter:"operation" enum:"createContentPlan,createContentItems"`
+	Operation string `json:"operation" filter:"operation" format:"quote-operation"`
 	// Credits that the call costs at most.
 	Credits int64 `json:"credits" example:"260"`
 	// Credits of each item, in the order of the rehearsal.
@@ -112,7 +115,7 @@ type listInput struct {
 	resource.MetadataFilter
 	profile.Filter
 	// Only quotes for these operations, separated by commas.
-	Operation []string `query:"operation" enum:"createContentPlan,createContentItems" nullable:"false" filter:"operation"`
+	Operation []string `query:"operation" filter:"operation" format:"quote-operation" nullable:"false"`
 }
 
 // Service makes quotes of rehearsals, and shows them.

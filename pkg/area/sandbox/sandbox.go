@@ -13,6 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/area/automation"
 	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/erasure"
+	"github.com/content-automation/api/pkg/area/feed"
 	"github.com/content-automation/api/pkg/area/plan"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
@@ -77,7 +78,7 @@ type Service struct {
 	now func() time.Time
 }
 
-// NewService makes a service.
+// NewService makes a service. It makes no call.
 func NewService(db *store.DB, now func() time.Time) *Service { return &Service{db, now} }
 
 // Mount registers the operations of the area.
@@ -136,7 +137,8 @@ func (s *Service) advance(ctx context.Context, tx *store.Tx, in *advanceInput) (
 		return out, err
 	}
 	out = Advanced{State: "advancing", RequestedAt: resource.Instant(now), ClockAt: resource.Instant(now.Add(ahead))}
-	return out, errors.Join(plan.StartAdvance(tx, now, p.Account), automation.StartAdvance(tx, now, p.Account))
+	return out, errors.Join(plan.StartAdvance(tx, now, p.Account), automation.StartAdvance(tx, now, p.Account),
+		feed.StartAdvance(tx, now, p.Account))
 }
 
 // ResetKind is the kind of the task that empties a sandbox.

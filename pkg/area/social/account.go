@@ -301,7 +301,7 @@ func IdentityKey(o tenant.Owner, platform, platformID string) store.Key {
 	return store.IDKey(key)
 }
 
-// NewID returns the id of a new account.
+// NewID returns the id of an account that is connected now.
 func NewID(now time.Time) string { return id.New(id.SocialAccount, now) }
 
 // Purpose is what a call of a platform is for. A right that the owner of the account has not granted ends the account

@@ -49,7 +49,7 @@ type Service struct {
 var accounts = kind.Kind[Record]{Name: Kind, ID: id.SocialAccount, Path: "/v1/social/accounts/{social_account_id}",
 	Function: "social", Tag: "Social accounts", Reads: auth.SocialManage, Writes: auth.SocialManage}
 
-// NewService returns the service.
+// NewService returns the service. It makes no call.
 func NewService(db *store.DB, audit httpapi.Recorder, platforms *Platforms, vault Vault,
 	secret seal.Secret, now func() time.Time, random io.Reader) *Service {
 	return &Service{db, platforms, vault, secret, now, random, audit, accounts.On(db, now), applications.On(db, now)}

@@ -410,7 +410,8 @@ var sketches = map[string]sketch{
 	},
 	"factory": {
 		in: "type name language description audience tone topics content_types models replace_retired_models " +
-			"ai_caption_line schedule.timezone schedule.times approval plan_approve quality settings region " +
+			"ai_caption_line schedule.timezone schedule.times schedule.weekdays schedule.silent_days approval plan_approve " +
+			"quality visuals music duration_seconds settings region " +
 			"ad_marking.advertiser ad_marking.tax_id ad_marking.erid state",
 		computed: "profile_id social_account_ids",
 		reset:    "auto_publish",
@@ -437,6 +438,7 @@ var sketches = map[string]sketch{
 		in: "factory_id days posts_per_day content_types starts_on timezone country brief product_ids pillars.name " +
 			"pillars.weight campaigns.name campaigns.about campaigns.item_count campaigns.starts_on " +
 			"campaigns.ends_on " +
+			"weekdays silent_days visuals music duration_seconds " +
 			"product_share quality approve write_ahead_hours calendar.number calendar.content_item_id " +
 			"calendar.content_type calendar.publish_at calendar.topic calendar.pillar calendar.angle calendar.hook " +
 			"calendar.goal calendar.occasion calendar.campaign calendar.product_id calendar.state state " +

@@ -386,7 +386,6 @@ func (w *Importer) end(s *task.Run, failure *Failure) error {
 		}))
 }
 
-// mapLine is a line of a map.
 type mapLine struct {
 	// Kind of the resource. Empty for one that is a part of the resource before it.
 	Kind string `json:"kind,omitempty"`

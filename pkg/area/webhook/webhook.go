@@ -253,7 +253,7 @@ func (r *WebhookRecord) View(now time.Time) Webhook {
 	return w
 }
 
-// Disable disables the webhook.
+// Disable ends deliveries to the webhook, for a reason that callers see.
 func (r *WebhookRecord) Disable(reason string) {
 	r.State, r.DisabledReason = StateDisabled, &reason
 }

@@ -531,6 +531,29 @@ func (s *Store) Wish(ctx context.Context, id string) (values string, err error) 
 	return values, err
 }
 
+func formKey(id string) store.Key { return store.IDKey("form#" + web.HashBearer(id)) }
+
+// KeepForm keeps a sealed form until its person has signed in again, and returns its id.
+func (s *Store) KeepForm(ctx context.Context, sealed []byte) (string, error) {
+	id := rand.Text()
+	doc, err := json.Marshal(sealed)
+	if err != nil {
+		return "", fmt.Errorf("session: encode form: %w", err)
+	}
+	tx := &store.Tx{}
+	tx.Create(store.Item{Key: formKey(id), Kind: ProgramKind, Doc: doc, ExpireAt: s.now().Add(WishLifetime)}, nil)
+	if err := s.db.Commit(ctx, tx); err != nil {
+		return "", fmt.Errorf("session: keep form: %w", err)
+	}
+	return id, nil
+}
+
+// Form returns a form that is kept, or ErrProgram.
+func (s *Store) Form(ctx context.Context, id string) (sealed []byte, err error) {
+	_, err = s.decode(ctx, formKey(id), &sealed, ErrProgram)
+	return sealed, err
+}
+
 // Source returns the host of the document that describes the program of a grant, or an empty text.
 func (g Grant) Source() string {
 	u, err := url.Parse(g.Program)

@@ -58,6 +58,7 @@ const (
 	Quote         = "qte"
 	Export        = "xpt"
 	Import        = "imp"
+	FeedRun       = "run"
 )
 
 // kinds are the prefixes by the names of the resources, as members of the API have them: factory_id is the id of a
@@ -72,6 +73,7 @@ var kinds = map[string]string{
 	"profile": Profile, "automation": Automation, "comment": Comment, "experiment": Experiment,
 	"application": Application,
 	"post_import": PostImport, "rehearsal": Rehearsal, "quote": Quote, "export": Export, "import": Import,
+	"run": FeedRun,
 }
 
 // Resources returns the names of the resources that have ids, in order.

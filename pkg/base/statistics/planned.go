@@ -20,7 +20,7 @@ type Planned struct {
 // NewPlanned returns a test without trials.
 func NewPlanned() *Planned { return &Planned{low: -0.5, high: 0.5} }
 
-// Add adds a trial.
+// Add adds a trial. Its score counts against the mean of the earlier ones.
 func (p *Planned) Add(t Trial) {
 	center := (p.sum + 0.5) / float64(p.n+1)
 	arm, rest, spread := 0.0, t.Score-center, t.Propensity*(1-t.Propensity)

@@ -73,7 +73,7 @@ type Client struct {
 	encrypted, plain *http.Transport
 }
 
-// New makes a Client.
+// New makes a Client that refuses addresses which are not public.
 func New(o Options) *Client {
 	if len(o.Ports) == 0 {
 		o.Ports = []uint16{443}
@@ -292,7 +292,7 @@ type RedirectError struct {
 // Error returns what failed, and where.
 func (e *RedirectError) Error() string { return "safehttp: " + e.where() + e.Err.Error() }
 
-// Unwrap returns the cause.
+// Unwrap returns the cause, for errors.Is and errors.As.
 func (e *RedirectError) Unwrap() error { return e.Err }
 
 func (e *RedirectError) where() string {
@@ -373,7 +373,6 @@ func clip(host string) string {
 	return host[:min(len(host), most)]
 }
 
-// send makes one request.
 func (c *Client) send(req *http.Request) (*http.Response, error) {
 	transport := c.encrypted
 	if req.URL.Scheme == "http" {

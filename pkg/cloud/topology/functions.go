@@ -112,6 +112,11 @@ var Functions = []Function{
 		ExtendsVisibility: true, Concurrency: 10,
 		State: use(Put, Update, Delete, Check), Media: Read, Sends: []Queue{SyncCRM},
 		Grants: []Grant{CallPlatforms, ReachAddresses, KnowProviders}},
+	// A feed has up to 200 MB, in /tmp.
+	{Name: "sync-feed", Trigger: ByQueue, Memory: 512, Timeout: 5 * time.Minute, Storage: 1024,
+		Consumes: []Queue{SyncFeed}, Batch: 1, ExtendsVisibility: true, Concurrency: 10,
+		State: use(Put, Update, Delete, Check), Media: Write, Files: []string{"imports/*"}, Sends: []Queue{SyncFeed},
+		Grants: []Grant{ReachAddresses}},
 	{Name: "dispatch", Trigger: ByQueue, Memory: 512, Timeout: 5 * time.Second, Consumes: []Queue{Dispatch}, Batch: 10,
 		ExtendsVisibility: true, Concurrency: 20,
 		State: []Use{GetAll, List, Put}, Grants: []Grant{KnowMail}},

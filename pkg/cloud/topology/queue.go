@@ -30,6 +30,7 @@ const (
 	Mail          Queue = "mail"
 	Transfer      Queue = "transfer"    // exports and erasures of accounts
 	ImportData    Queue = "import-data" // imports of exports, which are what callers make of them
+	SyncFeed      Queue = "sync-feed"   // runs of feeds, and what follows them
 )
 
 // Generation are the queues of generation.
@@ -37,7 +38,7 @@ var Generation = []Queue{GenerateText, GenerateImage, GenerateAudio, GenerateVid
 
 // Tasks are the queues whose messages request steps of tasks.
 var Tasks = append([]Queue{Deliver, DeliverSlow, Settle, Replay, ImportMedia, Diagnose, Train, Compose, Publish,
-	SyncCRM, Mail, Transfer, ImportData}, Generation...)
+	SyncCRM, Mail, Transfer, ImportData, SyncFeed}, Generation...)
 
 // Outbox are the queues that the relay sends committed work to.
 var Outbox = Tasks

@@ -49,6 +49,7 @@ var typical = map[string]Kind{
 	"brand":         {Name: "brand", Hours: []int{12, 18, 9, 20}, FreeHours: []int{11, 19, 16}},
 	"news":          {Name: "news", Hours: []int{7, 12, 18, 21, 9, 15}, FreeHours: []int{8, 12, 18, 20}},
 	"entertainment": {Name: "entertainment", Hours: []int{18, 20, 12, 21}, FreeHours: []int{11, 19, 15}},
+	"office":        {Name: "office", Office: true, Hours: []int{8, 12, 10, 16}, FreeHours: []int{10}},
 	"musician":      {Name: "musician", Hours: []int{18, 21, 20, 12}, FreeHours: []int{13, 19}},
 }
 
@@ -82,10 +83,10 @@ func Of(factoryType string, audience string, texts ...string) Kind {
 			best, most = k, score
 		}
 	}
-	if !best.Office && best.Name == usual.Name && slices.ContainsFunc(works, func(word string) bool {
+	if best.Name == usual.Name && slices.ContainsFunc(works, func(word string) bool {
 		return holds(audience, strings.ReplaceAll(word, "=", " "))
 	}) {
-		best = Kind{Name: "office", Office: true, Hours: []int{8, 12, 10, 16}, FreeHours: []int{10}}
+		best = typical["office"]
 	}
 	return best
 }

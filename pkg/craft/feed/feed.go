@@ -91,6 +91,7 @@ type Taker func(r Row, refused *Refusal) error
 // FaultError is the error of a feed that cannot be read, with its reason for the caller.
 type FaultError struct{ Message string }
 
+// Error returns the reason.
 func (f *FaultError) Error() string { return f.Message }
 
 func fault(format string, args ...any) error { return &FaultError{fmt.Sprintf(format, args...)} }
@@ -104,6 +105,13 @@ const (
 // most bounds a feed: 200 MB, and 100 elements for each row.
 var most = budget.Budget{Name: "feed of products", Bytes: MaxBytes, Elements: 50_000_000, Depth: 20, Part: maxRecord,
 	Time: 10 * time.Minute}
+
+// The bounds of the attributes of a product: pairs, and characters of their names and values.
+const (
+	MaxAttributes     = 20
+	MaxAttributeName  = 40
+	MaxAttributeValue = 500
+)
 
 // maxRecord bounds what is held of a feed: a cell, an element, a line.
 const maxRecord = 256 << 10

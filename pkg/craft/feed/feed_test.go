@@ -405,7 +405,9 @@ func TestErrorsOfTheTakerEndARead(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := Read(ctx, strings.NewReader(googleFeed), Options{Format: GoogleXML}, func(Row, *Refusal) error { return nil }); !errors.Is(err, context.Canceled) {
+	none := func(Row, *Refusal) error { return nil }
+	err = Read(ctx, strings.NewReader(googleFeed), Options{Format: GoogleXML}, none)
+	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }
@@ -463,8 +465,10 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, feed []byte) {
 		for _, format := range []Format{GoogleXML, GoogleTSV, YML, ShopifyCSV, CSV, JSONLines} {
-			err := Read(t.Context(), bytes.NewReader(feed), Options{Format: format, Currency: "EUR"}, func(r Row, no *Refusal) error {
-				if no == nil && (r.ID == "" || r.Name == "" || r.Price.Amount <= 0 || !money.IsCurrency(r.Price.Currency)) {
+			o := Options{Format: format, Currency: "EUR"}
+			err := Read(t.Context(), bytes.NewReader(feed), o, func(r Row, no *Refusal) error {
+				if no == nil && (r.ID == "" || r.Name == "" || r.Price.Amount <= 0 ||
+					!money.IsCurrency(r.Price.Currency)) {
 					t.Errorf("%s: %+v", format, r)
 				}
 				return nil

@@ -13,7 +13,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/content-automation/api/pkg/base/text"
-	"github.com/content-automation/api/pkg/record/resource"
 )
 
 // raw is a row as its feed writes it: texts by the names of Google's product data specification.
@@ -41,8 +40,8 @@ func (w *raw) set(name, value string) {
 
 // property sets a property of the product.
 func (w *raw) property(name, value string) {
-	name, value = oneLine(name, resource.MaxPairName), oneLine(value, resource.MaxPairLength)
-	if _, known := w.attributes[name]; name == "" || value == "" || known || len(w.order) == resource.MaxPairs {
+	name, value = oneLine(name, MaxAttributeName), oneLine(value, MaxAttributeValue)
+	if _, known := w.attributes[name]; name == "" || value == "" || known || len(w.order) == MaxAttributes {
 		return
 	}
 	w.attributes[name] = value
@@ -124,7 +123,7 @@ func (p *parser) rowOf(w *raw) (r Row, err error) {
 		return r, w.refuse(memberID, "is %q, as in row %d. Give each product an id of its own", id, other)
 	}
 	p.seen[key], r.ID = int32(w.number), id
-	if r.Name = text.ClipLetters(oneLine(Plain(v[memberTitle]), 1000), 200); resource.IsBlank(r.Name) {
+	if r.Name = text.ClipLetters(oneLine(Plain(v[memberTitle]), 1000), 200); isBlank(r.Name) {
 		return r, w.refuse(memberTitle, "is missing")
 	}
 	r.Description = text.ClipLetters(Plain(v[memberDescription]), 5000)
@@ -310,6 +309,11 @@ func Plain(text string) string {
 		}
 	}
 	return strings.Join(kept, "\n")
+}
+
+// isBlank reports whether nothing of a text can be seen.
+func isBlank(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) })
 }
 
 // oneLine puts a text on one line of at most n characters.

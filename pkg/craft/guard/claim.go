@@ -522,7 +522,6 @@ func (in *inputs) assert(kind string) bool {
 		slices.ContainsFunc(in.english1, func(s string) bool { return in.english.has(s, kind) })
 }
 
-// mention reports whether an input has a text.
 func (in *inputs) mention(text string) bool {
 	in.fold()
 	return slices.ContainsFunc(in.foldedTexts, func(s string) bool { return strings.Contains(s, text) })

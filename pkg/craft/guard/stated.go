@@ -68,8 +68,8 @@ func DaysIn(text, language string) (all []StatedDay) {
 				at = timeIn(sentence[:s.from], language)
 			}
 			for _, d := range s.dates {
-				all = append(all, StatedDay{Year: d.year, Month: d.month, Day: d.day, At: at, Begins: begins, Ends: ends,
-					Sentence: sentence})
+				all = append(all, StatedDay{Year: d.year, Month: d.month, Day: d.day, At: at, Begins: begins,
+					Ends: ends, Sentence: sentence})
 			}
 		}
 	}

@@ -39,7 +39,7 @@ const (
 
 // versions are the versions of the prompts. A test refuses a changed prompt of the same version.
 var versions = map[Task]int{Post: 3, Carousel: 3, Story: 2, Script: 3, Song: 2, Second: 2, Compare: 1,
-	Adapt: 2, Topics: 1, Proposals: 1, Architect: 1, Reply: 1,
+	Adapt: 2, Topics: 2, Proposals: 1, Architect: 1, Reply: 1,
 	Excerpt: 1}
 
 // Version returns the version of the prompt of a task, such as post.1.
@@ -74,6 +74,10 @@ type Plan struct {
 	Goal   string `json:"goal,omitempty"`
 	// Campaign says of which number a text is in a row of texts, such as 2 of 3: the comparison.
 	Campaign string `json:"campaign,omitempty"`
+	// Event is what the brief dates near that day, such as: Open day on 12 December (tomorrow). Offer is the promotion
+	// of the product, such as: Winter sale, 20 % off until 20 December (last day).
+	Event string `json:"event,omitempty"`
+	Offer string `json:"offer,omitempty"`
 }
 
 // Source is an article that a text may quote by its number.
@@ -550,8 +554,50 @@ type Planning struct {
 	Channel  string     `json:"channel"`
 	Brief    string     `json:"brief,omitempty"`
 	Slots    []OpenSlot `json:"slots"`
+	// Dates are the days of the plan that its brief names.
+	Dates []string `json:"dates,omitempty"`
+	// Offers are the promotions on days of the plan, and Platforms are where its items are published.
+	Offers    []string   `json:"offers,omitempty"`
+	Platforms []Platform `json:"platforms,omitempty"`
+	// Best and Worst are posts of the channel with their figures, the best first, and Learned is what its figures and
+	// its experiments have shown.
+	Best    []Figures `json:"best_posts,omitempty"`
+	Worst   []Figures `json:"worst_posts,omitempty"`
+	Learned []string  `json:"learned,omitempty"`
+	// Dropped are topics that a person did not want, with the reason, and Refused are answers of the last rounds.
+	Dropped []Dropped `json:"dropped,omitempty"`
 	// Avoid are topics that may not be repeated.
 	Avoid []string `json:"avoid,omitempty"`
+	// Newsless reports that it is a news channel without sources.
+	Newsless bool `json:"-"`
+}
+
+// Platform is a platform as a planner needs to know it.
+type Platform struct {
+	Name string `json:"name"`
+	// Caption is the greatest length of a caption and Title that of a title, in characters, 0 without one.
+	Caption int `json:"caption_limit,omitempty"`
+	Title   int `json:"title_limit,omitempty"`
+	// Links reports that readers can open an address of a caption, and Action is the usual call to action.
+	Links  bool   `json:"links"`
+	Action string `json:"usual_action,omitempty"`
+}
+
+// Figures are the figures of a post.
+type Figures struct {
+	Title  string `json:"title"`
+	Kind   string `json:"kind"`
+	Pillar string `json:"pillar,omitempty"`
+	Hook   string `json:"hook_kind,omitempty"`
+	Views  int64  `json:"views"`
+	// Rate is the number of reactions to a thousand views.
+	Rate float64 `json:"reactions_per_1000_views"`
+}
+
+// Dropped is a topic that a person did not want.
+type Dropped struct {
+	Topic  string `json:"topic"`
+	Reason string `json:"reason,omitempty"`
 }
 
 // OpenSlot is a slot without a topic.
@@ -566,8 +612,12 @@ type OpenSlot struct {
 	Campaign string `json:"campaign,omitempty"`
 	// About is what the campaign is about.
 	About string `json:"campaign_about,omitempty"`
-	// Product is the name of the product that it presents.
+	// Product is the name of the product that it presents, Offer its promotion, and Event what the brief dates near it.
 	Product string `json:"product,omitempty"`
+	Offer   string `json:"offer,omitempty"`
+	Event   string `json:"event,omitempty"`
+	// Wanted is what a person has said of the last topic of the slot.
+	Wanted string `json:"instead_because,omitempty"`
 }
 
 // Prompt returns the prompt for the topics of a plan.
@@ -708,7 +758,7 @@ type Proposing struct {
 	Data any
 }
 
-// Prompt returns the prompt for proposals.
+// Prompt returns the prompt by which a model proposes changes of a factory.
 func (p Proposing) Prompt() Prompt {
 	return Prompt{Version: Version(Proposals), System: render("proposals.tmpl", p), User: data(p.Data)}
 }

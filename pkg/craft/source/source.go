@@ -113,6 +113,23 @@ func Choose(all []Cache, subject string, now time.Time, most time.Duration) []Ar
 	return chosen
 }
 
+// Latest returns the articles of sources, the newest first. Those that are older than most are left out, unless most is
+// 0, and so are those that another source has, too.
+func Latest(all []Cache, now time.Time, most time.Duration) (found []Article) {
+	seen := map[string]bool{}
+	for _, c := range all {
+		for _, a := range c.Articles {
+			if old := most > 0 && a.PublishedAt != nil && now.Sub(*a.PublishedAt) > most; !old && !seen[a.URL] &&
+				a.Title != "" {
+				seen[a.URL] = true
+				found = append(found, a)
+			}
+		}
+	}
+	slices.SortStableFunc(found, func(a, b Article) int { return at(b).Compare(at(a)) })
+	return found
+}
+
 func at(a Article) time.Time {
 	if a.PublishedAt == nil {
 		return time.Time{}

@@ -50,8 +50,9 @@ func describe(what generate.Composition, draft bool, at paths) (compose.Work, er
 	case generate.MusicClip:
 		brand, err := describeBrand(w.Brand, at)
 		return compose.MusicClip{
-			Track: at.of(w.Track), Cover: at.of(w.Cover), Length: w.Length, Title: w.Title, Language: w.Language,
-			Brand: brand, Quality: quality, Notice: w.Notice,
+			Track: at.of(w.Track), Cover: at.of(w.Cover), Length: w.Length, Title: w.Title, Artist: w.Artist,
+			Language: w.Language,
+			Brand:    brand, Quality: quality, Notice: w.Notice,
 		}, err
 	}
 	return nil, fmt.Errorf("stored: there is no composition %T", what)
@@ -70,7 +71,7 @@ func describeBrand(b *generate.Brand, at paths) (*compose.Brand, error) {
 		return nil, nil
 	}
 	brand := &compose.Brand{Name: b.Name, Logo: at.of(b.Logo), Right: b.Right, Font: b.Font,
-		Theme: compose.Theme(b.Theme), Call: b.Call}
+		Theme: b.Theme, Design: b.Design, Call: b.Call, Address: b.Address}
 	if b.Color == "" {
 		return brand, nil
 	}
@@ -98,6 +99,10 @@ func describeOffer(o *generate.Offer, language string) *compose.Offer {
 		}
 		return p.In("en") // of digits that no font has
 	}
-	return &compose.Offer{Price: shown(o.Price), Was: shown(o.Was), Promotion: o.Promotion, Shop: o.Shop,
-		Action: o.Action}
+	offer := &compose.Offer{Price: shown(o.Price), Was: shown(o.Was), Promotion: o.Promotion, Shop: o.Shop,
+		Action: o.Action, Address: o.Address, Until: until(o.Until, language)}
+	if o.Percent > 0 {
+		offer.Off = percent(-o.Percent, language)
+	}
+	return offer
 }

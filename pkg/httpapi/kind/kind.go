@@ -34,8 +34,8 @@ type Kind[R any] struct {
 	// AccountWide makes the operations that change something refuse keys that are bound to profiles.
 	AccountWide bool
 
-	// Partition, if it is set, returns the partition of store.Table that has the resources of an owner by their ids. Else
-	// a resource is found by its id alone, and lists use the index of owners.
+	// Partition, if it is set, returns the partition of store.Table that has the resources of an owner by their ids.
+	// Else a resource is found by its id alone, and lists use the index of owners.
 	Partition func(o tenant.Owner) string
 	// Beside, if it is set, returns the keys of other items that are read with a resource, in the same round trip.
 	Beside func(o tenant.Owner, resourceID string) []store.Key

@@ -116,7 +116,7 @@ type Refusal struct {
 	Message string
 }
 
-// Error returns the message.
+// Error returns the message, after the name of the package.
 func (r *Refusal) Error() string { return "media: " + r.Message }
 
 // Unwrap returns ErrUnsupported.

@@ -1,6 +1,7 @@
 package compose
 
 import (
+	"context"
 	"fmt"
 	"image"
 	"slices"
@@ -11,93 +12,82 @@ import (
 	"github.com/content-automation/api/pkg/media/compose/timeline"
 )
 
-// CaptionStyle is the style of captions.
+// CaptionStyle is how captions look: on a plate, or outlined.
 type CaptionStyle string
 
 // The styles. The empty one is Words.
 const (
-	Words   CaptionStyle = "words"   // on a plate, with the spoken word in another color
+	Words   CaptionStyle = "words"   // on a plate, with a box behind the spoken word
 	Lines   CaptionStyle = "lines"   // on a plate
-	Outline CaptionStyle = "outline" // large letters with an outline, and the spoken word in another color
+	Outline CaptionStyle = "outline" // letters with an outline, and a box behind the spoken word
 )
 
 type style struct {
 	box text.Box
-	// bottom is the end of the lowest caption, and middle the middle of the captions.
-	bottom, middle float64
-	back, letters  canvas.Color
-	opacity        float64
-	// spoken is the color of the spoken word. outline is the width of the outline, in ems; letters with one have no
-	// plate.
-	spoken  canvas.Color
-	outline float64
+	// bottom is the end of the lowest caption, and axis the middle of captions within the area within. Longer ones are
+	// around middle, which is that of the whole free area.
+	bottom, axis, middle float64
+	within               image.Rectangle
+	back, letters        canvas.Color
+	// outline is the width of the outline, in ems; letters with one have no plate. round is the radius of the plate.
+	outline, round float64
+	// spoken is the color of the box behind the spoken word, if it is marked.
+	spoken canvas.Color
+	marked bool
 }
 
-// captionOpacity makes any background of captions dark enough for white letters.
-const captionOpacity = 0.66
+// captionPad is the margin of the plate of captions, in ems.
+const captionPad = 0.42
+
+// heroCaption is the size of captions relative to that of the design, in upright videos that show a product.
+const heroCaption = 0.84
 
 // style returns the style of the captions, within the area that no platform covers.
 func (f *videoRun) style() style {
-	area := f.area()
-	box := text.Box{MaxEm: 68, MaxLines: 2, MaxWords: 7}
+	area, plate := f.area(), f.Brand.look().Captions
+	box := text.Box{MaxEm: float64(plate.Size) * 0.74, MaxLines: 2, MaxWords: 7}
 	if f.Format == Portrait {
-		box.MaxEm, box.MaxWords = 92, 4
+		box.MaxEm, box.MaxWords = float64(plate.Size), 4
+		if slices.ContainsFunc(f.Scenes, func(s Scene) bool { return s.Whole && s.Picture != "" }) {
+			// The product has the room of the second line.
+			box.MaxLines, box.MaxWords, box.MaxEm = 1, 3, heroCaption*box.MaxEm
+		}
 	}
 	k := f.part()
-	s := style{
-		bottom: float64(area.Max.Y) * k, middle: float64(area.Min.X+area.Max.X) / 2 * k,
-		back: canvas.Black, letters: canvas.White, opacity: captionOpacity,
-	}
-	box.Width, box.MaxEm = float64(area.Dx()-60)*k, box.MaxEm*k
-	s.box = box
-	ground := canvas.Black
-	theme := f.Brand.theme()
-	if f.CaptionStyle == "" && theme == Bold {
+	box.Width, box.MaxEm = (float64(area.Dx())-captionPad*2*box.MaxEm-8)*k, box.MaxEm*k
+	if f.CaptionStyle == "" && plate.Shape == "none" {
 		f.CaptionStyle = Outline
 	}
-	if f.CaptionStyle == Outline {
-		s.outline = 0.09
-		s.box.MaxEm *= 1.1
-	} else if theme == Editorial {
-		ground = paper
-		s.back, s.letters, s.opacity = ground, canvas.On(ground), 1
-	} else if f.Brand != nil && len(f.Brand.Colors) > 0 {
-		// The box is opaque, so that the contrast is known.
-		ground = f.Brand.color()
-		s.back, s.letters, s.opacity = ground, canvas.On(ground), 1
+	s := style{box: box, bottom: float64(area.Max.Y) * k, middle: float64(area.Min.X+area.Max.X) / 2 * k,
+		axis: float64(f.full().X) / 2 * k, within: axis(area, f.full().X), back: f.Brand.in(plate.Color), round: 0.3}
+	if plate.Shape == "pill" {
+		s.round = 0.6
+	} else if f.Brand.look().Round == 0 {
+		s.round = 0
 	}
-	s.spoken = s.letters
+	if f.CaptionStyle == Outline {
+		s.outline, s.back = 0.09, canvas.Black
+	}
+	s.letters = canvas.On(s.back)
 	if f.CaptionStyle == Lines {
 		return s
 	}
-	var ok bool
-	if s.spoken, ok = f.Brand.highlight(ground, s.letters); !ok {
-		// No color stands out from the letters on the brand's main color: a darker one of the same hue takes yellow.
-		s.back, s.letters, s.spoken = canvas.Darker(ground, canvas.MinContrast, yellow), canvas.White, yellow
-	}
+	// The word that is spoken lies on a box of its own, which can be told from what is around it.
+	choices := append([]canvas.Color{f.Brand.in(plate.Accent)}, f.Brand.others()...)
+	s.spoken = apart(s.back, canvas.LogoContrast, append(choices, yellow, canvas.White, ink)...)
+	s.marked = true
 	return s
 }
 
-var yellow = canvas.Color{R: 255, G: 214, B: 10}
-
-// highlights are the colors of the spoken word if the brand has none that fits.
-var highlights = []canvas.Color{yellow, {R: 11, G: 61, B: 145}, {R: 120}, canvas.White}
-
-// highlight returns the color of the spoken word: one that can be read on the ground, and told from other letters. If
-// there is none, it reports that.
-func (b *Brand) highlight(ground, letters canvas.Color) (c canvas.Color, ok bool) {
-	choices := highlights
-	if b != nil && len(b.Colors) > 1 {
-		choices = slices.Concat(b.Colors[1:], highlights)
+// others returns the colors of a brand after the main one.
+func (b *Brand) others() []canvas.Color {
+	if b == nil || len(b.Colors) < 2 {
+		return nil
 	}
-	for _, c := range choices {
-		if canvas.Contrast(c.Luminance(), ground.Luminance()) >= canvas.MinContrast &&
-			canvas.Contrast(c.Luminance(), letters.Luminance()) >= 1.25 {
-			return c, true
-		}
-	}
-	return letters, false
+	return b.Colors[1:]
 }
+
+var yellow = canvas.Color{R: 255, G: 214, B: 10}
 
 // cue is a caption, laid out.
 type cue struct {
@@ -140,14 +130,14 @@ func (f *videoRun) subtitled(script string, clock timeline.Clock, frames int) {
 	}
 	add := func(begin, end int) (n int) {
 		for _, s := range text.Subtitles(script[begin:end], f.Language) {
-			f.written = append(f.written, timeline.Cue{From: lead + clock.At(begin+s.Begin),
+			f.told = append(f.told, timeline.Cue{From: lead + clock.At(begin+s.Begin),
 				To: lead + clock.At(begin+s.End), Lines: s.Lines})
 		}
-		return len(f.written)
+		return len(f.told)
 	}
 	f.before = add(0, hook)
 	add(hook, len(script))
-	timeline.Follow(f.written, timeline.Time(frames))
+	timeline.Follow(f.told, timeline.Time(frames))
 }
 
 // draw draws a caption in a part of the video.
@@ -156,13 +146,17 @@ func (f *videoRun) draw(s *text.Script, c cue, part text.Span) {
 	within := func(from, to time.Duration) text.Span {
 		return text.Span{From: max(from-part.From, 0), To: min(to, part.To) - part.From}
 	}
-	pad := b.Em * 0.42
-	top := st.bottom - b.Height - pad/2
-	left, right := st.middle-b.Width/2-pad, st.middle+b.Width/2+pad
-	if st.outline == 0 {
-		s.Box(left, top-pad/2, right, st.bottom, b.Em*0.3, st.back, st.opacity, within(c.From, c.To))
+	pad := b.Em * captionPad
+	middle := st.axis
+	if b.Width+2*pad > float64(st.within.Dx())*f.part() {
+		middle = st.middle
 	}
-	if st.spoken == st.letters {
+	top := st.bottom - b.Height - pad/2
+	left, right := middle-b.Width/2-pad, middle+b.Width/2+pad
+	if st.outline == 0 {
+		s.Box(left, top-pad/2, right, st.bottom, b.Em*st.round, st.back, 1, within(c.From, c.To))
+	}
+	if !st.marked {
 		s.Marked(b, left, right, top, text.Center, st.letters, text.Mark{Outline: st.outline}, within(c.From, c.To))
 		return
 	}
@@ -174,17 +168,20 @@ func (f *videoRun) draw(s *text.Script, c cue, part text.Span) {
 		if i < len(c.words)-1 {
 			to = min(c.words[i+1], c.To)
 		}
-		if when := within(from, to); when.To > when.From {
-			s.Marked(b, left, right, top, text.Center, st.letters,
-				text.Mark{Word: i + 1, Color: st.spoken, Outline: st.outline}, when)
+		when := within(from, to)
+		if when.To <= when.From {
+			continue
 		}
+		l, t, r, below := b.Place(i+1, left, right, top, text.Center)
+		side, inset := 0.14*b.Em, 0.06*b.Em
+		s.Box(l-side, t+inset, r+side, below-inset, b.Em*min(st.round, 0.26), st.spoken, 1, when)
+		s.Marked(b, left, right, top, text.Center, st.letters,
+			text.Mark{Word: i + 1, Color: canvas.On(st.spoken), Outline: st.outline}, when)
 	}
 }
 
 // The sizes of the texts of scenes, in pixels of a video that is not scaled.
 const (
-	screenEm    = 76
-	screenMinEm = 30
 	screenLines = 4
 	screenPad   = 30
 	screenGap   = 24  // below the logo, or the price
@@ -205,68 +202,75 @@ func (f *videoRun) area() image.Rectangle {
 // part returns the factor of lengths in a video that is scaled.
 func (f *videoRun) part() float64 { return 1 / float64(max(f.scale, 1)) }
 
-// screen is the text of a scene, laid out, with the edges of its room in pixels.
-type screen struct {
-	block            text.Block
-	left, right, top float64
-}
-
 // screen lays out the text of a scene at the top of the area that no platform covers: below the logo and the price, or
 // between them where there is room at the sides.
-func (f *videoRun) screen(n int, price image.Rectangle) (w screen, err error) {
-	words := f.Scenes[n].OnScreen
-	if words == "" {
-		return w, nil
+func (f *videoRun) screen(n int, price image.Rectangle) (b text.Block, at image.Rectangle, err error) {
+	k, safe, plate := f.part(), f.safe(), f.Brand.look().Scene
+	if f.Format == Portrait {
+		safe = axis(safe, f.full().X)
 	}
-	k, safe := f.part(), f.safe()
-	w.left, w.right, w.top = float64(safe.Min.X)*k, float64(safe.Max.X)*k, float64(safe.Min.Y)*k
-	switch aside := max(besideLogo*k, float64(price.Dx())+screenGap*k); {
+	part := func(v int) int { return int(float64(v) * k) }
+	at = image.Rect(part(safe.Min.X), part(safe.Min.Y), part(safe.Max.X), part(safe.Max.Y))
+	switch aside := max(part(besideLogo), price.Dx()+part(screenGap)); {
 	case f.Format == Landscape && (f.logo != nil || !price.Empty()):
-		w.left, w.right = w.left+aside, w.right-aside
+		at.Min.X, at.Max.X = at.Min.X+aside, at.Max.X-aside
 	case f.Format == Portrait:
 		if f.logo != nil {
-			w.top = float64(f.logo.bottom) + screenGap*k
+			at.Min.Y = f.logo.bottom + part(screenGap)
 		}
 		if !price.Empty() {
-			w.top = max(w.top, float64(price.Max.Y)+screenGap*k)
+			at.Min.Y = max(at.Min.Y, price.Max.Y+part(screenGap))
 		}
 	}
-	em := screenEm * k
-	if f.Brand.theme() == Bold {
-		em *= 1.25
+	pad := screenPad * k
+	box := text.Box{Width: float64(at.Dx()) - 2*pad, Height: 420 * k, MaxEm: float64(max(plate.Size, 60)) * k,
+		MinEm: minEm * k, MaxLines: screenLines}
+	if b, err = f.fonts.Fit(f.Scenes[n].OnScreen, f.Language, box); err != nil {
+		return b, at, ofText(fmt.Sprintf("/scenes/%d/on_screen", n), err)
 	}
-	box := text.Box{Width: w.right - w.left - 2*screenPad*k, Height: 400 * k, MaxEm: em,
-		MinEm: screenMinEm * k, MaxLines: screenLines}
-	if w.block, err = f.fonts.Fit(words, f.Language, box); err != nil {
-		return w, ofText(fmt.Sprintf("/scenes/%d/on_screen", n), err)
-	}
-	return w, nil
+	middle, half := (at.Min.X+at.Max.X)/2, int(b.Width/2+pad)
+	return b, image.Rect(middle-half, at.Min.Y, middle+half, at.Min.Y+int(b.Height+pad)), nil
 }
 
-// onScreen draws the text of a scene, until the middle of the cross-fade into the next scene.
-func (f *videoRun) onScreen(s *text.Script, n, frames int, price image.Rectangle) error {
-	w, err := f.screen(n, price)
-	if err != nil || w.block.Height == 0 {
+// onScreen draws the text of a scene, until the middle of the cross-fade into the next scene: beside its product, or on
+// a plate.
+func (f *videoRun) onScreen(ctx context.Context, s *text.Script, n, frames int, price image.Rectangle) error {
+	if f.Scenes[n].OnScreen == "" {
+		return nil
+	}
+	when := text.Span{To: timeline.Time(frames - f.scenes[n].after/2)}
+	h, err := f.hero(ctx, n)
+	if err != nil {
 		return err
 	}
-	back := canvas.White
-	if f.Brand != nil && len(f.Brand.Colors) > 1 {
-		back = f.Brand.second()
-	}
-	back = f.Brand.panel(back)
-	b, pad := w.block, screenPad*f.part()
-	when := text.Span{To: min(timeline.Time(frames-f.scenes[n].after/2), f.ends(n, frames))}
-	middle, radius := (w.left+w.right)/2, 0.3*b.Em
-	left, right, bottom := middle-b.Width/2-pad, middle+b.Width/2+pad, w.top+b.Height+pad
-	if f.Brand.theme() != Calm {
-		radius = 0
-	}
-	s.Moving(f.Brand.moving(left, w.top, right, bottom, b.RTL))
 	defer s.Moving(text.Motion{})
-	s.Box(left, w.top, right, bottom, radius, back, 1, when)
-	if f.Brand.theme() == Editorial {
-		s.Box(left, bottom-6*f.part(), right, bottom, 0, f.Brand.accent(back, canvas.LogoContrast), 1, when)
+	if h != nil {
+		left, right, top := float64(h.words.Min.X), float64(h.words.Max.X), float64(h.words.Min.Y)
+		s.Moving(f.Brand.moving(left, top, right, top+h.heading.Height, h.heading.RTL))
+		s.Text(h.heading, left, right, top, h.align, h.letters, when)
+		return nil
 	}
-	s.Text(b, w.left, w.right, w.top+pad/2, text.Center, canvas.On(back), when)
+	b, at, err := f.screen(n, price)
+	if err != nil {
+		return err
+	}
+	left, top, right, bottom := float64(at.Min.X), float64(at.Min.Y), float64(at.Max.X), float64(at.Max.Y)
+	s.Moving(f.Brand.moving(left, top, right, bottom, b.RTL))
+	design, k := f.Brand.look(), f.part()
+	back := f.Brand.in(design.Scene.Color)
+	letters, outline, radius := canvas.On(back), 0.0, min(float64(design.Round)*k, 0.36*b.Em)
+	switch design.Scene.Shape {
+	case "none":
+		letters, outline = canvas.White, 0.09
+	case "pill":
+		s.Box(left, top, right, bottom, min((bottom-top)/2, 0.7*b.Em), back, 1, when)
+	case "label":
+		line := stickerLine * k
+		s.Box(left, top, right, bottom, radius, letters, 1, when)
+		s.Box(left+line, top+line, right-line, bottom-line, max(radius-line, 0), back, 1, when)
+	default:
+		s.Box(left, top, right, bottom, radius, back, 1, when)
+	}
+	s.Marked(b, left, right, top+(bottom-top-b.Height)/2, text.Center, letters, text.Mark{Outline: outline}, when)
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/content-automation/api/infra/verify/harness/sample"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/compose/canvas"
+	"github.com/content-automation/api/pkg/media/compose/theme"
 	"github.com/content-automation/api/pkg/media/compose/timeline"
 )
 
@@ -62,23 +63,21 @@ var known = []string{"#f40009", "#e50914", "#00704a", "#0077ff", "#e20074", "#ff
 	"#ffcc00", "#fc6d26", "#0a66c2", "#7b0099", "#21a038", "#ef3124", "#005bff", "#cb11ab", "#ff5a5f", "#1db954",
 	"#a50034", "#00a0df", "#ffd100"}
 
-// The spoken word stands out whatever the main color of the brand: it can be read on the plate, and told from the other
-// words.
+// The spoken word stands out whatever the colors of the brand, in every theme: it lies on a box that can be told from
+// what is around it, and can be read there.
 func TestTheSpokenWordStandsOutForEveryBrand(t *testing.T) {
 	check := func(c canvas.Color) {
-		for _, style := range []CaptionStyle{Words, Outline} {
-			brand := &Brand{Colors: []canvas.Color{c}}
-			f := &videoRun{Video: Video{Format: Portrait, CaptionStyle: style, Brand: brand}}
-			s := f.style()
-			ground := s.back.Luminance()
-			if style == Outline {
-				ground = 0
-			}
-			if canvas.Contrast(s.spoken.Luminance(), ground) < canvas.MinContrast ||
-				canvas.Contrast(s.letters.Luminance(), ground) < canvas.MinContrast ||
-				canvas.Contrast(s.spoken.Luminance(), s.letters.Luminance()) < 1.25 {
-				t.Errorf("%v, %s: the spoken word is %v, the others are %v on %v", c, style, s.spoken, s.letters,
-					s.back)
+		for _, style := range []CaptionStyle{"", Words, Outline} {
+			for _, name := range theme.Names {
+				f := &videoRun{Video: Video{Format: Portrait, CaptionStyle: style,
+					Brand: &Brand{Colors: []canvas.Color{c}, Theme: name}}}
+				s := f.style()
+				if !s.marked || contrast(s.spoken, s.back) < 3 ||
+					contrast(canvas.On(s.spoken), s.spoken) < canvas.MinContrast ||
+					contrast(s.letters, s.back) < canvas.MinContrast {
+					t.Errorf("%s, %v, %s: the spoken word is on %v, the others are %v on %v", name, c, style, s.spoken,
+						s.letters, s.back)
+				}
 			}
 		}
 	}

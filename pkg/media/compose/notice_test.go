@@ -28,14 +28,14 @@ func TestANoticeIsSeen(t *testing.T) {
 			return Carousel{Language: "de", Notice: n, Slides: []Slide{{Path: light, Heading: "A"}, {Path: light}}}
 		},
 	} {
-		area := image.Rect(slideInset, slideInset, wide-slideInset, slideTall-96)
+		area := image.Rect(slideInset, slideInset, wide-slideInset, slideTall-slideInset)
 		if name == "story" {
-			area = SafePortrait
+			area = SafeStory
 		}
 		plate := func(notice string) bool {
 			all := true
 			for _, f := range b.compose(w(notice)).Files {
-				at := area.Min.Add(image.Pt(8, noticeTall/2-8))
+				at := area.Min.Add(image.Pt(8, 24))
 				all = all && colorAt(b.image(f), at.X, at.Y).Luminance() < 0.05
 			}
 			return all
@@ -55,7 +55,7 @@ func TestANoticeIsSeen(t *testing.T) {
 			t.Errorf("frame %d has no notice", frame)
 		}
 	}
-	e := b.fails(Picture{Use: Post, Path: light, Language: "de", Notice: strings.Repeat("Werbung ", 60)})
+	e := b.fails(Picture{Use: Post, Path: light, Language: "de", Notice: strings.Repeat("Werbung ", 90)})
 	if e.About != "/notice" {
 		t.Errorf("a notice that is too long: %+v", e)
 	}

@@ -13,7 +13,6 @@ import (
 	"slices"
 
 	"github.com/content-automation/api/pkg/media"
-	"github.com/content-automation/api/pkg/media/compose/canvas"
 	"github.com/content-automation/api/pkg/media/compose/ffmpeg"
 	"github.com/content-automation/api/pkg/media/compose/text"
 	"github.com/content-automation/api/pkg/media/picture"
@@ -108,7 +107,7 @@ const (
 	wide       = 1080
 	slideTall  = 1350
 	storyTall  = 1920
-	slideInset = 84
+	slideInset = 64
 	bandTall   = 148
 )
 
@@ -120,15 +119,22 @@ func (p Picture) check() error {
 }
 
 func (p Picture) compose(ctx context.Context, r *run) error {
-	c := card{about: "/path", text: p.Text, lang: p.Language, brand: p.Brand, name: "final", maxEm: 92,
+	design := p.Brand.look()
+	c := card{about: "/path", text: p.Text, lang: p.Language, brand: p.Brand, name: "final", layout: design.Post,
 		size: image.Pt(wide, p.Ratio.tall())}
-	c.area = image.Rect(slideInset, slideInset, wide-slideInset, c.size.Y-96)
+	c.area = image.Rect(slideInset, slideInset, wide-slideInset, c.size.Y-slideInset)
 	c.whole, c.offer, c.notice = p.Whole, p.Offer, p.Notice
 	if p.Use == Post && p.Offer != nil {
 		c.brand, c.band = c.brand.orEmpty(), true
 	}
 	if p.Use == Story {
-		c.size.Y, c.area, c.maxEm, c.lifted = storyTall, SafePortrait, 96, true
+		c.size.Y, c.area, c.layout = storyTall, SafeStory, design.Story
+		if c.whole && c.offer != nil && c.offer.Shop != "" {
+			// The button says the shop: the product has the room of the mark.
+			plain := *c.brand.orEmpty()
+			plain.Logo, plain.Name = "", ""
+			c.brand = &plain
+		}
 	}
 	if err := r.card(ctx, p.Path, c); err != nil {
 		return err
@@ -150,29 +156,26 @@ func (c Carousel) check() error {
 }
 
 func (c Carousel) compose(ctx context.Context, r *run) error {
-	tall := c.Ratio.tall()
+	tall, design := c.Ratio.tall(), c.Brand.look()
 	priced := slices.IndexFunc(c.Slides, func(s Slide) bool { return s.Whole })
 	for i, s := range c.Slides {
 		name := fmt.Sprintf("slide%02d", i+1)
 		one := card{
 			about: fmt.Sprintf("/slides/%d", i), text: s.Heading, body: s.Body, lang: c.Language, name: name,
-			maxEm: 88, size: image.Pt(wide, tall), notice: c.Notice,
-			area: image.Rect(slideInset, slideInset, wide-slideInset, tall-88),
-		}
-		if i == 0 {
-			one.maxEm = 112
+			size: image.Pt(wide, tall), notice: c.Notice, brand: c.Brand, layout: design.Post,
+			area: image.Rect(slideInset, slideInset, wide-slideInset, tall-slideInset),
 		}
 		last := i == len(c.Slides)-1
-		if one.brand = c.Brand; len(c.Slides) > 1 {
+		if len(c.Slides) > 1 {
 			one.number = fmt.Sprintf("%d/%d", i+1, len(c.Slides))
 		}
 		switch {
 		case i == 0:
 			one.band = c.Brand.marked()
 		case last:
-			one.band, one.layout = c.Brand.marked(), closing
+			one.band, one.layout = c.Brand.marked(), design.Last
 		default:
-			one.layout = []layout{boxed, split}[i%2]
+			one.layout = design.Slides[(i-1)%len(design.Slides)]
 		}
 		if one.whole = s.Whole; c.Offer != nil && (i == priced || last) {
 			offer := *c.Offer
@@ -195,18 +198,6 @@ func (c Carousel) compose(ctx context.Context, r *run) error {
 		r.report(100 * (i + 1) / (len(c.Slides) + 1))
 	}
 	return nil
-}
-
-// canvas returns a part as a picture that covers a size. What is transparent in it shows the ground of pictures that
-// are cut out.
-func (r *run) canvas(ctx context.Context, path, about string, size image.Point) (*image.RGBA, error) {
-	img, err := r.drawPicture(ctx, path, about, func(d *picture.Decoded) (*image.NRGBA, error) {
-		return d.Cover(ctx, size)
-	})
-	if err != nil {
-		return nil, err
-	}
-	return picture.Flat(img, canvas.Studio), nil
 }
 
 // drawPicture decodes a part, and returns what a function draws of it.

@@ -121,7 +121,7 @@ func TestGroundsFitTheirPhotos(t *testing.T) {
 	for scene, want := range map[sample.Scene]uint8{sample.Studio: 250, sample.Cut: 241} {
 		photo := b.part(string(scene)+".png", sample.Product(800, 450, scene))
 		img := b.image(b.find(b.compose(Picture{Use: Post, Path: photo, Whole: true}), media.Final))
-		for _, at := range []image.Point{{5, 5}, {1070, 1340}, {540, 200}} {
+		for _, at := range []image.Point{{5, 5}, {1070, 1340}, {1070, 20}} {
 			if c := colorAt(img, at.X, at.Y); max(c.R, want)-min(c.R, want) > 4 {
 				t.Errorf("%s: the ground at %v is %v", scene, at, c)
 			}
@@ -135,15 +135,16 @@ func TestOffersAreWrittenOverPictures(t *testing.T) {
 	b := newBench(t)
 	dark := b.plain("dark", color.RGBA{10, 10, 10, 255})
 	post := func(o *Offer) image.Image {
-		return b.image(b.find(b.compose(Picture{Use: Post, Path: dark, Whole: true, Offer: o, Language: "de"}),
+		return b.image(b.find(b.compose(Picture{Use: Post, Path: dark, Whole: true, Offer: o, Language: "de",
+			Brand: &Brand{Theme: "minimal"}}),
 			media.Final))
 	}
-	badge := image.Rect(540, 0, wide, 400)
+	badge := image.Rect(0, 0, wide, slideTall-bandTall-8)
 	if got := letters(post(nil), badge); !got.Empty() {
 		t.Errorf("without an offer, something is written at %v", got)
 	}
 	full, price := letters(post(offered()), badge), letters(post(&Offer{Price: "103,20 €"}), badge)
-	if price.Empty() || full.Dy() < price.Dy()+60 || full.Max.X > wide-wholeInset {
+	if price.Empty() || full.Dy() < price.Dy()+40 || full.Max.X > wide-slideInset {
 		t.Errorf("the price is written at %v, and the whole offer at %v", price, full)
 	}
 	odd := offered()
@@ -151,7 +152,7 @@ func TestOffersAreWrittenOverPictures(t *testing.T) {
 	if got := letters(post(odd), badge); got.Empty() {
 		t.Error("a promotion without a font removes the price")
 	}
-	if got := letters(post(offered()), image.Rect(600, slideTall-bandTall, wide, slideTall)); got.Dx() < 100 {
+	if got := letters(post(offered()), image.Rect(600, slideTall-bandTall+20, wide, slideTall-20)); got.Dx() < 100 {
 		t.Errorf("the call to action is at %v", got)
 	}
 }

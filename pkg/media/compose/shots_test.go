@@ -102,7 +102,7 @@ func TestAVideoHasACoverAndAnEndCard(t *testing.T) {
 	green := canvas.Color{R: 0, G: 110, B: 60}
 	v := Video{Format: Portrait, Quality: Draft, scale: small, Language: "en", Headline: "Nets make shoes",
 		Narration: b.part("voice.wav", sample.Voice(4*time.Second)),
-		Brand:     &Brand{Name: "Acme", Call: "Try them", Colors: []canvas.Color{green}},
+		Brand:     &Brand{Name: "Acme", Call: "Try them", Colors: []canvas.Color{green}, Theme: "bold"},
 		Scenes:    []Scene{{Text: "We pull nets out of the sea.", Picture: dark}}}
 	ends := func(v Video) (canvas.Color, image.Image, *bench) {
 		res := b.compose(v)
@@ -137,20 +137,22 @@ func TestRatiosAndThemes(t *testing.T) {
 			t.Errorf("%q: a post is %d tall", ratio, f.Height)
 		}
 	}
-	for theme, want := range map[Theme]canvas.Color{Bold: main, Editorial: paper} {
+	for theme, want := range map[string]struct {
+		ground canvas.Color
+		at     [2]image.Point
+	}{"bold": {main, [2]image.Point{{20, 20}, {20, 1040}}}, "editorial": {paper, [2]image.Point{{10, 10}, {10, 10}}}} {
 		res := b.compose(Carousel{Language: "en", Ratio: Square,
 			Brand:  &Brand{Theme: theme, Colors: []canvas.Color{main}},
-			Slides: []Slide{{Path: gray, Heading: "Five facts"}, {Path: gray, Heading: "Nets are lost", Body: "At sea"}}})
+			Slides: []Slide{{Path: gray, Heading: "Five facts"}, {Path: gray, Heading: "Nets", Body: "At sea"}}})
 		for i, f := range res.Files {
-			img := b.image(f)
-			c := colorAt(img, 540, 1010)
-			if !near([3]int{int(c.R), int(c.G), int(c.B)}, int(want.R), int(want.G), int(want.B)) {
-				t.Errorf("%s: slide %d of %v has %v behind its text", theme, i+1, img.Bounds(), c)
+			c := colorAt(b.image(f), want.at[i].X, want.at[i].Y)
+			if !near([3]int{int(c.R), int(c.G), int(c.B)}, int(want.ground.R), int(want.ground.G), int(want.ground.B)) {
+				t.Errorf("%s: slide %d has %v behind its text", theme, i+1, c)
 			}
 		}
 	}
 	// No text lies on the band of the first slide, nor where platforms cover a story.
-	brand := &Brand{Name: "Acme", Theme: Bold, Colors: []canvas.Color{main}}
+	brand := &Brand{Name: "Acme", Theme: "bold", Colors: []canvas.Color{main}}
 	slides := []Slide{{Path: gray, Heading: strings.Repeat("Nets ", 12)}, {Path: gray, Heading: "Nets"}}
 	img := b.image(b.compose(Carousel{Language: "en", Brand: brand, Slides: slides}).Files[0])
 	if got := letters(img, image.Rect(slideInset, slideTall-bandTall+2, wide, slideTall-bandTall+40)); !got.Empty() {
@@ -158,7 +160,7 @@ func TestRatiosAndThemes(t *testing.T) {
 	}
 	img = b.image(b.compose(Picture{Use: Story, Path: gray, Text: "Nets make shoes", Language: "en",
 		Brand: brand}).Files[0])
-	if got := letters(img, image.Rect(0, SafePortrait.Max.Y+8, wide, storyTall)); !got.Empty() {
+	if got := letters(img, image.Rect(0, SafeStory.Max.Y+8, wide, storyTall)); !got.Empty() {
 		t.Errorf("below the safe area of a story, there is %v", got)
 	}
 	if e := b.fails(Picture{Use: Post, Path: gray, Ratio: "3:2"}); e.About != "/ratio" {

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/compose/canvas"
 	"github.com/content-automation/api/pkg/media/compose/ffmpeg"
 	"github.com/content-automation/api/pkg/media/compose/text"
 	"github.com/content-automation/api/pkg/media/compose/timeline"
@@ -172,6 +173,8 @@ type scene struct {
 	input
 	still, whole bool
 	shots        []shot
+	// aimed reports that the shots are where the picture has something to see.
+	aimed bool
 	// length is the number of frames between the middles of its cross-fades. before and after are the lengths of the
 	// cross-fades at its beginning and its end.
 	length, before, after int
@@ -190,16 +193,19 @@ type videoRun struct {
 	frames        int // of all
 	logo          *placedLogo
 	cues          []cue
-	written       []timeline.Cue // those of the file of captions, which has longer ones
+	told          []timeline.Cue // those of the file of captions, which has longer ones
 	// before is the number of these that are said before the intro.
 	before  int
 	caps    style
 	encoded int // frames of scenes
 	stills  map[int]*Still
+	// heroes are the scenes that show a product, arranged. card is the number of frames of the end card.
+	heroes map[int]*hero
+	card   int
 }
 
 func (v Video) compose(ctx context.Context, r *run) error {
-	f := &videoRun{Video: v, run: r, stills: map[int]*Still{}}
+	f := &videoRun{Video: v, run: r, stills: map[int]*Still{}, heroes: map[int]*hero{}}
 	f.width, f.height = v.size()
 	f.caps = f.style()
 	if err := f.openPictures(ctx); err != nil {
@@ -243,7 +249,12 @@ func (f *videoRun) encodeParts(ctx context.Context, m mix) (string, error) {
 			}
 			add(name, frames)
 		}
-		name, err := f.encodeBumper(ctx, f.outro, f.frames-f.outro.frames)
+		name, err := f.encodeEnd(ctx)
+		if err != nil {
+			return err
+		}
+		add(name, f.card)
+		name, err = f.encodeBumper(ctx, f.outro, f.frames-f.outro.frames)
 		add(name, f.outro.frames)
 		return err
 	})
@@ -333,6 +344,7 @@ func (f *videoRun) openSounds(ctx context.Context) (mix, error) {
 		return m, &Error{Code: CodeTooLarge, Stage: StageSound, About: "/narration",
 			Message: fmt.Sprintf("The video is longer than %v. Shorten its text.", maxVideo)}
 	}
+	f.carded(lengths)
 	f.setLengths(lengths)
 	f.cut(lengths)
 	return m, nil
@@ -370,11 +382,11 @@ func (f *videoRun) join(ctx context.Context, list string) error {
 	if err != nil {
 		return err
 	}
-	if len(f.written) == 0 {
+	if len(f.told) == 0 {
 		return nil
 	}
 	f.shift(begin)
-	if err := f.write(StageJoin, "captions.vtt", []byte(timeline.WebVTT(f.written))); err != nil {
+	if err := f.write(StageJoin, "captions.vtt", []byte(timeline.WebVTT(f.told))); err != nil {
 		return err
 	}
 	return f.deliver("captions.vtt", File{Role: media.Subtitles, Type: media.Captions, MIMEType: "text/vtt"})
@@ -435,7 +447,7 @@ func (f *videoRun) shift(intro time.Duration) {
 	if f.hooked(1) {
 		at = timeline.Time(f.scenes[0].length)
 	}
-	hook, rest := f.written[:f.before], f.written[f.before:]
+	hook, rest := f.told[:f.before], f.told[f.before:]
 	for i := range hook {
 		hook[i].To = min(hook[i].To, at)
 	}
@@ -443,7 +455,7 @@ func (f *videoRun) shift(intro time.Duration) {
 		c := &rest[i]
 		c.From, c.To = max(c.From, at)+intro, max(c.To, at)+intro
 	}
-	f.written = slices.Concat(timeline.Readable(hook), timeline.Readable(rest))
+	f.told = slices.Concat(timeline.Readable(hook), timeline.Readable(rest))
 }
 
 // shot is a part of a scene with a view of its own. It begins with a hard cut.
@@ -470,10 +482,6 @@ var views = [][]Move{
 		Moves[0]},
 }
 
-// wholeViews are the views of a picture that stays whole.
-var wholeViews = []Move{{View{0.06, 0.06, Zoom}, View{0.05, 0.05, Zoom + 0.02}},
-	{View{0, 0, 1}, View{0.02, 0.02, 0.96}}}
-
 // cut divides the scenes into shots, so that pictures change as often as the video wants. The cuts between shots are
 // where a caption begins: on the beat of the voice.
 func (f *videoRun) cut(lengths []int) {
@@ -482,7 +490,7 @@ func (f *videoRun) cut(lengths []int) {
 		s := &f.scenes[n]
 		first := Moves[n%len(Moves)]
 		if s.whole {
-			first = Centered[n%len(Centered)]
+			first = heroMoves[n%len(heroMoves)]
 		}
 		s.shots = []shot{{0, first}}
 		count := min((lengths[n]*f.Cuts+perCuts/2)/perCuts, mostShots, lengths[n]/leastShot)
@@ -492,7 +500,7 @@ func (f *videoRun) cut(lengths []int) {
 			if at < last+leastShot || at > lengths[n]-leastShot {
 				continue
 			}
-			move := wholeViews[(i-1)%len(wholeViews)]
+			move := heroMoves[(n+i)%len(heroMoves)]
 			if !s.whole {
 				set := views[n%len(views)]
 				move = set[(i-1)%len(set)]
@@ -500,6 +508,28 @@ func (f *videoRun) cut(lengths []int) {
 			s.shots = append(s.shots, shot{at, move})
 		}
 		begin += lengths[n]
+	}
+}
+
+// aim moves the nearer shots of a scene to what its picture has to see.
+func (f *videoRun) aim(n int, img *image.RGBA) {
+	s := &f.scenes[n]
+	if s.whole || len(s.shots) < 2 || s.aimed {
+		return
+	}
+	s.aimed = true
+	seen := canvas.Salient(img.Pix, img.Stride, img.Rect.Size())
+	for i := range s.shots[1:] {
+		m := &s.shots[i+1].move
+		least := max(m.From.Size, m.To.Size)
+		if least >= Zoom {
+			continue
+		}
+		x, y := seen.Window(least, least)
+		dx, dy := x-m.From.X, y-m.From.Y
+		for _, v := range []*View{&m.From, &m.To} {
+			v.X, v.Y = min(max(v.X+dx, 0), 1-v.Size), min(max(v.Y+dy, 0), 1-v.Size)
+		}
 	}
 }
 
@@ -594,21 +624,21 @@ func (f *videoRun) feed(w io.Writer, still *Still, s scene, begin, count int) er
 func (f *videoRun) encode(ctx context.Context, n int) (name string, frames int, err error) {
 	s := f.scenes[n]
 	frames = s.length - s.before/2 + s.after/2
-	graph := f.prepare(0, s, s.before, frames) + "[v0]"
 	in, err := f.source(ctx, n, s.before, frames)
 	if err != nil {
 		return "", 0, err
 	}
+	graph := f.prepare(0, f.scenes[n], s.before, frames) + "[v0]"
 	job := ffmpeg.Job{Inputs: []ffmpeg.Input{in}, Progress: func(done int) {
 		f.report(10 + 85*(f.intro.frames+f.encoded+min(done*f.Quality.every(), frames))/f.frames)
 	}}
 	last := "[v0]"
 	if s.after > 0 {
-		next := f.scenes[n+1]
 		in, err := f.source(ctx, n+1, 0, s.after)
 		if err != nil {
 			return "", 0, err
 		}
+		next := f.scenes[n+1]
 		job.Inputs = append(job.Inputs, in)
 		// The filter xfade would convert all frames to 4:4:4 and back.
 		graph += ";" + f.prepare(1, next, 0, s.after) +
@@ -617,29 +647,14 @@ func (f *videoRun) encode(ctx context.Context, n int) (name string, frames int, 
 		graph += ";[v0][v1]overlay=format=yuv420:eof_action=pass[v2]"
 		last = "[v2]"
 	}
-	if f.logo != nil {
+	if f.logo != nil && !f.bare(n) {
 		job.Inputs = append(job.Inputs, ffmpeg.Input{Path: f.logo.path, Format: "png_pipe",
 			Options: []string{"-framerate", fmt.Sprint(f.Quality.fps())}})
 		graph += fmt.Sprintf(";%s[%d:v]overlay=x=%d:y=%d:format=yuv420:eof_action=repeat[v3]", last, len(job.Inputs)-1,
 			f.logo.at.X, f.logo.at.Y)
 		last = "[v3]"
 	}
-	script := text.NewScript(f.width, f.height)
-	if err := f.end(script, n, frames); err != nil {
-		return "", 0, err
-	}
-	f.script(script, f.encoded, frames)
-	if err := f.notice(script, f.Notice, f.Language, f.area(), f.part()); err != nil {
-		return "", 0, err
-	}
-	price, err := f.offer(script, n, frames)
-	if err == nil {
-		err = f.onScreen(script, n, frames, price)
-	}
-	if err != nil {
-		return "", 0, err
-	}
-	captions, err := f.subtitles(StagePicture, fmt.Sprintf("captions%03d", n), script)
+	captions, err := f.written(ctx, n, frames)
 	if err != nil {
 		return "", 0, err
 	}
@@ -659,6 +674,28 @@ func (f *videoRun) encode(ctx context.Context, n int) (name string, frames int, 
 	}
 	f.encoded += frames
 	return name, frames, nil
+}
+
+// bare reports whether a scene shows no logo: an upright one whose product takes its room. The end card has it.
+func (f *videoRun) bare(n int) bool {
+	return f.Format == Portrait && f.Scenes[n].Whole && f.Scenes[n].Picture != ""
+}
+
+// written returns the filter that draws all texts of a scene.
+func (f *videoRun) written(ctx context.Context, n, frames int) (string, error) {
+	script := text.NewScript(f.width, f.height)
+	f.script(script, f.encoded, frames)
+	if err := f.notice(script, f.Notice, f.Language, f.area(), f.part()); err != nil {
+		return "", err
+	}
+	price, err := f.offer(ctx, script, n, frames)
+	if err == nil {
+		err = f.onScreen(ctx, script, n, frames, price)
+	}
+	if err != nil {
+		return "", err
+	}
+	return f.subtitles(StagePicture, fmt.Sprintf("captions%03d", n), script)
 }
 
 // endsEarly returns the error of a scene that has fewer frames than it should.
@@ -688,6 +725,7 @@ func (f *videoRun) source(ctx context.Context, n, begin, count int) (ffmpeg.Inpu
 	if err != nil {
 		return in, err
 	}
+	s = f.scenes[n]
 	return ffmpeg.Input{
 		Format: "rawvideo", Options: []string{"-pixel_format", "yuv420p", "-framerate", fmt.Sprint(timeline.FPS),
 			"-video_size", fmt.Sprintf("%dx%d", f.width, f.height)},
@@ -707,6 +745,7 @@ func (f *videoRun) drawnStill(ctx context.Context, n int) (ffmpeg.Input, error) 
 	if err != nil {
 		return in, err
 	}
+	f.aim(n, img)
 	if n > 1 { // a scene fades from the one before it at most
 		_ = os.Remove(f.path(fmt.Sprintf("still%03d.raw", n-2)))
 	}
@@ -732,6 +771,7 @@ func (f *videoRun) still(ctx context.Context, n int) (*Still, error) {
 	if err != nil {
 		return nil, err
 	}
+	f.aim(n, img)
 	still, err := StillOf(img)
 	if err != nil {
 		return nil, internal(StagePicture, err)
@@ -806,6 +846,16 @@ var (
 	coverLandscape = image.Rect(110, 80, 1920-110, 1080-120)
 )
 
+// covered returns what the cover of a video says of its offer: the price alone.
+func (f *videoRun) covered() *Offer {
+	if f.Offer == nil {
+		return nil
+	}
+	o := *f.Offer
+	o.Action, o.Shop = "", ""
+	return &o
+}
+
 // cover delivers the poster of a video: its headline over the picture of its first scene, with the mark of the brand. A
 // video without a headline, or with one that cannot be shown, has a frame as its poster.
 func (f *videoRun) cover(ctx context.Context) (bool, error) {
@@ -825,13 +875,15 @@ func (f *videoRun) cover(ctx context.Context) (bool, error) {
 			return false, err
 		}
 	}
-	c := card{about: "/headline", name: "poster", layout: cover, size: f.full(), area: coverPortrait, maxEm: 132,
-		text: f.Headline, lang: f.Language, brand: f.Brand, whole: first.Whole && first.Picture != "", notice: f.Notice,
-		lifted: true}
-	if f.Format == Landscape {
-		c.area, c.maxEm = coverLandscape, 140
+	c := card{about: "/headline", name: "poster", layout: f.Brand.look().Story, size: f.full(), area: coverPortrait,
+		text: f.Headline, lang: f.Language, brand: f.Brand, whole: first.Whole && first.Picture != "", notice: f.Notice}
+	if c.whole {
+		c.offer = f.covered()
 	}
-	err := f.card(ctx, path, c)
+	if f.Format == Landscape {
+		c.area = coverLandscape
+	}
+	err := f.run.card(ctx, path, c)
 	if unfit(err) {
 		return false, nil
 	}

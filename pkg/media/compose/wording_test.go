@@ -4,6 +4,7 @@ import (
 	"errors"
 	"image"
 	"image/color"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/media/compose/canvas"
 	"github.com/content-automation/api/pkg/media/compose/script"
 	"github.com/content-automation/api/pkg/media/compose/text"
+	"github.com/content-automation/api/pkg/media/compose/theme"
 	"github.com/content-automation/api/testdata/breadth"
 )
 
@@ -21,7 +23,7 @@ func rows(img image.Image, within image.Rectangle) (all []image.Rectangle) {
 		row := letters(img, image.Rect(within.Min.X, y, within.Max.X, y+1))
 		switch n := len(all); {
 		case row.Empty():
-		case n > 0 && y-all[n-1].Max.Y < 6: // the dots of letters
+		case n > 0 && y-all[n-1].Max.Y < 20: // the dots of letters
 			all[n-1] = all[n-1].Union(row)
 		default:
 			all = append(all, row)
@@ -40,10 +42,16 @@ func TestBodiesLieBelowTheirHeadings(t *testing.T) {
 		"he": {"רשתות", "אנו חותכים אותן ביד"},
 	} {
 		one := Slide{Path: dark, Heading: words[0], Body: words[1]}
-		brand := &Brand{Colors: []canvas.Color{{R: 20, G: 20, B: 30}, {R: 30, G: 10, B: 10}}}
+		own, _ := theme.Own("bold")
+		design := *own
+		design.Post.Heading, design.Last.Heading, design.Slides = 80, 80, slices.Clone(own.Slides)
+		for i := range design.Slides {
+			design.Slides[i].Heading = 80
+		}
+		brand := &Brand{Design: &design, Colors: []canvas.Color{{R: 20, G: 20, B: 30}, {R: 30, G: 10, B: 10}}}
 		res := b.compose(Carousel{Language: lang, Brand: brand, Slides: []Slide{one, one, one, one}})
 		for i, f := range res.Files {
-			lines := rows(b.image(f), image.Rect(slideInset, 800, wide-slideInset, slideTall))
+			lines := rows(b.image(f), image.Rect(slideInset, slideInset+markTall, wide-slideInset, slideTall))
 			if len(lines) < 2 {
 				t.Fatalf("%s: slide %d has the lines %v", lang, i+1, lines)
 			}
@@ -116,7 +124,7 @@ func TestTextsOfScenesAreDrawn(t *testing.T) {
 			if format == Landscape {
 				safe = SafeLandscape
 			}
-			logo := image.Rect(safe.Min.X, safe.Min.Y, safe.Min.X+252, safe.Min.Y+132)
+			logo := image.Rect(safe.Min.X, safe.Min.Y, safe.Min.X+270, safe.Min.Y+128)
 			seen := b.frames(b.compose(v), v, 16, 50)
 			width, height := v.size()
 			without := func(img image.Image) (box image.Rectangle) {
@@ -129,7 +137,7 @@ func TestTextsOfScenesAreDrawn(t *testing.T) {
 				return box
 			}
 			plate := without(seen[0])
-			if !plate.In(image.Rectangle{safe.Min.Div(2), safe.Max.Div(2)}) || plate.Dx() < 60 || plate.Dy() < 30 {
+			if !plate.In(image.Rectangle{safe.Min.Div(2), safe.Max.Div(2)}) || plate.Dx() < 60 || plate.Dy() < 24 {
 				t.Errorf("%s %s: it is drawn at %v, the area is %v", format, name, plate, safe)
 			}
 			if got := without(seen[1]); !got.Empty() {
@@ -159,7 +167,7 @@ func TestPostsHaveHeadlines(t *testing.T) {
 				foot -= bandTall
 			}
 			got := letters(img, image.Rect(0, 420, wide, foot))
-			if got.Min.X < slideInset-8 || got.Max.X > wide-slideInset+8 || got.Max.Y > foot-40 || got.Dx() < 200 {
+			if got.Min.X < slideInset-8 || got.Max.X > wide-slideInset+8 || got.Max.Y > foot-24 || got.Dx() < 200 {
 				t.Errorf("%s, offer %t: the headline is at %v", name, offer != nil, got)
 			}
 		}

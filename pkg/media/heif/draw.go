@@ -224,7 +224,8 @@ func (l *layer) decode(ctx context.Context, program Program, dir string) (*plane
 }
 
 var stream = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`Stream #0:0[^:]*: Video: \w+[^\n]*?, (yuvj?|gbrp?|gray)([0-9a-z]*)(?:\(([^)]*)\))?, \d+x\d+`)
+	return regexp.MustCompile(`Stream #0:0[^:]*: Video: \w+[^\n]*?, ` +
+		`(yuvj?|gbrp?|gray)([0-9a-z]*)(?:\(([^)]*)\))?, \d+x\d+`)
 })
 
 // said reads what the decoder says of the samples.

@@ -34,7 +34,7 @@ type RefusedError struct {
 	Message string
 }
 
-// Error returns the message.
+// Error returns the message, after the name of the package.
 func (e *RefusedError) Error() string { return "heif: " + e.Message }
 
 const convert = " Convert it to JPEG, PNG or WebP."

@@ -191,7 +191,8 @@ func ProfileOf(primaries, transfer int) []byte {
 	}
 	xyz := func(v [3]float64) []byte { return append([]byte("XYZ \x00\x00\x00\x00"), fixed(v[0], v[1], v[2])...) }
 	column := func(i int) []byte { return xyz([3]float64{m[0][i], m[1][i], m[2][i]}) }
-	text := []byte("mluc\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x0cenUS\x00\x00\x00\x06\x00\x00\x00\x1c\x00R\x00G\x00B")
+	text := []byte("mluc\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x0cenUS\x00\x00\x00\x06\x00\x00\x00\x1c" +
+		"\x00R\x00G\x00B")
 	return assembled([][2]any{{"desc", text}, {"cprt", text}, {"wtpt", xyz(d50)}, {"rXYZ", column(0)}, {"gXYZ",
 		column(1)},
 		{"bXYZ", column(2)}, {"rTRC", curve}, {"gTRC", curve}, {"bTRC", curve}})

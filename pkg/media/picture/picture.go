@@ -37,7 +37,7 @@ type TooLargeError struct {
 	Message string
 }
 
-// Error returns the message.
+// Error returns the message, after the name of the package.
 func (e *TooLargeError) Error() string { return "picture: " + e.Message }
 
 // The bounds of a picture.
@@ -186,16 +186,51 @@ func (p *Picture) Decode(ctx context.Context) (*Decoded, error) {
 
 // Cover returns the middle of the picture in a size, which it fills. Nothing of the picture is distorted.
 func (d *Decoded) Cover(ctx context.Context, size image.Point) (*image.NRGBA, error) {
-	stored, to := d.storedSize, size
+	wide, tall := d.Shown(size)
+	return d.CoverFrom(ctx, size, (1-wide)/2, (1-tall)/2)
+}
+
+// Shown returns the parts of the picture's width and height that are seen if it covers a size.
+func (d *Decoded) Shown(size image.Point) (wide, tall float64) {
+	ratio := float64(size.X*d.Height) / float64(size.Y*d.Width)
+	return min(ratio, 1), min(1/ratio, 1)
+}
+
+// CoverFrom is Cover for the part of the picture that begins at a place, in shares of its width and height.
+func (d *Decoded) CoverFrom(ctx context.Context, size image.Point, x, y float64) (*image.NRGBA, error) {
+	wide, tall := d.Shown(size)
+	x, y = min(max(x, 0), 1-wide), min(max(y, 0), 1-tall)
+	part := d.stored(x, y, wide, tall)
 	if d.turned() {
-		to.X, to.Y = to.Y, to.X
+		size.X, size.Y = size.Y, size.X
 	}
-	w, h := stored.X, max(1, (stored.X*to.Y+to.X/2)/to.X)
-	if h > stored.Y {
-		w, h = min(stored.X, max(1, (stored.Y*to.X+to.Y/2)/to.Y)), stored.Y
+	return d.draw(ctx, part, size)
+}
+
+// stored returns the rectangle of the stored picture that is seen in a window, in shares of the picture as it is seen.
+func (d *Decoded) stored(x, y, wide, tall float64) image.Rectangle {
+	right, bottom := x+wide, y+tall
+	// The orientations of EXIF: mirrored, upside down, and those two turned.
+	switch d.Orientation {
+	case 2:
+		x, right = 1-right, 1-x
+	case 3:
+		x, right, y, bottom = 1-right, 1-x, 1-bottom, 1-y
+	case 4:
+		y, bottom = 1-bottom, 1-y
+	case 5:
+		x, y, right, bottom = y, x, bottom, right
+	case 6:
+		x, y, right, bottom = y, 1-right, bottom, 1-x
+	case 7:
+		x, y, right, bottom = 1-bottom, 1-right, 1-y, 1-x
+	case 8:
+		x, y, right, bottom = 1-bottom, x, 1-y, right
 	}
-	x, y := (stored.X-w)/2, (stored.Y-h)/2
-	return d.draw(ctx, image.Rect(x, y, x+w, y+h), to)
+	at := func(share float64, of int) int { return int(share*float64(of) + 0.5) }
+	r := image.Rect(at(x, d.storedSize.X), at(y, d.storedSize.Y), at(right, d.storedSize.X), at(bottom, d.storedSize.Y))
+	r.Max.X, r.Max.Y = max(r.Max.X, r.Min.X+1), max(r.Max.Y, r.Min.Y+1)
+	return r.Intersect(image.Rectangle{Max: d.storedSize})
 }
 
 // Within returns the whole picture in the largest size of its proportions that fits into a box.

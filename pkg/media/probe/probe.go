@@ -135,7 +135,7 @@ type Refused struct {
 	broken  bool // nothing else is known of it
 }
 
-// Error returns the message.
+// Error returns the message, after the name of the package.
 func (e *Refused) Error() string { return "decode: " + e.Message }
 
 func broken(what string) error {

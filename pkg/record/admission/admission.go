@@ -58,7 +58,7 @@ type Service struct {
 	now    func() time.Time
 }
 
-// NewService makes the service.
+// NewService makes the service. It makes no call.
 func NewService(db *store.DB, people *person.Service, now func() time.Time) *Service {
 	return &Service{db, people, now}
 }

@@ -75,6 +75,10 @@ const (
 	PostImportCompleted         Type = "post_import.completed"
 	ExportCompleted             Type = "export.completed"
 	ImportCompleted             Type = "import.completed"
+	FeedCompleted               Type = "feed.completed"
+	FeedHeld                    Type = "feed.held"
+	FeedFailed                  Type = "feed.failed"
+	ProductOutdated             Type = "product.outdated"
 )
 
 // Types lists all types in the order of the documents, each with a summary and the scope that may read the resource of
@@ -143,6 +147,12 @@ var Types = []struct {
 		"failed"},
 	{ExportCompleted, auth.AccountManage, "An export has ended: its parts are ready, or it has failed"},
 	{ImportCompleted, auth.AccountManage, "An import has ended: its resources are there, or it has failed"},
+	{FeedCompleted, auth.ProductsRead, "A run of a feed has ended: the catalog has what the feed has"},
+	{FeedHeld, auth.ProductsRead, "A run of a feed is held: a fifth of its products or more are gone. Confirm it by " +
+		"syncFeed"},
+	{FeedFailed, auth.ProductsRead, "A run of a feed has failed; failure says why"},
+	{ProductOutdated, auth.ContentRead, "A published post shows what is not so any more: the price, the offer, the " +
+		"stock or the photo of its product, or one that is gone"},
 }
 
 // Scope returns the scope that may read the resource of the type's events, or an empty scope for an unknown type.
@@ -395,7 +405,6 @@ func Patterns() []string {
 	return all
 }
 
-// areaPattern returns the pattern of a type's area.
 func areaPattern(t Type) string {
 	area, _, _ := strings.Cut(string(t), ".")
 	return area + ".*"

@@ -297,7 +297,6 @@ type note struct {
 	values [3]concernMember
 }
 
-// concernMember is a member of a concern.
 type concernMember struct {
 	value         string
 	made, several bool

@@ -139,7 +139,7 @@ func TestDocumentDescribesEveryAnswer(t *testing.T) {
 			}
 		}
 	}
-	if len(doc.Webhooks) != len(event.Types) || len(event.Types) != 42 {
+	if len(doc.Webhooks) != len(event.Types) || len(event.Types) != 46 {
 		t.Errorf("%d webhooks for %d types of event", len(doc.Webhooks), len(event.Types))
 	}
 }

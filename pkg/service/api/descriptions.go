@@ -390,6 +390,13 @@ func snake(name string) string {
 // the same values shares the name. An enumeration of a single member may be missing: its name is made of the names of
 // the schema and of the member.
 var enumNames = map[string]string{
+	"Feed.format":                     "FeedFormat",
+	"Feed.schedule":                   "FeedSchedule",
+	"Feed.on_price_change":            "FeedPolicy",
+	"Feed.photos":                     "FeedPhotos",
+	"FeedRun.state":                   "FeedRunState",
+	"ContentItem.outdated":            "ContentOutdated",
+	"Product.availability":            "ProductAvailability",
 	"Account.mode":                    "Mode",
 	"Account.plan":                    "PlanId",
 	"ApiKey.scopes":                   "Scope",
@@ -417,6 +424,7 @@ var enumNames = map[string]string{
 	"ContentCount.of":                 "ContentCountPart",
 	"ContentItem.format":              "VideoFormat",
 	"ContentItem.visuals":             "VideoVisuals",
+	"FactoryCreateBase.music":         "VideoMusic",
 	"BrandSettings.logo_place":        "LogoPlace",
 	"BrandSettings.caption_style":     "CaptionStyle",
 	"BrandSettings.font":              "FontFamily",

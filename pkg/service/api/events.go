@@ -17,6 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/area/crm"
 	"github.com/content-automation/api/pkg/area/engagement"
 	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/area/feed"
 	"github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/area/plan"
 	"github.com/content-automation/api/pkg/area/social"
@@ -150,6 +151,10 @@ var payloads = map[event.Type]reflect.Type{
 	event.PostImportCompleted:         reflect.TypeFor[social.PostImport](),
 	event.ImportCompleted:             reflect.TypeFor[transfer.Import](),
 	event.ExperimentDecided:           reflect.TypeFor[experiment.Experiment](),
+	event.FeedCompleted:               reflect.TypeFor[feed.Run](),
+	event.FeedHeld:                    reflect.TypeFor[feed.Run](),
+	event.FeedFailed:                  reflect.TypeFor[feed.Run](),
+	event.ProductOutdated:             reflect.TypeFor[item.Item](),
 	event.MediaReady:                  reflect.TypeFor[media.Media](),
 	event.MediaRejected:               reflect.TypeFor[media.Media](),
 	event.FactoryCreated:              reflect.TypeFor[factory.Factory](),

@@ -37,6 +37,12 @@ var methods = map[string]struct{ resource, method string }{
 	"listQuotes":            {"quotes", "list"},
 	"createImport":          {"imports", "create"},
 	"getImport":             {"imports", "get"},
+	"setFeed":               {"feeds", "set"},
+	"getFeed":               {"feeds", "get"},
+	"deleteFeed":            {"feeds", "delete"},
+	"syncFeed":              {"feeds", "sync"},
+	"listFeedRuns":          {"feeds", "listRuns"},
+	"getFeedRun":            {"feeds", "getRun"},
 	"createContentItems":    {"content", "createBatch"},
 	"createEstimate":        {"account", "estimate"},
 	"createQuote":           {"quotes", "create"},
@@ -97,6 +103,7 @@ var endStates = map[string]struct{ done, failed []string }{
 	"getPostImport":  {[]string{"completed"}, []string{"failed"}},
 	"getExport":      {[]string{"completed"}, []string{"failed"}},
 	"getImport":      {[]string{"completed"}, []string{"failed"}},
+	"getFeedRun":     {[]string{"completed", "held"}, []string{"failed"}},
 	"getMedia":       {[]string{"ready"}, []string{"rejected"}},
 }
 

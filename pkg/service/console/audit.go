@@ -72,15 +72,11 @@ type callers struct {
 	names
 }
 
-// callersOf reads the names of who calls the API, and of what calls concern if that is wanted too. A person who may not
-// read people sees their ids.
-func callersOf(r *request, concerns bool) (c callers) {
-	lists := map[string]*[]named{"/v1/api-keys": &c.Keys, "/v1/people": &c.People}
-	if concerns {
-		lists["/v1/factories"], lists["/v1/profiles"] = &c.Factories, &c.Profiles
-	}
+// callersOf reads the names of who calls the API, and of the factories that calls concern. A person who may not read
+// people sees their ids.
+func callersOf(r *request, factories []string) (c callers) {
 	var all sync.WaitGroup
-	for path, into := range lists {
+	for path, into := range map[string]*[]named{"/v1/api-keys": &c.Keys, "/v1/people": &c.People} {
 		all.Go(func() {
 			found, err := listAll[named](r.Context(), r.api, path, nil, mostNames)
 			if err != nil && path != "/v1/people" {
@@ -89,6 +85,14 @@ func callersOf(r *request, concerns bool) (c callers) {
 			for _, one := range found {
 				one.Name = cmp.Or(one.Name, one.Email, one.ID)
 				*into = append(*into, one)
+			}
+		})
+	}
+	if factories != nil {
+		all.Go(func() {
+			var err error
+			if c.names, err = r.names(factories...); err != nil {
+				slog.Warn("names are shown as ids", "of", "factories", "error", err)
 			}
 		})
 	}
@@ -207,7 +211,13 @@ func listAudit(r *request) error {
 		v.Notice = "The key and those made with it are revoked. These are the calls that were made with it: look for " +
 			"addresses that you do not know, and for calls after the leak."
 	}
-	of := callersOf(r, true)
+	concerned := []string{given["factory_id"]}
+	for _, e := range all {
+		if e.FactoryID != nil {
+			concerned = append(concerned, *e.FactoryID)
+		}
+	}
+	of := callersOf(r, concerned)
 	shown := map[string]string{}
 	for _, one := range slices.Concat(of.Keys, of.People, of.Factories, of.Profiles) {
 		shown[one.ID] = one.Name
@@ -240,7 +250,7 @@ func showCall(r *request) error {
 		return &failure{Status: http.StatusNotFound, Message: "There is no call with this id in the last 90 days."}
 	}
 	v := r.view("Call", auditPath)
-	rows := rowsOfCalls(all[:1], callersOf(r, true))
+	rows := rowsOfCalls(all[:1], callersOf(r, []string{given(all[0].FactoryID)}))
 	v.Data = map[string]any{"Call": rows[0], "Further": len(all) - 1, "Sandbox": r.session.Mode == tenant.Test}
 	return r.show(http.StatusOK, "call", v)
 }

@@ -1,8 +1,10 @@
 package console
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 	_ "time/tzdata" // Lambda's runtime need not know the time zones.
@@ -30,14 +32,18 @@ var zones = []string{"UTC", "America/Anchorage", "America/Argentina/Buenos_Aires
 	"Europe/Kyiv", "Europe/Lisbon", "Europe/London", "Europe/Madrid", "Europe/Minsk", "Europe/Moscow", "Europe/Paris",
 	"Europe/Samara", "Pacific/Auckland"}
 
-// zoneOf returns the time zone that a person has chosen.
-func zoneOf(s *session.Session) *time.Location {
-	if s == nil || s.Zone == "" {
-		return time.UTC
+// zoneCookie has the time zone of the browser, which a script has set.
+const zoneCookie = "zone"
+
+// zoneOf returns the time zone that a person has chosen, or else that of the browser.
+func zoneOf(r *http.Request, s *session.Session) *time.Location {
+	name := s.Zone
+	if c, err := r.Cookie(zoneCookie); err == nil && name == "" {
+		name = c.Value
 	}
-	zone, err := time.LoadLocation(s.Zone)
-	if err != nil {
-		return time.UTC // it was checked when it was chosen
+	zone, err := time.LoadLocation(name)
+	if err != nil || zone == time.Local {
+		return time.UTC
 	}
 	return zone
 }
@@ -68,6 +74,76 @@ type planned struct {
 	Approval        client.ContentApproval `json:"approval"`
 	SocialAccountID *string                `json:"social_account_id"`
 	Platform        *string                `json:"platform"`
+
+	Failure *client.PublicationFailure `json:"failure"`
+	// Face is that of the client, Account the social account, and Picture that of the item.
+	Face    face       `json:"-"`
+	Account outlet     `json:"-"`
+	Picture *mediaFile `json:"-"`
+}
+
+// Status returns how far the post is, in a word of people, with its tone.
+func (p planned) Status() choice {
+	switch {
+	case p.State == "failed":
+		return choice{"bad", "not published"}
+	case p.State == "published", p.State == "publishing", p.State == "deleted":
+		return choice{tones[p.State], p.State}
+	case p.Approval.State == changesTab:
+		return choice{"bad", "changes requested"}
+	case p.Approval.State == "pending":
+		return choice{"warn", "to approve"}
+	case p.State == "planned":
+		return choice{"warn", "planned"}
+	}
+	return choice{"good", "ready"}
+}
+
+// Movable reports whether the post can get another time.
+func (p planned) Movable() bool { return p.State == "planned" || p.State == "pending" }
+
+// Name returns a text by which people know the post.
+func (p planned) Name() string { return cmp.Or(p.Title, p.Caption) }
+
+// dressed adds to posts what people see of them: the face of the client, the account, and a picture.
+func (r *request) dressed(all []planned, query url.Values) (names, error) {
+	var factories []string
+	for _, p := range all {
+		factories = append(factories, p.FactoryID)
+	}
+	var n names
+	var accounts map[string]outlet
+	pictures := map[string]*mediaFile{}
+	err := atOnce(func() (err error) { n, err = r.names(append(factories, query.Get("factory_id"))...); return err },
+		func() (err error) { accounts, err = r.outlets(); return err },
+		func() error {
+			// The list of items has the pictures of a period in few calls.
+			q := url.Values{"order_by": {"publish_at"}, "fields": {"media"}, "publish_from": query["from"],
+				"publish_to": query["to"]}
+			for _, name := range []string{"factory_id", "profile_id"} {
+				if value := query.Get(name); value != "" {
+					q.Set(name, value)
+				}
+			}
+			items, err := listAll[content](r.Context(), r.api, "/v1/content-items", q, mostPlanned)
+			for _, c := range items {
+				pictures[c.ID] = c.Picture()
+			}
+			return err
+		})
+	var shown []mediaFile
+	for i := range all {
+		p := &all[i]
+		p.Face = n.FaceOf(p.FactoryID)
+		if p.SocialAccountID != nil {
+			p.Account = accounts[*p.SocialAccountID]
+		}
+		if p.Picture = pictures[p.ContentItemID]; p.Picture != nil {
+			shown = append(shown, *p.Picture)
+		}
+	}
+	r.permitMedia(shown...)
+	return n, err
 }
 
 // day is a day of the calendar.
@@ -90,7 +166,8 @@ const (
 type span struct {
 	// Anchor is the chosen day.
 	Anchor, From, To time.Time
-	Week             bool
+	// Week reports that it shows all entries of its days, and Day that it is one day.
+	Week, Day bool
 }
 
 // spanOf returns the weeks of the month of a day, or its week. A week begins on Monday.
@@ -106,8 +183,20 @@ func spanOf(anchor time.Time, week bool) span {
 	return s
 }
 
+// ofView returns the period of a view that shows a day.
+func ofView(view string, anchor time.Time) span {
+	s := spanOf(anchor, view == "week")
+	if view == "day" {
+		s.Week, s.Day, s.From, s.To = true, true, anchor, anchor.AddDate(0, 0, 1)
+	}
+	return s
+}
+
 // step returns the day by which the calendar moves on, or back.
 func (s span) step(by int) time.Time {
+	if s.Day {
+		return s.Anchor.AddDate(0, 0, by)
+	}
 	if s.Week {
 		return s.Anchor.AddDate(0, 0, 7*by)
 	}
@@ -147,34 +236,31 @@ func (s span) days(now time.Time, zone *time.Location, all []planned) (days []da
 func showCalendar(r *request) error { return r.showCalendarOf(http.StatusOK, "") }
 
 func (r *request) showCalendarOf(status int, message string) error {
-	zone := zoneOf(r.session)
+	zone := zoneOf(r.Request, r.session)
 	q := r.URL.Query()
 	today, _ := time.Parse(time.DateOnly, r.site.Now().In(zone).Format(time.DateOnly))
 	anchor, err := time.Parse(time.DateOnly, q.Get("date"))
 	if err != nil {
 		anchor = today
 	}
-	s := spanOf(anchor, q.Get("view") == "week")
+	view := chosenOf(r, "view", calendarViews, "month")
+	s := ofView(view, anchor)
 	from, to := s.bounds(zone)
 	given, query := r.filters("factory_id", "profile_id", "platform")
 	query.Set("from", from.Format(time.RFC3339))
 	query.Set("to", to.Format(time.RFC3339))
 	query.Set("order", "asc")
 	query.Set("limit", "100")
-	n, err := r.names()
-	if err != nil {
-		return err
-	}
 	var platforms []client.SocialPlatform
 	if err := r.api.get(r.Context(), "/v1/social/platforms", nil, &platforms); err != nil {
 		return err
 	}
-	handles, err := r.handles()
+	all, err := listAll[planned](r.Context(), r.api, "/v1/publications", query, mostPlanned)
+	refused, err := messageOf(err)
 	if err != nil {
 		return err
 	}
-	all, err := listAll[planned](r.Context(), r.api, "/v1/publications", query, mostPlanned)
-	refused, err := messageOf(err)
+	n, err := r.dressed(all, query)
 	if err != nil {
 		return err
 	}
@@ -184,7 +270,7 @@ func (r *request) showCalendarOf(status int, message string) error {
 	case refused != "":
 		v.Error = refused
 	case len(all) >= mostPlanned:
-		v.Error = "The period has more entries than the calendar shows. Choose a week, a factory or a profile."
+		v.Error = "The period has more entries than the calendar shows. Choose a week, a factory or a client."
 	}
 	link := func(view string, at time.Time) string {
 		to := url.Values{"view": {view}, "date": {at.Format(time.DateOnly)}}
@@ -195,20 +281,33 @@ func (r *request) showCalendarOf(status int, message string) error {
 		}
 		return r.site.prefix + calendarPath + "?" + to.Encode()
 	}
-	view, here := "month", calendarPath
-	if s.Week {
-		view = "week"
+	var views []option
+	for _, c := range calendarViews {
+		views = append(views, option{c.Text, link(c.Value, anchor), c.Value == view})
 	}
+	here := calendarPath
 	if r.Method == http.MethodGet {
 		here = v.Path
 	}
 	v.Data = map[string]any{"Span": s, "Days": s.days(r.site.Now(), zone, all), "Names": n, "Platforms": platforms,
-		"Filters": given, "View": view, "Zones": zones, "Zone": zone.String(), "Handles": handles, "Here": here,
+		"Filters": given, "View": view, "Zones": zones, "Zone": zone.String(), "Here": here, "Views": views,
 		"Earlier": link(view, s.step(-1)), "Later": link(view, s.step(1)), "Today": link(view, today),
-		"Month": link("month", anchor), "Week": link("week", anchor), "WeekOf": func(at time.Time) string {
-			return link("week", at)
-		}}
+		"Clients": clientsOf(all), "DayOf": func(at time.Time) string { return link("day", at) }}
 	return r.show(status, "calendar", v)
+}
+
+// calendarViews are the periods of the calendar.
+var calendarViews = []choice{{"month", "Month"}, {"week", "Week"}, {"day", "Day"}}
+
+// clientsOf returns the faces of posts, each once, by name.
+func clientsOf(all []planned) (faces []face) {
+	for _, p := range all {
+		if !slices.Contains(faces, p.Face) {
+			faces = append(faces, p.Face)
+		}
+	}
+	slices.SortFunc(faces, func(a, b face) int { return cmp.Compare(a.Name, b.Name) })
+	return faces
 }
 
 // Weekday returns the short name of the weekday of a day, Date its date, and MonthOf its month.
@@ -219,14 +318,22 @@ func (v *view) Date(d time.Time) string {
 	return v.Weekday(d) + ", " + d.Format("2") + " " + v.T(d.Format("Jan")) + d.Format(" 2006")
 }
 
+// LongDate returns a day in words, without its year.
+func (v *view) LongDate(d time.Time) string {
+	return v.T(d.Weekday().String()) + ", " + d.Format("2") + " " + v.T(d.Format("Jan"))
+}
+
+// Local returns a time in the zone of the page, as a field of a form has it.
+func (v *view) Local(t time.Time) string { return v.in(t).Format("2006-01-02T15:04") }
+
 // MonthOf returns the month of a day.
 func (v *view) MonthOf(d time.Time) string { return v.T(d.Format("January")) + d.Format(" 2006") }
 
 // Clock returns the time of day in the chosen zone.
-func (v *view) Clock(t time.Time) string { return t.In(v.Zone).Format("15:04") }
+func (v *view) Clock(t time.Time) string { return v.in(t).Format("15:04") }
 
 // At returns a time in the chosen zone.
 func (v *view) At(t time.Time) string {
-	t = t.In(v.Zone)
+	t = v.in(t)
 	return v.Date(t) + t.Format(", 15:04 MST")
 }

@@ -138,8 +138,8 @@ func TestListsShowThumbnails(t *testing.T) {
 			t.Errorf("%s: %q, not %q", name, got, test.want)
 		}
 		var out strings.Builder
-		err := pages["approvals"].render(&out, &view{Dialog: true, Data: map[string]any{"Items": []content{c},
-			"Filters": map[string]string{}, "Names": names{}, "States": approvalStates, "More": ""}})
+		err := pages["approvals"].render(&out, &view{Dialog: true, Data: map[string]any{"Waiting": 1, "Queue": "",
+			"Groups": byClient([]content{c}, names{}, nil), "Filters": map[string]string{}, "Names": names{}}})
 		if want := `src="` + test.want + `"`; err != nil || test.want != "" && !strings.Contains(out.String(), want) ||
 			test.want == "" && strings.Contains(out.String(), "<img") {
 			t.Errorf("%s: %v, %s", name, err, out.String())

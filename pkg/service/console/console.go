@@ -109,7 +109,9 @@ func New(o Options) (http.Handler, error) {
 	}
 	s.addSignIn(routes)
 	open := func(pattern string, handle func(*request) error) { routes.HandleFunc(pattern, s.signedIn(handle)) }
-	open("GET "+homePath, showHome)
+	open("GET "+homePath, showToday)
+	addSearch(open)
+	open("GET "+continuePath, showKept)
 	open("POST /settings/mode", chooseMode)
 	open("POST /settings/language", chooseLanguage)
 	open("POST /settings/explorer", guarded("/settings/api-keys", openExplorer))

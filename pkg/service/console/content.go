@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	client "github.com/content-automation/api/clients/go"
 )
@@ -18,15 +19,23 @@ import (
 const contentPath = "/settings/content-items"
 
 func addContent(open func(string, func(*request) error)) {
+	open("GET "+contentPath, listContent)
+	open("POST "+contentPath+"/publish", publishAgain)
 	open("GET "+contentPath+"/{id}", func(r *request) error { return r.showItem(http.StatusOK, "") })
 	open("POST "+contentPath+"/{id}/decide", decide)
+	open("POST "+contentPath+"/{id}/publish", publishElsewhere)
+	open("GET "+contentPath+"/{id}/unschedule", askUnschedule)
+	open("POST "+contentPath+"/{id}/unschedule", unschedule)
+	open("POST "+contentPath+"/{id}/move", move)
 }
 
 // content is a content item as the API answers it.
 type content struct {
 	ID        string                  `json:"id"`
 	Version   int64                   `json:"version"`
+	CreatedAt time.Time               `json:"created_at"`
 	FactoryID string                  `json:"factory_id"`
+	Accounts  []string                `json:"social_account_ids"`
 	Kind      string                  `json:"kind"`
 	Prompt    string                  `json:"prompt"`
 	Title     string                  `json:"title"`
@@ -150,7 +159,7 @@ type post struct {
 
 // posts returns the item as each platform shows it, or as it is if no platform is planned.
 func (r *request) posts(c content) (all []post, err error) {
-	handles, err := r.handles()
+	accounts, err := r.outlets()
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +167,7 @@ func (r *request) posts(c content) (all []post, err error) {
 		one := post{Platform: string(p.Platform), Title: given(p.Title), Caption: given(p.Caption), Rest: given(p.Rest),
 			Hashtags: p.Hashtags}
 		if p.SocialAccountID != nil {
-			one.Handle = handles[*p.SocialAccountID]
+			one.Handle = accounts[*p.SocialAccountID].Handle
 		}
 		for _, id := range p.MediaIDs {
 			f, err := r.file(c, id)
@@ -226,8 +235,8 @@ func listAll[T any](ctx context.Context, a api, path string, query url.Values, m
 	}
 }
 
-// mostNames bounds the rows of the lists from which people choose.
-const mostNames = 500
+// mostNames bounds the rows of the lists that are read whole.
+const mostNames = 2000
 
 // named is something with a name: a factory or a profile.
 type named struct {
@@ -238,16 +247,81 @@ type named struct {
 	ProfileID *string `json:"profile_id"`
 }
 
-// names are the factories and profiles of the account.
-type names struct{ Factories, Profiles []named }
+// names are factories and profiles of the account: the newest, and those that a page names.
+type names struct {
+	Factories, Profiles []named
+	// Many are the lists that have more than a select should.
+	Many map[string]bool
+}
 
-func (r *request) names() (n names, err error) {
-	if n.Factories, err = listAll[named](r.Context(), r.api, "/v1/factories", nil, mostNames); err != nil {
-		return n, err
+// mostOptions is the number of options of a select. With more, people type a part of the name.
+const mostOptions = 15
+
+// names reads the newest factories and profiles, and the factories with the given ids. However many there are, a page
+// reads as much as it shows.
+func (r *request) names(factories ...string) (n names, err error) {
+	r.listed.Do(func() { r.newestNames, r.listErr = r.newest() })
+	n, err = r.newestNames, r.listErr
+	if err == nil {
+		n.Factories, err = r.with(n.Factories, "/v1/factories/", factories)
 	}
-	n.Profiles, err = listAll[named](r.Context(), r.api, "/v1/profiles", nil, mostNames)
+	var profiles []string
+	for _, f := range n.Factories {
+		if f.ProfileID != nil && slices.Contains(factories, f.ID) {
+			profiles = append(profiles, *f.ProfileID)
+		}
+	}
+	if err == nil {
+		n.Profiles, err = r.with(n.Profiles, "/v1/profiles/", profiles)
+	}
 	return n, err
 }
+
+// newest reads the newest factories and profiles. A page reads them once.
+func (r *request) newest() (n names, err error) {
+	n.Many = map[string]bool{}
+	var more, most string
+	query := url.Values{"limit": {"100"}}
+	err = atOnce(
+		func() (err error) {
+			more, err = r.api.list(r.Context(), "/v1/factories", query, &n.Factories)
+			return err
+		},
+		func() (err error) {
+			most, err = r.api.list(r.Context(), "/v1/profiles", query, &n.Profiles)
+			return err
+		})
+	n.Many["factory_id"] = more != "" || len(n.Factories) > mostOptions
+	n.Many["profile_id"] = most != "" || len(n.Profiles) > mostOptions
+	return n, err
+}
+
+// with adds what has one of the ids and is not in a list. What was deleted is known by its id.
+func (r *request) with(all []named, path string, ids []string) ([]named, error) {
+	known := map[string]bool{"": true}
+	for _, one := range all {
+		known[one.ID] = true
+	}
+	var more []named
+	for _, id := range ids {
+		if !known[id] {
+			known[id] = true
+			more = append(more, named{ID: id})
+		}
+	}
+	err := each(more, func(one *named) error {
+		err := r.api.get(r.Context(), path+url.PathEscape(one.ID), nil, one)
+		if missing(err) {
+			one.Name = one.ID
+			return nil
+		}
+		return err
+	})
+	return slices.Concat(all, more), err
+}
+
+// many reports whether a field has more options than a select should.
+func (n names) many(field string) bool { return n.Many[field] }
 
 // Factory returns the name of a factory, or its id.
 func (n names) Factory(id string) string { return nameOf(n.Factories, id) }
@@ -257,9 +331,17 @@ func (n names) Profile(id string) string { return nameOf(n.Profiles, id) }
 
 // ProfileOf returns the name of the profile of a factory, or an empty text.
 func (n names) ProfileOf(factory string) string {
+	if id := n.clientOf(factory); id != "" {
+		return n.Profile(id)
+	}
+	return ""
+}
+
+// clientOf returns the id of the profile of a factory, or an empty text.
+func (n names) clientOf(factory string) string {
 	for _, f := range n.Factories {
 		if f.ID == factory && f.ProfileID != nil {
-			return n.Profile(*f.ProfileID)
+			return *f.ProfileID
 		}
 	}
 	return ""
@@ -274,16 +356,298 @@ func nameOf(all []named, id string) string {
 	return id
 }
 
-// handles returns the names of the social accounts on their platforms, by their ids.
-func (r *request) handles() (map[string]string, error) {
-	all, err := listAll[socialAccount](r.Context(), r.api, "/v1/social/accounts", nil, mostNames)
-	found := map[string]string{}
+// face is how pages show a client at a glance: letters on a colour.
+type face struct{ ID, Name, Letters, Class string }
+
+// FaceOf returns the face of the client that a factory works for: its profile, or the factory itself without one.
+// Profiles have their colours in the order of their ids, so that a new one changes none of them.
+func (n names) FaceOf(factory string) face {
+	of, id := n.Profiles, n.clientOf(factory)
+	if id == "" {
+		of, id = n.Factories, factory
+	}
+	ids := make([]string, len(of))
+	for i, one := range of {
+		ids[i] = one.ID
+	}
+	slices.Sort(ids)
+	name := nameOf(of, id)
+	return face{id, name, letters(name), colour(max(0, slices.Index(ids, id)))}
+}
+
+// letters returns the first letters of the first two words of a name.
+func letters(name string) string {
+	var all []rune
+	for word := range strings.FieldsSeq(name) {
+		if first := []rune(word)[0]; len(all) < 2 && unicode.IsLetter(first) {
+			all = append(all, unicode.ToUpper(first))
+		}
+	}
+	if len(all) == 0 {
+		return "–"
+	}
+	return string(all)
+}
+
+// outlet is a social account as lists show it.
+type outlet struct {
+	ID, Handle, Platform, State string
+	ProfileID                   *string `json:"profile_id"`
+}
+
+// outlets returns the social accounts by their ids.
+func (r *request) outlets() (map[string]outlet, error) {
+	all, err := listAll[outlet](r.Context(), r.api, "/v1/social/accounts", nil, mostNames)
+	found := map[string]outlet{}
 	for _, a := range all {
-		found[a.ID] = given(a.Handle)
+		found[a.ID] = a
 	}
 	return found, err
 }
 
+// permitPictures lets the page show the pictures of items.
+func (r *request) permitPictures(all []content) {
+	var files []mediaFile
+	for _, c := range all {
+		if p := c.Picture(); p != nil {
+			files = append(files, *p)
+		}
+	}
+	r.permitMedia(files...)
+}
+
+// The tabs of the list of content.
+var contentTabs = []struct {
+	Value, Text string
+	query       url.Values
+}{{"", "All", nil}, {"failed", "Failed", url.Values{"state": {"failed"}}},
+	{"approve", "To approve", url.Values{"state": {"generated,scheduled"}, "approval": {"pending,changes_requested"}}},
+	{"ready", "Scheduled", url.Values{"state": {"scheduled"}}},
+	{"published", "Published", url.Values{"state": {"published"}}}}
+
+// contentOrders are the orders of the list.
+var contentOrders = []choice{{"", "Newest first"}, {"asc", "Oldest first"}, {"publish_at", "By time of publication"}}
+
+const (
+	// contentRowFields are what a row of the list shows. mostSearched bounds the items that a search reads, and
+	// mostFound those that it shows.
+	contentRowFields = "version,created_at,factory_id,kind,prompt,title,caption,approval,media,publish_at,state," +
+		"social_account_ids,publications,failure"
+	mostSearched, mostFound = 2000, 50
+)
+
+// listContent shows all items by state, with what platforms have said about those that have failed.
+func listContent(r *request) error {
+	given, query := r.filters("factory_id", "profile_id")
+	given["tab"], given["q"] = r.FormValue("tab"), strings.TrimSpace(r.FormValue("q"))
+	given["platform"], given["order"] = r.FormValue("platform"), r.FormValue("order")
+	query.Set("fields", contentRowFields)
+	for _, t := range contentTabs {
+		for name, values := range t.query {
+			if t.Value == given["tab"] {
+				query[name] = values
+			}
+		}
+	}
+	switch given["order"] {
+	case "asc":
+		query.Set("order", "asc")
+	case "publish_at":
+		query.Set("order_by", "publish_at")
+	}
+	all, next, err := r.itemsOf(query, given)
+	message, err := messageOf(err)
+	if err != nil {
+		return err
+	}
+	n, err := r.names(factoriesOf(all)...)
+	if err != nil {
+		return err
+	}
+	accounts, err := r.outlets()
+	if err != nil {
+		return err
+	}
+	r.permitPictures(all)
+	v := r.view("Content", contentPath)
+	v.Error = message
+	if r.FormValue("done") == "published" {
+		v.Notice = "The posts are being published again."
+	}
+	var tabs []tab
+	for _, t := range contentTabs {
+		tabs = append(tabs, tab{Text: t.Text, Path: pathWith(r, "tab", t.Value), Chosen: t.Value == given["tab"]})
+	}
+	v.Data = map[string]any{"Rows": all, "More": r.more(next), "Filters": given, "Names": n, "Tabs": tabs,
+		"Accounts": accounts, "Orders": contentOrders, "Platforms": platformsOf(accounts),
+		"Count": number(len(all), next != "" || r.FormValue("cursor") != "")}
+	return r.show(http.StatusOK, "content", v)
+}
+
+// itemsOf reads the items of a list. A search, and a platform, read more of them than a page shows.
+func (r *request) itemsOf(query url.Values, given map[string]string) (all []content, next string, err error) {
+	if given["q"] == "" && given["platform"] == "" {
+		next, err = r.api.list(r.Context(), "/v1/content-items", query, &all)
+		return all, next, err
+	}
+	query.Del("cursor")
+	query.Set("limit", "100")
+	read, err := listAll[content](r.Context(), r.api, "/v1/content-items", query, mostSearched)
+	if err != nil {
+		return nil, "", err
+	}
+	accounts := map[string]outlet{}
+	if given["platform"] != "" {
+		if accounts, err = r.outlets(); err != nil {
+			return nil, "", err
+		}
+	}
+	on := func(id string) bool { return accounts[id].Platform == given["platform"] }
+	for _, c := range read {
+		published := slices.ContainsFunc(c.Publications, func(p client.Publication) bool {
+			return string(p.Platform) == given["platform"]
+		})
+		if len(all) < mostFound && has(given["q"], c.Title, c.Caption, c.Prompt, c.ID) &&
+			(given["platform"] == "" || published || slices.ContainsFunc(c.Accounts, on)) {
+			all = append(all, c)
+		}
+	}
+	return all, "", nil
+}
+
+// Failed returns the publications of the item that have failed.
+func (c content) Failed() (all []client.Publication) {
+	for _, p := range c.Publications {
+		if p.State == client.PublicationStateFailed {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// Reconnects reports whether a failure ends when the account is connected again, and Again whether the post can be sent
+// again.
+func (c content) Reconnects() bool {
+	return slices.ContainsFunc(c.Failed(), func(p client.Publication) bool { return reconnects(p.Failure) })
+}
+
+// Again reports whether publishing again may succeed.
+func (c content) Again() bool {
+	return slices.ContainsFunc(c.Failed(), func(p client.Publication) bool { return retryable(p.Failure) })
+}
+
+// reconnects reports whether a failure is that of the connection of an account.
+func reconnects(f *client.PublicationFailure) bool {
+	return f != nil && slices.Contains([]string{"needs_reconnect", "token_expired", "missing_permission",
+		"authority_ended"}, string(f.Code))
+}
+
+// retryable reports whether the post may be sent again. If its outcome is unknown, it may exist already.
+func retryable(f *client.PublicationFailure) bool {
+	return f != nil && string(f.Code) != "outcome_unknown"
+}
+
+// Status returns how far the item is, in a word of people, with its tone.
+func (c content) Status() choice {
+	switch {
+	case len(c.Failed()) > 0:
+		return choice{"bad", "not published"}
+	case c.State == "failed":
+		return choice{"bad", "failed"}
+	case c.Open() && c.Approval.State == changesTab:
+		return choice{"bad", "changes requested"}
+	case c.Open() && c.Approval.State == "pending":
+		return choice{"warn", "to approve"}
+	case c.State == "scheduled":
+		return choice{"good", "ready"}
+	}
+	return choice{tones[c.State], c.State}
+}
+
+// publishAgain publishes items again on the accounts on which they have failed.
+func publishAgain(r *request) error {
+	done, err := r.bulk("publish", r.PostForm["item"], nil)
+	if err != nil && len(done) == 0 {
+		return err
+	}
+	back := r.PostFormValue("return")
+	if !own(back) {
+		back = contentPath
+	}
+	path, text, _ := strings.Cut(back, "?")
+	q, _ := url.ParseQuery(text) // a query that cannot be read has no filters
+	q.Set("done", "published")
+	return r.redirect(path + "?" + q.Encode())
+}
+
+// publishElsewhere publishes an item on one account.
+func publishElsewhere(r *request) error {
+	err := r.api.change(r.Context(), http.MethodPost, r.apiPath("content-items")+"/publish", r.once(),
+		map[string]any{"social_account_ids": []string{r.PostFormValue("account")}}, nil)
+	return r.itemChanged(err, "published")
+}
+
+// itemChanged leads to the page of the item, or shows there why it was not changed.
+func (r *request) itemChanged(err error, done string) error {
+	if message, other := r.form(err); other != nil {
+		return other
+	} else if message != "" {
+		return r.showItem(statusOf(err), message)
+	}
+	if back := r.PostFormValue("return"); own(back) {
+		return r.redirect(back)
+	}
+	return r.redirect(contentPath + "/" + r.PathValue("id") + "?done=" + done)
+}
+
+// askUnschedule asks before an item is no longer published.
+func askUnschedule(r *request) error {
+	var c content
+	if err := r.api.get(r.Context(), r.apiPath("content-items"), nil, &c); err != nil {
+		return err
+	}
+	back := r.FormValue("return")
+	if !own(back) {
+		back = contentPath + "/" + c.ID
+	}
+	return r.confirm(http.StatusOK, confirmation{Title: "Do not publish the post", Subject: c.Name(), Back: back,
+		Text: "It loses its time. The post itself stays, and can be scheduled again.", Verb: "Do not publish",
+		Active: calendarPath, Fields: []choice{{"version", strconv.FormatInt(c.Version, 10)}, {"return", back}}}, "")
+}
+
+// unschedule takes the time of an item away.
+func unschedule(r *request) error {
+	a := r.api
+	a.version = r.PostFormValue("version")
+	return r.itemChanged(a.change(r.Context(), http.MethodPost, r.apiPath("content-items")+"/schedule", r.once(),
+		map[string]any{"publish_at": nil}, nil), "unscheduled")
+}
+
+// move gives an item another time, which is in the zone of the page. A calendar sends only the day: the time of day
+// stays.
+func move(r *request) error {
+	var c content
+	if err := r.api.get(r.Context(), r.apiPath("content-items"), nil, &c); err != nil {
+		return err
+	}
+	zone := zoneOf(r.Request, r.session)
+	at, err := time.ParseInLocation("2006-01-02T15:04", r.PostFormValue("at"), zone)
+	day, wrong := time.Parse(time.DateOnly, r.PostFormValue("day"))
+	if err != nil && wrong == nil && c.PublishAt != nil {
+		clock := c.PublishAt.In(zone)
+		at = time.Date(day.Year(), day.Month(), day.Day(), clock.Hour(), clock.Minute(), clock.Second(), 0, zone)
+		err = nil
+	}
+	if err != nil {
+		return r.showItem(http.StatusUnprocessableEntity, mark(r, "at", "Choose a day and a time."))
+	}
+	a := r.api
+	a.version = r.PostFormValue("version")
+	return r.itemChanged(a.change(r.Context(), http.MethodPost, r.apiPath("content-items")+"/schedule", r.once(),
+		map[string]any{"publish_at": at.UTC().Format(time.RFC3339)}, nil), "moved")
+}
+
+// showItem shows an item. Opened from the queue, it links the items before and after it.
 func (r *request) showItem(status int, message string) error {
 	var c content
 	if err := r.api.get(r.Context(), r.apiPath("content-items"), nil, &c); err != nil {
@@ -293,87 +657,52 @@ func (r *request) showItem(status int, message string) error {
 	if err != nil {
 		return err
 	}
+	beside, err := r.neighboursOf(c.ID, r.FormValue("queue"))
+	if err != nil {
+		return err
+	}
+	accounts, err := r.outlets()
+	if err != nil {
+		return err
+	}
 	var files []mediaFile
 	for _, p := range posts {
 		files = append(files, p.Media...)
 	}
 	r.permitMedia(files...)
-	v := r.view("Content item", approvalsPath)
-	v.Error = message
-	v.Data = map[string]any{"Item": c, "Names": callersOf(r, true), "Posts": posts, "Note": r.PostFormValue("note")}
+	of := callersOf(r, []string{c.FactoryID})
+	v := r.view("Content item", contentPath)
+	if v.Error = message; beside != nil {
+		v.Active = approvalsPath
+	}
+	v.Notice = map[string]string{"approve": "The item before this one is approved.",
+		"request-changes": "Changes of the item before this one are requested.",
+		"moved":           "The post has another time.", "published": "The post is being published.",
+		"unscheduled": "The post is not published: it has no time any more.",
+	}[r.URL.Query().Get("done")]
+	v.Data = map[string]any{"Item": c, "Names": of, "Posts": posts, "Note": r.PostFormValue("note"), "Beside": beside,
+		"Accounts": accounts, "Elsewhere": elsewhere(c, accounts, of.clientOf(c.FactoryID))}
 	return r.show(status, "content-item", v)
 }
 
-// decide approves an item, or requests changes. It is refused if the item has changed since the person saw it.
-func decide(r *request) error {
-	note := strings.TrimSpace(r.PostFormValue("note"))
-	action, body := "/approve", map[string]any{}
-	if r.PostFormValue("decision") == "changes_requested" {
-		if action = "/request-changes"; note == "" {
-			return r.showItem(http.StatusUnprocessableEntity,
-				mark(r, "note", "Write in the note what is to be changed."))
+// elsewhere returns the other accounts of the item's client that a failed post can be published on.
+func elsewhere(c content, accounts map[string]outlet, profile string) (all []outlet) {
+	if len(c.Failed()) == 0 {
+		return nil
+	}
+	for _, a := range accounts {
+		used := slices.ContainsFunc(c.Publications, func(p client.Publication) bool {
+			return p.SocialAccountID == a.ID
+		})
+		if a.State == "connected" && !used && (a.ProfileID == nil || *a.ProfileID == profile) {
+			all = append(all, a)
 		}
 	}
-	if note != "" {
-		body["note"] = note
-	}
-	a := r.api
-	a.version = r.PostFormValue("version")
-	err := a.change(r.Context(), http.MethodPost, r.apiPath("approvals")+action, r.once(), body, nil)
-	if message, other := r.form(err); other != nil {
-		return other
-	} else if message != "" {
-		return r.showItem(http.StatusUnprocessableEntity, message)
-	}
-	return r.redirect(approvalsPath + "?done=" + strings.TrimPrefix(action, "/"))
+	slices.SortFunc(all, func(a, b outlet) int { return cmp.Compare(a.ID, b.ID) })
+	return all
 }
 
-const (
-	approvalsPath   = "/settings/approvals"
-	reviewLinksPath = "/settings/review-links"
-)
-
-func addApprovals(open func(string, func(*request) error)) {
-	open("GET "+approvalsPath, listApprovals)
-}
-
-// approvalStates are the states of the queue.
-var approvalStates = []choice{{"pending,changes_requested", "All"}, {"pending", "pending"},
-	{"changes_requested", "changes_requested"}}
-
-// listApprovals shows the items that wait for a decision. What is being generated is not shown yet.
-func listApprovals(r *request) error {
-	given, query := r.filters("factory_id", "profile_id", "approval")
-	if given["approval"] == "" {
-		query.Set("approval", approvalStates[0].Value)
-	}
-	query.Set("state", "generated,scheduled")
-	n, err := r.names()
-	if err != nil {
-		return err
-	}
-	var all []content
-	next, err := r.api.list(r.Context(), "/v1/content-items", query, &all)
-	message, err := messageOf(err)
-	if err != nil {
-		return err
-	}
-	var pictures []mediaFile
-	for _, c := range all {
-		if p := c.Picture(); p != nil {
-			pictures = append(pictures, *p)
-		}
-	}
-	r.permitMedia(pictures...)
-	v := r.view("Approvals", approvalsPath)
-	v.Error = message
-	v.Notice = map[string]string{
-		"approve":         "The item is approved.",
-		"request-changes": "Changes are requested. The item stays here until it is approved.",
-	}[r.URL.Query().Get("done")]
-	v.Data = map[string]any{"Items": all, "More": r.more(next), "Filters": given, "Names": n, "States": approvalStates}
-	return r.show(http.StatusOK, "approvals", v)
-}
+const reviewLinksPath = "/settings/review-links"
 
 // mays are what people may do on the page of a link.
 var mays = []choice{{"view", "Look at the content"}, {"decide", "Also approve it and request changes"}}
@@ -561,7 +890,7 @@ var monthFigures = []choice{{"views", "Views"}, {"likes", "Likes"}, {"comments",
 	{"saves", "Saves"}, {"published", "Publications"}, {"cost_credits", "Credits"}}
 
 func showFactoryMonth(r *request) error {
-	n, err := r.names()
+	n, err := r.names(r.URL.Query().Get("factory_id"))
 	if err != nil {
 		return err
 	}
@@ -580,7 +909,7 @@ func showFactoryMonth(r *request) error {
 		first = at
 	}
 	figure := chosenOf(r, "figure", monthFigures, "views")
-	v := r.view("Months of factories", monthsPath)
+	v := r.view("Reports", monthsPath)
 	data := map[string]any{"Names": n, "Factory": factory, "Months": months, "Month": first.Format("2006-01"),
 		"Figures": monthFigures, "Figure": figure}
 	if factory != "" {

@@ -111,6 +111,7 @@ func addKeys(open func(string, func(*request) error)) {
 	open("POST "+keysPath+"/new", guarded("", newKey))
 	open("POST "+keysPath, guarded(keysPath+"/new", createKey))
 	open("GET "+keysPath+"/{id}", showKey)
+	open("GET "+keysPath+"/{id}/seen", showSeen)
 	open("GET "+keysPath+"/{id}/edit", guarded("", editKey))
 	open("POST "+keysPath+"/{id}/edit", guarded("", changeKey))
 	open("GET "+keysPath+"/{id}/rotate", guarded("", func(r *request) error {
@@ -238,10 +239,12 @@ func (r *request) addUsage(keys []key) {
 // keyDraft is what the form of a new key has.
 type keyDraft struct {
 	Name, Expires, IPs, Limit string
-	Kind                      tenant.Mode
-	Scopes                    []auth.Scope
-	Profiles                  []string
-	Mandate                   mandateDraft
+	// Preset is the id of the chosen preset, or empty if the scopes are chosen one by one.
+	Preset   string
+	Kind     tenant.Mode
+	Scopes   []auth.Scope
+	Profiles []string
+	Mandate  mandateDraft
 	// Opened is the time at which the form was opened, as a Unix time.
 	Opened int64
 }
@@ -275,7 +278,7 @@ func (r *request) draft() keyDraft {
 	}
 	for _, p := range presets {
 		if p.ID == r.FormValue("preset") {
-			d.Scopes = p.Scopes
+			d.Scopes, d.Preset = p.Scopes, p.ID
 		}
 	}
 	return d
@@ -295,7 +298,11 @@ func (r *request) showNewKey(found fieldErrors) error {
 	v := r.view("Create an API key", keysPath)
 	v.mend(found)
 	d := r.draft()
-	data := map[string]any{"Draft": d, "LiveProfiles": live, "TestProfiles": test, "Presets": presets,
+	if len(d.Scopes) == 0 && r.Method == http.MethodGet {
+		d.Preset, d.Scopes = presets[1].ID, presets[1].Scopes
+	}
+	data := map[string]any{"Open": len(found) > 0 || d.Preset == "", "Draft": d, "LiveProfiles": live,
+		"TestProfiles": test, "Presets": presets,
 		"Lifetimes": lifetimes, "Rows": rowsOf(d.Scopes), "Preset": keysPath + "/new"}
 	if err := addMandate(r, data, d.Mandate); err != nil {
 		return err
@@ -343,8 +350,23 @@ func createKey(r *request) error {
 // showSecret shows the secret of a key that was just made.
 func (r *request) showSecret(title string, made key) error {
 	v := r.view(title, keysPath)
-	v.Data = map[string]any{"Key": made, "API": r.site.URL}
+	data := map[string]any{"Key": made, "Used": made.LastUsedAt != nil}
+	if made.Secret != nil {
+		data["Samples"] = filled(callSamples, r.site.URL, *made.Secret)
+	}
+	v.Data = data
 	return r.show(http.StatusOK, "key-secret", v)
+}
+
+// showSeen tells whether a call with the key has arrived. The page of a new key asks until one has.
+func showSeen(r *request) error {
+	var k key
+	if err := r.api.get(r.Context(), r.apiPath("api-keys"), nil, &k); err != nil {
+		return err
+	}
+	v := r.view(k.Name, keysPath)
+	v.Data = k.LastUsedAt != nil
+	return r.show(http.StatusOK, "key-seen", v)
 }
 
 func showKey(r *request) error {
@@ -362,7 +384,7 @@ func showKey(r *request) error {
 	v := r.view(k.Name, keysPath)
 	v.Notice = map[string]string{"changed": "The key is changed."}[r.URL.Query().Get("done")]
 	v.Data = map[string]any{"Key": k, "Chart": chartOfKey(k, v), "Names": n, "Rows": rowsOf(k.Scopes),
-		"Maker": callersOf(r, false).By(k.CreatedBy)}
+		"Maker": callersOf(r, nil).By(k.CreatedBy)}
 	return r.show(http.StatusOK, "key", v)
 }
 
@@ -517,7 +539,7 @@ func proposalOf(v *view, k key, d keyDraft) proposal {
 	all = changed(v, all, "Spending limit", before, d.Limit)
 	p.Changes = changedMandate(v, all, k.Mandate, d.Mandate)
 	if k.Mandate != nil && d.Mandate.sent && d.Mandate.empty() {
-		p.Effects = append(p.Effects, v.T("Without a mandate, the scopes alone bound what an agent does."))
+		p.Effects = append(p.Effects, v.T("Without agent limits, only the scopes limit what an agent does."))
 	}
 	if len(k.IPs) > 0 && len(d.ranges()) == 0 {
 		p.Effects = append(p.Effects, v.T("Without a list, all addresses may use the key."))

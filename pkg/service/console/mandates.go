@@ -153,7 +153,7 @@ func changedMandate(v *view, all []string, from *mandate, d mandateDraft) []stri
 		strings.Join(d.Platforms, ", "))
 	all = changed(v, all, "Quiet hours", was.hours(), d.hours())
 	all = changedSet(v, all, "Leaves to people: %s", "Does by itself again: %s", was.Acts, d.Acts)
-	return changed(v, all, "The mandate ends", was.Until, d.Until)
+	return changed(v, all, "Ends on", was.Until, d.Until)
 }
 
 // addMandate adds what the fields of a mandate need to the data of a page.
@@ -177,7 +177,7 @@ func addMandates(open func(string, func(*request) error)) {
 var mandates = page[key]{
 	Path: mandatesPath, API: "/v1/api-keys", Name: key.Label,
 	Actions: []action[key]{{Name: "end", Method: http.MethodPatch, Recent: true, Done: "ended",
-		Ask: &confirmation{Title: "End the mandate", Verb: "End the mandate",
+		Ask: &confirmation{Title: "End the access", Verb: "End the access",
 			Text: "The key, and the keys that it has made, do nothing any more from now on, and what they have " +
 				"scheduled is not published. To let it go on, set a later end in the form of the key."},
 		Effects: func(_ *request, v *view, k key) ([]string, error) {
@@ -228,8 +228,8 @@ func listMandates(r *request) error {
 		}
 		rows = append(rows, one)
 	}
-	v := r.view("Mandates", mandatesPath)
-	v.Notice = map[string]string{"ended": "The mandate has ended: the key does nothing any more."}[r.FormValue("done")]
+	v := r.view("Agent limits", mandatesPath)
+	v.Notice = map[string]string{"ended": "The access has ended: the key does nothing any more."}[r.FormValue("done")]
 	v.Data = map[string]any{"Rows": rows}
 	return r.show(http.StatusOK, "mandates", v)
 }

@@ -208,13 +208,17 @@ func (p *page[T]) view(r *request, title string) *view {
 	return v
 }
 
-// data returns what all templates of the kind get.
-func (p *page[T]) data(r *request) (map[string]any, error) {
+// data returns what all templates of the kind get. Of are the resources of the page.
+func (p *page[T]) data(r *request, of ...T) (map[string]any, error) {
 	to := map[string]any{}
 	if !p.Names {
 		return to, nil
 	}
-	n, err := r.names()
+	factories := []string{r.URL.Query().Get("factory_id")}
+	for _, one := range of {
+		factories = append(factories, textAt(one, "factory_id"))
+	}
+	n, err := r.names(factories...)
 	to["Names"] = n
 	return to, err
 }
@@ -222,13 +226,13 @@ func (p *page[T]) data(r *request) (map[string]any, error) {
 // list shows a list. The message is why a form of it did nothing.
 func (p *page[T]) list(r *request, status int, message string) error {
 	given, query := r.filters(p.Filters...)
-	to, err := p.data(r)
-	if err != nil {
-		return err
-	}
 	var all []T
 	next, err := r.api.list(r.Context(), r.at(p.API), query, &all)
 	found, err := refused(err)
+	if err != nil {
+		return err
+	}
+	to, err := p.data(r, all...)
 	if err != nil {
 		return err
 	}
@@ -255,7 +259,7 @@ func (p *page[T]) show(r *request, status int, message string) error {
 	if err != nil {
 		return err
 	}
-	to, err := p.data(r)
+	to, err := p.data(r, one)
 	if err != nil {
 		return err
 	}

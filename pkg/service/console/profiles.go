@@ -28,8 +28,8 @@ var profileInputs = []input{
 }
 
 var profiles = page[brand]{
-	Title: "Profiles", Path: profilesPath, API: "/v1/profiles", List: "profiles", Icon: "folder",
-	Lead:    "The clients of an agency: each has factories, social accounts and a spending limit of its own.",
+	Title: "Clients", Path: profilesPath, API: "/v1/profiles", List: "profiles", Icon: "folder",
+	Lead:    "Each client has a profile: factories, social accounts and a spending limit of its own.",
 	Empty:   "There are no profiles yet",
 	Columns: []column{{Text: "Name"}, {Text: "Spending limit"}, {Text: "Created", At: "sm"}},
 	Show:    "profile-one", Name: func(p brand) string { return p.Name },
@@ -72,7 +72,7 @@ func (r *request) belongings(id string) ([]belonging, error) {
 	all := []belonging{
 		{Text: "Factories", api: "/v1/factories"},
 		{Text: "Social accounts", api: "/v1/social/accounts", Path: socialPath + of},
-		{Text: "Own applications", api: "/v1/social/applications", Path: applicationsPath},
+		{Text: "Your own apps", api: "/v1/social/applications", Path: applicationsPath},
 		{Text: "Webhooks", api: "/v1/webhooks"},
 		{Text: "CRM integrations", api: "/v1/integrations"},
 		{Text: "Automations", api: "/v1/automations", Path: automationsPath + of},

@@ -49,6 +49,10 @@ type request struct {
 	known auth.Role
 	// found is what to mend in the form of the request.
 	found fieldErrors
+	// newestNames are the names that listed has read once.
+	newestNames names
+	listed      sync.Once
+	listErr     error
 }
 
 // hostOf returns the host that the browser has asked for.
@@ -148,7 +152,8 @@ func (s *site) signedIn(handle func(*request) error) http.HandlerFunc {
 		if err == nil {
 			var token string
 			if token, err = s.Sessions.AccessToken(r.Context(), found, s.Issuer); err == nil {
-				q := &request{r, s, w, found, s.apiOf(r, found, token), s.roleOf(r, found), nil}
+				q := &request{Request: r, site: s, w: w, session: found, api: s.apiOf(r, found, token),
+					known: s.roleOf(r, found)}
 				if err = handle(q); r.Method != http.MethodGet {
 					forgetCorner(q)
 				}
@@ -189,13 +194,17 @@ func (s *site) answer(w http.ResponseWriter, r *http.Request, found *session.Ses
 
 const messageUnavailable = "The account area cannot answer at the moment. Try again in a few seconds."
 
-// signInAgain leads to the sign-in, and from there back to the page. A form that was sent is lost, so the page says so.
+// signInAgain leads to the sign-in, and from there back to the page. A form that was sent is kept.
 func (s *site) signInAgain(w http.ResponseWriter, r *http.Request) {
 	s.clear(w, sessionCookie)
 	to := s.prefix + "/auth/sign-in"
-	if r.Method == http.MethodGet {
+	kept, keeps := s.keep(r, "")
+	switch {
+	case r.Method == http.MethodGet:
 		to += "?" + url.Values{"return": {r.URL.RequestURI()}}.Encode()
-	} else {
+	case keeps:
+		to += "?" + url.Values{"ended": {"kept"}, "return": {kept}}.Encode()
+	default:
 		to += "?ended=form"
 	}
 	if r.Header.Get("HX-Request") != "" {
@@ -221,9 +230,13 @@ func (r *request) sensitive(path string) error {
 	if r.session.SignedInRecently(r.site.Now()) {
 		return nil
 	}
+	kept, keeps := r.site.keep(r.Request, r.session.ID)
+	if keeps {
+		path = kept
+	}
 	q := url.Values{"return": {path}, "again": {"1"}}
 	v := r.view("Confirm that it is you", "")
-	v.Data = r.site.prefix + "/auth/sign-in?" + q.Encode()
+	v.Data = map[string]any{"Path": r.site.prefix + "/auth/sign-in?" + q.Encode(), "Keeps": keeps}
 	if err := r.show(http.StatusForbidden, "again", v); err != nil {
 		return err
 	}
@@ -621,13 +634,21 @@ const noteTimeout = 3 * time.Second
 // atOnce reads several things at the same time.
 func atOnce(reads ...func() error) error {
 	failed := make([]error, len(reads))
+	places := make(chan struct{}, mostAtOnce)
 	var all sync.WaitGroup
 	for i, read := range reads {
-		all.Go(func() { failed[i] = read() })
+		places <- struct{}{}
+		all.Go(func() {
+			failed[i] = read()
+			<-places
+		})
 	}
 	all.Wait()
 	return errors.Join(failed...)
 }
+
+// mostAtOnce bounds the reads at the same time.
+const mostAtOnce = 16
 
 // each reads something about each row of a list at the same time.
 func each[T any](rows []T, read func(row *T) error) error {
@@ -648,7 +669,7 @@ var formFields = []string{"url", "name", "email", "kind", "expires", "ips", "lim
 	"event_types", "scopes", "logo", "region", "factory_id", "trigger", "cron", "prompt", "most", "domain", "groups",
 	"metadata_url", "metadata", "issuer", "client_id", "client_secret", "daily_limit", "from", "to",
 	"operation_id", "status",
-	"key_id", "request_id", "type", "object_id", "role", "may", "days", "zone", "note", "typed"}
+	"key_id", "request_id", "type", "object_id", "role", "may", "days", "zone", "note", "at", "typed"}
 
 // mend is a field of a form and what to do if the API refuses it.
 type mend struct{ field, text string }
@@ -698,7 +719,7 @@ var mends = map[string]mend{
 	"/metadata_url/metadata": {"metadata", "Paste the metadata of your provider: an XML document."},
 
 	"/mandate/credits_a_day":        {"credits_a_day", "Credits a day are a whole number."},
-	"/mandate/until":                {"until", "Choose the day on which the mandate ends."},
+	"/mandate/until":                {"until", "Choose the day on which the access ends."},
 	"/mandate/quiet_hours/from":     {"quiet_from", "Write the time at which the quiet hours begin, such as 22:00."},
 	"/mandate/quiet_hours/to":       {"quiet_to", "Write the time at which the quiet hours end, such as 08:00."},
 	"/mandate/quiet_hours/timezone": {"quiet_zone", "Write a time zone such as Europe/Berlin."},
@@ -731,7 +752,7 @@ func refused(err error) (fieldErrors, error) {
 }
 
 // messageMarked is above a form with marked fields.
-const messageMarked = "Mend the marked fields. Nothing was changed."
+const messageMarked = "Fix the marked fields. Nothing was changed."
 
 // form returns the message of a failure that the person can mend in the form, or the error itself. The views of the
 // request mark its fields.

@@ -74,7 +74,7 @@ func (s *site) welcome(w http.ResponseWriter, r *http.Request) {
 	v := s.newView(r, nil)
 	v.Title = "Sign in"
 	v.Data = map[string]any{"Start": s.prefix + "/auth/start?" + url.Values{"return": {returnOf(q)}}.Encode(),
-		"Ended": q.Get("ended") != "" || q.Get("return") != ""}
+		"Ended": q.Get("ended") != "" || q.Get("return") != "", "Kept": q.Get("ended") == "kept"}
 	s.showPublic(w, r, http.StatusOK, "signin", v)
 }
 

@@ -95,7 +95,7 @@ func scheduledOn(r *request, v *view, a socialAccount) (effects []string, err er
 const applicationsPath = "/settings/applications"
 
 var applications = page[client.SocialApplication]{
-	Title: "Own applications", Path: applicationsPath, API: "/v1/social/applications", List: "applications",
+	Title: "Your own apps", Path: applicationsPath, API: "/v1/social/applications", List: "applications",
 	Names: true,
 	Lead: "Accounts are connected with your own application of a platform, whose page then shows your name and whose " +
 		"limits are yours alone.",

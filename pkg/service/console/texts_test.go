@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -17,7 +18,10 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 )
 
-var shownText = regexp.MustCompile(`\.T "((?:[^"\\]|\\.)*)"`)
+var (
+	shownText = regexp.MustCompile(`\.T "((?:[^"\\]|\\.)*)"`)
+	givenText = regexp.MustCompile(`v\.T\("((?:[^"\\]|\\.)*)"`)
+)
 
 // texts returns all texts of the templates, and those that handlers give to them.
 func texts(t *testing.T) (all []string) {
@@ -35,6 +39,7 @@ func texts(t *testing.T) (all []string) {
 			all = append(all, m[1])
 		}
 	}
+	all = append(all, translated(t)...)
 	for _, s := range auth.Scopes {
 		all = append(all, s.Permits)
 	}
@@ -45,7 +50,7 @@ func texts(t *testing.T) (all []string) {
 		all = append(all, a.Text)
 	}
 	for _, c := range slices.Concat(ranges, splits, requestSplits, withins, statuses, periods, deliveryStates,
-		filterNames, overlaps, lifetimes, approvalStates, mays, triggers, callKinds,
+		filterNames, overlaps, lifetimes, queueTabs, calendarViews, contentOrders, mays, triggers, callKinds,
 		monthFigures) {
 		all = append(all, c.Text)
 	}
@@ -59,6 +64,7 @@ func texts(t *testing.T) (all []string) {
 	all = append(all, "queued", "generating", "generated", "scheduled", "publishing", "published", "failed", "canceled",
 		"deleted", "ended", "planned", "pending", "approved", "changes_requested", "paused", "active", "expired", "post", "video",
 		"carousel", "story", "music_clip")
+	all = append(all, wordsOfLists()...)
 	for _, r := range scopeRows {
 		all = append(all, r.Text)
 		for _, l := range r.Levels {
@@ -90,6 +96,43 @@ func texts(t *testing.T) (all []string) {
 	}
 	all = slices.AppendSeq(slices.AppendSeq(all, maps.Values(subjects)), maps.Values(entryKinds))
 	return append(all, sentences(t)...)
+}
+
+// wordsOfLists are the words of the lists of content, and of the search.
+func wordsOfLists() (all []string) {
+	for _, t := range contentTabs {
+		all = append(all, t.Text)
+	}
+	for _, l := range searchedLists {
+		all = append(all, l.Text)
+	}
+	for _, l := range further {
+		all = append(all, l.Text)
+	}
+	all = append(all, "Pages", "not published", "changes requested", "to approve", "ready", "Reconnect", "Publish again",
+		"See why", "See the answer", "See the webhook", "See the usage", "See the key", "Approve")
+	return all
+}
+
+// translated returns the texts that the code translates.
+func translated(t *testing.T) (all []string) {
+	t.Helper()
+	code, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range code {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range givenText.FindAllStringSubmatch(string(content), -1) {
+			if !strings.HasSuffix(file, "_test.go") {
+				all = append(all, m[1])
+			}
+		}
+	}
+	return all
 }
 
 // sentences returns the literals of the package's code that are sentences for people, joined where the code joins them.

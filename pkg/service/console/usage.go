@@ -147,9 +147,17 @@ func usagePage(r *request, from time.Time) (u readUsage, err error) {
 		func() error { return r.api.get(r.Context(), "/v1/me", nil, &u.Account) },
 		func() (err error) { u.Entries, u.Partial, err = r.entriesSince(from); return err },
 		func() (err error) { u.Usage, err = usageSince(r, from); return err },
-		func() (err error) { u.Names, err = r.names(); return err },
 		func() (err error) { u.Keys, err = keysOfAccount(r); return err },
 		func() (err error) { u.Brands, err = limitedProfiles(r); return err })
+	var factories []string
+	for _, e := range u.Entries {
+		if e.FactoryID != nil && !slices.Contains(factories, *e.FactoryID) {
+			factories = append(factories, *e.FactoryID)
+		}
+	}
+	if err == nil {
+		u.Names, err = r.names(factories...)
+	}
 	return u, err
 }
 
@@ -235,10 +243,9 @@ func (u readUsage) requests(v *view, from time.Time, days int, split string) *ch
 		return c
 	}
 	if split == "kind" {
-		for i, kind := range callKinds {
-			c.colour(v.T(kind.Text), i%(colours-1))
+		for i, kind := range append(callKinds, choice{Text: "Other"}) {
+			c.colour(v.T(kind.Text), i)
 		}
-		c.colour(v.T("Other"), colours-1)
 		of := make([]int64, days)
 		for _, k := range u.Usage.Kinds {
 			for day, n := range k.ByDay {
@@ -410,7 +417,7 @@ func (m *month) end() int64 {
 func (m *month) done(v *view) Drawn {
 	spent, end := m.spent(), m.end()
 	limit := spent + max(0, m.balance)
-	d := Drawn{Total: spent, Series: []Series{{v.T("Spent in all"), "c1", spent}, {v.T("Forecast"), "c6", end},
+	d := Drawn{Total: spent, Series: []Series{{v.T("Spent in all"), "c1", spent}, {v.T("Forecast"), "c12", end},
 		{v.T("Credits that there are"), "cbad", limit}}}
 	// A limit that is far away would flatten the lines.
 	top := max(spent, end)

@@ -24,6 +24,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/content-automation/api/pkg/area/erasure"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/session"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -108,8 +109,10 @@ type view struct {
 	Person   *session.Person
 	Mode     tenant.Mode
 	Now      time.Time
-	// Zone is the time zone of planned times.
-	Zone *time.Location
+	// Zone is the time zone of all times of the page. Adopts reports that a script may set it to that of the browser:
+	// the person has chosen none, and the page can be loaded again.
+	Zone   *time.Location
+	Adopts bool
 	// Token is the value of the parameter dialog that a request by a script needs, and FormToken that of the field of
 	// every form of a change. A visitor's page has neither.
 	Token, FormToken string
@@ -138,25 +141,30 @@ type group struct {
 	Links []link
 }
 
-// navigation are the links of all pages. Experiments and months of factories show nothing before there is data: their
-// links are on the page of usage.
+// navigation are the links of all pages. What few people need is linked on the pages that it belongs to: agent limits
+// on that of keys, own apps on that of social accounts, service levels and reports on that of usage.
 var navigation = []group{
-	{"", []link{{homePath, "Home", "home", everybody}}},
-	{"Build", []link{{keysPath, "API keys", "key", everybody}, {mandatesPath, "Mandates", "shield", everybody},
-		{webhooksPath, "Webhooks", "webhook", everybody},
-		{eventsPath, "Events", "list", everybody}, {auditPath, "Audit log", "scroll", everybody}}},
+	{"", []link{{homePath, "Today", "home", everybody}}},
 	{"Content", []link{{approvalsPath, "Approvals", "check", everybody},
-		{calendarPath, "Calendar", "calendar", everybody}, {automationsPath, "Automations", "zap", everybody}}},
-	{"Clients", []link{{profilesPath, "Profiles", "folder", everybody},
+		{calendarPath, "Calendar", "calendar", everybody}, {contentPath, "Content", "list", everybody},
+		{automationsPath, "Automations", "zap", everybody}}},
+	{"Clients", []link{{profilesPath, "Clients", "folder", everybody},
 		{socialPath, "Social accounts", "share", everybody},
-		{applicationsPath, "Own applications", "key", everybody},
 		{integrationsPath, "CRM integrations", "link", everybody}}},
+	{"Developers", []link{{keysPath, "API keys", "key", everybody}, {webhooksPath, "Webhooks", "webhook", everybody},
+		{eventsPath, "Events", "list", everybody}, {auditPath, "Audit log", "scroll", everybody}}},
 	{"Account", []link{{usagePath, "Balance and usage", "chart", everybody},
-		{levelsPath, "Service levels", "gauge", everybody},
 		{peoplePath, "People", "people", managers}, {signOnPath, "Single sign-on", "shield", managers},
 		{programsPath, "Connected programs", "plug", everybody},
-		{erasurePath, "Erasure", "trash", owners}}},
+		{erasurePath, "Your data", "trash", owners}}},
 }
+
+// further are the pages that the menu leaves to others.
+var further = []link{{mandatesPath, "Agent limits", "shield", everybody},
+	{applicationsPath, "Your own apps", "key", everybody}, {levelsPath, "Service levels", "gauge", everybody},
+	{monthsPath, "Reports", "chart", everybody}, {experimentsPath, "Experiments", "chart", everybody},
+	{reviewLinksPath, "Review links", "share", everybody}, {profilePath, "Your profile", "people", everybody},
+	{notificationsPath, "Notifications", "list", everybody}}
 
 // Navigation returns the links of the pages that the role of the person may read.
 func (v *view) Navigation() (all []group) {
@@ -170,6 +178,14 @@ func (v *view) Navigation() (all []group) {
 		all = append(all, shown)
 	}
 	return all
+}
+
+// links returns all pages that the role of the person may read.
+func (v *view) links() (all []link) {
+	for _, g := range v.Navigation() {
+		all = append(all, g.Links...)
+	}
+	return append(all, further...)
 }
 
 // Languages returns the languages of the pages, with their own names.
@@ -189,30 +205,41 @@ func (v *view) Asset(name string) string {
 	return v.Prefix + "/settings/assets/" + loadAssets().names[name]
 }
 
-// Time returns a time in full. A script shows it in the time zone of the browser, and its title stays in UTC.
+// Time returns a time in full, in the zone of the page. Its title is in UTC.
 func (v *view) Time(t time.Time) template.HTML {
 	if t.IsZero() {
 		return "–"
 	}
-	utc := v.inUTC(t)
-	return timeElement(t, utc, utc, " data-local")
+	return timeElement(t, v.inUTC(t), v.dateOf(t)+v.in(t).Format(" 2006, 15:04 MST"))
 }
+
+// in returns a time in the zone of the page.
+func (v *view) in(t time.Time) time.Time {
+	if v.Zone == nil {
+		return t.UTC()
+	}
+	return t.In(v.Zone)
+}
+
+// dateOf returns the day and the month of a time in the zone of the page.
+func (v *view) dateOf(t time.Time) string { return v.in(t).Format("2 ") + v.T(v.in(t).Format("Jan")) }
 
 func (v *view) inUTC(t time.Time) string { return v.Day(t) + t.UTC().Format(", 15:04 UTC") }
 
 // timeElement returns an element of a time, with a title.
-func timeElement(t time.Time, title, text, attribute string) template.HTML {
+func timeElement(t time.Time, title, text string) template.HTML {
 	//nolint:gosec // the texts are escaped, and the time has none
 	return template.HTML(`<time datetime="` + t.UTC().Format(time.RFC3339) + `" title="` +
-		template.HTMLEscapeString(title) + `"` + attribute + `>` + template.HTMLEscapeString(text) + `</time>`)
+		template.HTMLEscapeString(title) + `">` + template.HTMLEscapeString(text) + `</time>`)
 }
 
-// Exact returns a time to the millisecond, and Seconds to the second, without the year.
+// Exact returns a time to the millisecond, and Seconds to the second, without the year. All times of a page are in one
+// zone.
 func (v *view) Exact(t time.Time) string {
 	if t.IsZero() {
 		return "–"
 	}
-	return v.Day(t) + t.UTC().Format(", 15:04:05.000 UTC")
+	return v.dateOf(t) + v.in(t).Format(" 2006, 15:04:05.000 MST")
 }
 
 // Plus returns the number of a row that is counted from 0.
@@ -220,8 +247,7 @@ func (*view) Plus(i int) int { return i + 1 }
 
 // Seconds returns a time of this or the last year to the second, as Time does.
 func (v *view) Seconds(t time.Time) template.HTML {
-	return timeElement(t, v.Day(t)+t.UTC().Format(", 15:04:05 UTC"), v.ShortDay(t)+t.UTC().Format(", 15:04:05 UTC"),
-		` data-local="seconds"`)
+	return timeElement(t, v.Day(t)+t.UTC().Format(", 15:04:05 UTC"), v.dateOf(t)+v.in(t).Format(", 15:04:05 MST"))
 }
 
 // MonthNamed returns a month, such as 2026-11, by its name.
@@ -249,7 +275,7 @@ func (v *view) Ago(t *time.Time) template.HTML {
 	if t == nil || t.IsZero() {
 		return template.HTML(template.HTMLEscapeString(v.ago(t))) //nolint:gosec // it is escaped
 	}
-	return timeElement(*t, v.inUTC(*t), v.ago(t), "")
+	return timeElement(*t, v.inUTC(*t), v.ago(t))
 }
 
 func (v *view) ago(t *time.Time) string {
@@ -281,7 +307,8 @@ func (s *site) newView(r *http.Request, found *session.Session) *view {
 	// A script may read the answer to any other request, such as an error: it is that for a visitor.
 	if found != nil && ofPage(r) {
 		v.Token, v.FormToken = tokenOf(r, forDialogs), tokenOf(r, forForms)
-		v.Person, v.Mode, v.Zone = &found.Person, found.Mode, zoneOf(found)
+		v.Person, v.Mode, v.Zone = &found.Person, found.Mode, zoneOf(r, found)
+		v.Adopts = r.Method == http.MethodGet && found.Zone == ""
 		if found.Language != "" {
 			v.Language = found.Language
 		}
@@ -461,14 +488,17 @@ func newChart(from time.Time, days int, unit string) *chart {
 	return &chart{from, unit, map[string][]int64{}, days, map[string]string{}}
 }
 
-// colours is the number of colours of series.
-const colours = 6
+// colours is the number of colours of series, and of clients.
+const colours = 12
+
+// colour returns the class of the n-th colour.
+func colour(n int) string { return "c" + strconv.Itoa(n%colours+1) }
 
 // colour gives a name the n-th colour, whatever its rank is.
-func (c *chart) colour(name string, n int) { c.classes[name] = "c" + strconv.Itoa(n%colours+1) }
+func (c *chart) colour(name string, n int) { c.classes[name] = colour(n) }
 
 // colourAll gives names the colours in the order of their ids, which is that of their age: a new name changes none of
-// them, and names have the same colour only if there are more names than colours between them.
+// them.
 func (c *chart) colourAll(nameOf map[string]string) {
 	for i, id := range slices.Sorted(maps.Keys(nameOf)) {
 		if name := nameOf[id]; c.classes[name] == "" {
@@ -477,14 +507,35 @@ func (c *chart) colourAll(nameOf map[string]string) {
 	}
 }
 
-// classOf returns the colour of a name: always the same one.
+// classOf returns the colour that a name has if no other name of the chart has it.
 func (c *chart) classOf(name string) string {
 	if class, ok := c.classes[name]; ok {
 		return class
 	}
 	sum := fnv.New32a()
 	_, _ = sum.Write([]byte(name))
-	return "c" + strconv.Itoa(int(sum.Sum32()%colours)+1)
+	return colour(int(sum.Sum32() % colours))
+}
+
+// distinct gives the series of the chart their colours. Two have the same only if there are more series than colours:
+// the larger one keeps its own, and the other takes one that is free.
+func (c *chart) distinct(all []Series) {
+	taken := map[string]bool{}
+	var late []int
+	for i := range all {
+		if all[i].Class = c.classOf(all[i].Name); taken[all[i].Class] {
+			late = append(late, i)
+		}
+		taken[all[i].Class] = true
+	}
+	for _, i := range late {
+		for n := range colours {
+			if class := colour(n); !taken[class] {
+				all[i].Class, taken[class] = class, true
+				break
+			}
+		}
+	}
 }
 
 // add adds a value to the day of a time.
@@ -528,9 +579,7 @@ func (c *chart) done(v *view) Drawn {
 	slices.SortFunc(d.Series, func(a, b Series) int {
 		return cmp.Or(cmp.Compare(b.Total, a.Total), cmp.Compare(a.Name, b.Name))
 	})
-	for i := range d.Series {
-		d.Series[i].Class = c.classOf(d.Series[i].Name)
-	}
+	c.distinct(d.Series)
 	for day := range c.days {
 		row := DrawnRow{Day: v.ShortDay(c.from.AddDate(0, 0, day)), Values: make([]int64, len(d.Series))}
 		var sum int64
@@ -654,31 +703,6 @@ func spark(values []int64, text string) template.HTML {
 		template.HTMLEscapeString(text), strings.TrimSpace(points.String())))
 }
 
-// wideSpark draws a spark as wide as its place, with the area below it.
-func wideSpark(values []int64, text string) template.HTML {
-	if len(values) == 0 {
-		return ""
-	}
-	low, high := slices.Min(values), slices.Max(values)
-	if low > 0 && high-low < high/4 {
-		low = max(0, low-high/4) // a small change does not look like a large one
-	} else {
-		low = 0
-	}
-	var points strings.Builder
-	step := 300 / float64(max(1, len(values)-1))
-	for i, value := range values {
-		fmt.Fprintf(&points, "%.1f,%.1f ", float64(i)*step, 46-float64(value-low)/float64(max(1, high-low))*42)
-	}
-	line := strings.TrimSpace(points.String())
-	return template.HTML(fmt.Sprintf( //nolint:gosec // the text is escaped
-		`<svg class="wide" viewBox="0 0 300 48" preserveAspectRatio="none" role="img" aria-label="%s">`+
-			`<polygon points="0,48 %s 300,48" fill="currentColor" opacity="0.12"/><polyline points="%s" fill="none" `+
-			`stroke="currentColor" stroke-width="1.5" stroke-linejoin="round" vector-effect="non-scaling-stroke"/>`+
-			`</svg>`,
-		template.HTMLEscapeString(text), line, line))
-}
-
 // chartOfKey draws the requests of a key.
 func chartOfKey(k key, v *view) Drawn {
 	if len(k.Days) == 0 {
@@ -697,7 +721,7 @@ func chartOfKey(k key, v *view) Drawn {
 
 // functions are the functions of the templates.
 var functions = template.FuncMap{
-	"grouped": grouped, "record": connection.RecordName, "spark": spark, "wide": wideSpark, "icon": icon,
+	"grouped": grouped, "record": connection.RecordName, "spark": spark, "icon": icon,
 	"logo":    func(platform any) template.HTML { return web.Logo(fmt.Sprint(platform)) },
 	"label":   func(platform any) string { return web.Label(fmt.Sprint(platform)) },
 	"service": func() string { return web.ServiceName },
@@ -712,10 +736,44 @@ var functions = template.FuncMap{
 	"choosing": func(page *view, label string, of []option) map[string]any {
 		return map[string]any{"Page": page, "Label": page.T(label), "Options": of}
 	},
-	"list": func(list ...string) []string { return list }, "bool": func(b *bool) bool { return *b },
+	"choose":  chooserOf,
+	"times":   func(a, b int) int { return a * b },
+	"add":     func(a, b int64) int64 { return a + b },
+	"queryOf": func(query string) template.URL { return template.URL(query) }, //nolint:gosec // url.Values wrote it
+	"list":    func(list ...string) []string { return list }, "bool": func(b *bool) bool { return *b },
 	"join":  func(list any) string { return strings.Join(textsOf(treeOf(list)), ", ") },
 	"deref": deref,
 	"width": func(share int64) string { return strconv.FormatInt(share*3, 10) },
+}
+
+// chooser is a field in which a person chooses one of many: a select, or with many options a text of which they type a
+// part.
+type chooser struct {
+	Page               *view
+	Name, Label, Value string
+	Options            []named
+	Many               bool
+}
+
+func chooserOf(page *view, name, label, value string, of []named) chooser {
+	c := chooser{Page: page, Name: name, Label: page.T(label), Value: value, Options: of, Many: len(of) > mostOptions}
+	if data, ok := page.Data.(map[string]any); ok {
+		if n, ok := data["Names"].(interface{ many(string) bool }); ok {
+			c.Many = n.many(name)
+		}
+	}
+	return c
+}
+
+// Shown returns the name of the chosen option.
+func (c chooser) Shown() string { return nameOf(c.Options, c.Value) }
+
+// Erasures returns the erasures that wait or go on.
+func (v *view) Erasures() []erasure.Record {
+	if v.Corner == nil {
+		return nil
+	}
+	return v.Corner.Erasures
 }
 
 // deref returns what a pointer points to, and a dash for none.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	client "github.com/content-automation/api/clients/go"
@@ -58,9 +59,9 @@ var webhooks = page[webhook]{
 	Title: "Webhooks", Lead: "Your system receives signed events at these addresses.", Path: webhooksPath,
 	API: "/v1/webhooks", List: "webhooks", Icon: "webhook", Empty: "There are no webhooks yet",
 	Hint: "Add one, and your system learns when content is ready.",
-	Columns: []column{{Text: "Address"}, {Text: "Events", At: "md"}, {Text: "Last success", At: "sm"},
-		{Text: "State"}},
-	Show: "webhook", Name: webhook.Target, Below: deliveriesOf,
+	Columns: []column{{Text: "Address"}, {Text: "Events", At: "lg"}, {Text: "24 hours", At: "md"},
+		{Text: "Last success", At: "sm"}, {Text: "State"}},
+	Show: "webhook", Name: webhook.Target, Below: deliveriesOf, More: daysOfWebhooks,
 	Create: &form[webhook]{Title: "Add a webhook", Verb: "Add the webhook", Inputs: webhookInputs, Recent: true,
 		Made: showWebhookSecret},
 	Edit: &form[webhook]{Title: "Edit the webhook", Verb: "Review the changes", Inputs: webhookInputs, Recent: true,
@@ -105,8 +106,16 @@ func addWebhooks(open func(string, func(*request) error)) {
 	open("POST "+webhooksPath+"/{id}/replay", replay)
 }
 
+// The states of deliveries as people see them: the API's pending is one that waits for its first attempt, or for
+// another one.
+const (
+	retryingState = "retrying"
+	waitingState  = "waiting"
+)
+
 // deliveryStates are the states by which deliveries are filtered.
-var deliveryStates = []choice{{"", "All"}, {"delivered", "delivered"}, {"failed", "failed"}, {"pending", "pending"}}
+var deliveryStates = []choice{{"", "All"}, {"delivered", "delivered"}, {retryingState, retryingState},
+	{"failed", "given up"}, {waitingState, waitingState}}
 
 // eventTypes are the types of events by area, and patterns those that forms offer: all, and those of each area.
 var eventTypes, patterns = func() (types, areas []string) {
@@ -133,10 +142,96 @@ func deliveriesOf(r *request, v *view, w webhook, to map[string]any) error {
 		v.Title = *w.Description
 	}
 	given, query := r.filters("state")
-	var all []delivery
-	next, err := r.api.list(r.Context(), r.at("/v1/webhooks/{id}/deliveries"), query, &all)
-	to["Deliveries"], to["Next"], to["State"], to["States"] = all, next, given["state"], deliveryStates
+	state := given["state"]
+	split := state == retryingState || state == waitingState
+	if split {
+		query.Set("state", "pending")
+		query.Set("limit", "100")
+	}
+	var read, all []delivery
+	next, err := r.api.list(r.Context(), r.at("/v1/webhooks/{id}/deliveries"), query, &read)
+	for _, d := range read {
+		if !split || d.Shown().Value == state {
+			all = append(all, d)
+		}
+	}
+	// What an act of the person has begun is followed until it has an answer.
+	follows := slices.Contains([]string{"test", "redeliver", "replay"}, r.URL.Query().Get("done"))
+	to["Polled"] = follows && slices.ContainsFunc(all, func(d delivery) bool { return d.State == "pending" })
+	if follows && len(all) == 0 {
+		to["Polled"] = true
+	}
+	to["Deliveries"], to["Next"], to["State"], to["States"] = all, next, state, deliveryStates
+	if err != nil {
+		return err
+	}
+	to["Day"], err = dayOfWebhook(r, v, w.ID)
 	return err
+}
+
+// daysOfWebhooks adds the last day of each webhook to their list.
+func daysOfWebhooks(r *request, v *view, to map[string]any) error {
+	rows, _ := to["Rows"].([]webhook)
+	var mu sync.Mutex
+	days := map[string]*dayBar{}
+	to["DaysOf"] = days
+	return each(rows, func(w *webhook) error {
+		bar, err := dayOfWebhook(r, v, w.ID)
+		mu.Lock()
+		defer mu.Unlock()
+		days[w.ID] = bar
+		return err
+	})
+}
+
+// hours are the hours of the bar of a webhook.
+const hours = 24
+
+// hourOfWebhook is an hour of the bar, with the deliveries that arrived and those that did not.
+type hourOfWebhook struct{ Arrived, Missed int }
+
+// Class returns the colour of the hour.
+func (h hourOfWebhook) Class() string {
+	switch {
+	case h.Missed > 0:
+		return "cbad"
+	case h.Arrived > 0:
+		return "good"
+	}
+	return "rest"
+}
+
+// dayBar is the last day of a webhook.
+type dayBar struct {
+	Hours           []hourOfWebhook
+	Arrived, Missed int
+	Text            string
+}
+
+// dayOfWebhook reads the deliveries of the last day.
+func dayOfWebhook(r *request, v *view, id string) (*dayBar, error) {
+	var all []delivery
+	if _, err := r.api.list(r.Context(), "/v1/webhooks/"+url.PathEscape(id)+"/deliveries", url.Values{"limit": {"100"}},
+		&all); err != nil {
+		return nil, err
+	}
+	bar := &dayBar{Hours: make([]hourOfWebhook, hours)}
+	for _, d := range all {
+		ago := int(v.Now.Sub(d.CreatedAt) / time.Hour)
+		if ago < 0 || ago >= hours {
+			continue
+		}
+		switch hour := &bar.Hours[hours-1-ago]; {
+		case d.State == "delivered":
+			hour.Arrived++
+			bar.Arrived++
+		case len(d.Attempts) > 0:
+			hour.Missed++
+			bar.Missed++
+		}
+	}
+	bar.Text = v.T("In 24 hours: delivered %d, not delivered %d", bar.Arrived, bar.Missed)
+	return bar, nil
 }
 
 // waitingDeliveries tells how many deliveries wait to be sent.
@@ -155,23 +250,99 @@ var periods = []choice{{"1h", "Last hour"}, {"24h", "Last 24 hours"}, {"168h", "
 // sinceFailing is the period since the first failure of the webhook.
 const sinceFailing = "failing"
 
-// replayForm shows the form to send the events of a period again, with the number of those that did not arrive.
+// mostResent bounds the events of a period that are counted.
+const mostResent = 500
+
+// resend is what can be sent again to a webhook.
+type resend struct {
+	webhook    webhook
+	events     []event
+	deliveries []delivery
+	more       bool
+}
+
+// resendOf reads the events and the deliveries of the last 30 days.
+func resendOf(r *request) (s resend, err error) {
+	if s.webhook, err = webhooks.read(r); err != nil {
+		return s, err
+	}
+	from := url.Values{"from": {r.site.Now().UTC().AddDate(0, 0, -30).Format(time.RFC3339)}}
+	err = atOnce(
+		func() (err error) {
+			s.events, err = listAll[event](r.Context(), r.api, "/v1/events", from, mostResent)
+			return err
+		},
+		func() (err error) {
+			s.deliveries, err = listAll[delivery](r.Context(), r.api, r.apiPath("webhooks")+"/deliveries", nil, mostResent)
+			return err
+		})
+	s.more = len(s.events) >= mostResent || len(s.deliveries) >= mostResent
+	return s, err
+}
+
+// failingSince returns the time of the first event that has not arrived since the webhook fails.
+func (s resend) failingSince() time.Time {
+	since := *s.webhook.FailingSince
+	for _, d := range s.deliveries {
+		tried := slices.ContainsFunc(d.Attempts, func(a client.DeliveryAttempt) bool {
+			return !a.At.Before(*s.webhook.FailingSince)
+		})
+		if d.State != "delivered" && tried && d.CreatedAt.Before(since) {
+			since = d.CreatedAt
+		}
+	}
+	return since.Truncate(time.Second)
+}
+
+// count returns the number of events since a time that are sent: those that the webhook wants, and that have neither
+// arrived nor are on their way.
+func (s resend) count(since time.Time) string {
+	done := map[string]bool{}
+	for _, d := range s.deliveries {
+		if d.State == "delivered" || d.WaitingFor != nil && *d.WaitingFor == "response" {
+			done[d.EventID] = true
+		}
+	}
+	n := 0
+	for _, e := range s.events {
+		if !e.CreatedAt.Before(since) && !done[e.ID] && wants(s.webhook, e.Type) {
+			n++
+		}
+	}
+	return number(n, s.more)
+}
+
+// wants reports whether a webhook is for events of a type.
+func wants(w webhook, of string) bool {
+	return slices.ContainsFunc(w.EventTypes, func(p client.EventPattern) bool {
+		pattern := string(p)
+		area, all := strings.CutSuffix(pattern, "*")
+		return pattern == of || all && strings.HasPrefix(of, area)
+	})
+}
+
+// period is a period whose events can be sent again, with the number of those that are.
+type period struct{ Value, Text, Count string }
+
+// replayForm shows the form to send the events of a period again, with the number of those that are sent.
 func replayForm(r *request) error {
-	w, err := webhooks.read(r)
+	s, err := resendOf(r)
 	if err != nil {
 		return err
 	}
-	n, more, err := countOf(r, r.apiPath("webhooks")+"/deliveries", url.Values{"state": {"failed,pending"}})
-	if err != nil {
-		return err
-	}
-	chosen := periods[1].Value
-	if w.FailingSince != nil {
+	v := r.view("Resend events", webhooksPath)
+	now, chosen := r.site.Now(), periods[1].Value
+	var all []period
+	if s.webhook.FailingSince != nil {
 		chosen = sinceFailing
+		all = append(all, period{sinceFailing, v.T("Since it fails: %s", v.At(*s.webhook.FailingSince)),
+			s.count(s.failingSince())})
 	}
-	v := r.view("Send events of a period again", webhooksPath)
-	v.Data = map[string]any{"Webhook": w, "Periods": periods, "Chosen": chosen, "Missed": number(n, more),
-		"Opened": r.site.Now().Unix()}
+	for _, p := range periods {
+		by, _ := time.ParseDuration(p.Value) // they are durations
+		all = append(all, period{p.Value, v.T(p.Text), s.count(now.Add(-by))})
+	}
+	v.Data = map[string]any{"Webhook": s.webhook, "Periods": all, "Chosen": chosen, "Opened": now.Unix()}
 	return r.show(http.StatusOK, "webhook-replay", v)
 }
 
@@ -184,12 +355,12 @@ func replay(r *request) error {
 	}
 	since := time.Unix(opened, 0)
 	if r.PostFormValue("period") == sinceFailing {
-		w, err := webhooks.read(r)
+		s, err := resendOf(r)
 		if err != nil {
 			return err
 		}
-		if w.FailingSince != nil {
-			since = w.FailingSince.Add(-time.Minute)
+		if s.webhook.FailingSince != nil {
+			since = s.failingSince()
 		}
 	} else if by, err := time.ParseDuration(r.PostFormValue("period")); err == nil {
 		since = since.Add(-by)
@@ -218,9 +389,22 @@ var deliveries = page[delivery]{
 		To: webhooksPath + "/{id}?done=redeliver"}},
 }
 
+// Shown returns the state as people see it, with its word.
+func (d delivery) Shown() choice {
+	switch {
+	case d.State == "pending" && len(d.Attempts) > 0:
+		return choice{retryingState, retryingState}
+	case d.State == "pending":
+		return choice{waitingState, waitingState}
+	case d.State == "failed":
+		return choice{"failed", "given up"}
+	}
+	return choice{string(d.State), string(d.State)}
+}
+
 // Tone returns the tone of the state.
 func (d delivery) Tone() string {
-	return map[client.DeliveryState]string{"delivered": "good", "failed": "bad", "pending": "warn"}[d.State]
+	return map[string]string{"delivered": "good", "failed": "bad", retryingState: "warn"}[d.Shown().Value]
 }
 
 // Last returns the status of the last attempt, or 0 without an answer.
@@ -247,16 +431,30 @@ func (d delivery) Headers() (all []formField) {
 	return all
 }
 
-// Curl is the command that repeats the request. It is empty for a destination in AWS, and without a body.
+// Curl is the command that repeats the request with a new signature: a receiver refuses one that is five minutes old.
+// The secret is in the variable WEBHOOK_SECRET. It is empty for a destination in AWS, and without a body.
 func (d delivery) Curl() string {
 	if d.Request == nil || d.Request.Body == nil || !strings.HasPrefix(d.Request.Address, "http") {
 		return ""
 	}
 	lines := []string{"curl " + shell(d.Request.Address)}
 	for _, h := range d.Headers() {
-		lines = append(lines, "-H "+shell(h.Name+": "+h.Value))
+		switch strings.ToLower(h.Name) {
+		case "webhook-id":
+			lines = append(lines, `-H "webhook-id: $id"`)
+		case "webhook-timestamp":
+			lines = append(lines, `-H "webhook-timestamp: $at"`)
+		case "webhook-signature":
+			lines = append(lines, `-H "webhook-signature: v1,$signature"`)
+		default:
+			lines = append(lines, "-H "+shell(h.Name+": "+h.Value))
+		}
 	}
-	return strings.Join(append(lines, "--data-raw "+shell(*d.Request.Body)), " \\\n  ")
+	return "# WEBHOOK_SECRET is the signing secret of the webhook: whsec_…\n" +
+		"id=" + shell(d.EventID) + "\nat=$(date +%s)\nbody=" + shell(*d.Request.Body) + "\n" +
+		`key=$(printf %s "${WEBHOOK_SECRET#whsec_}" | base64 -d | od -An -v -tx1 | tr -d ' \n')` + "\n" +
+		`signature=$(printf %s "$id.$at.$body" | openssl dgst -sha256 -mac HMAC -macopt "hexkey:$key" -binary | base64)` +
+		"\n" + strings.Join(append(lines, `--data-raw "$body"`), " \\\n  ")
 }
 
 // shell quotes a text for a POSIX shell.
@@ -318,6 +516,9 @@ func (r *request) filters(names ...string) (given map[string]string, query url.V
 	given, query = map[string]string{}, cursor(r)
 	for _, name := range names {
 		value := strings.TrimSpace(r.FormValue(name))
+		if id, err := r.resolve(name, value); err == nil {
+			value = id
+		}
 		given[name] = value
 		if value == "" {
 			continue

@@ -112,8 +112,8 @@ func decode[In any](tool string, schema *jsonschema.Schema, raw json.RawMessage)
 	return in, nil
 }
 
-// coerced returns a value in the type of an argument where no other can be meant: agents send limit: 3 for the text "3",
-// "3" for the number, and "true" for true.
+// coerced returns a value in the type of an argument where no other can be meant. For example, agents send limit: 3 for
+// the text "3", "3" for the number, and "true" for true.
 func coerced(at *jsonschema.Schema, value any) any {
 	text, isText := value.(string)
 	switch at.Type {

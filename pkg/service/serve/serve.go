@@ -20,6 +20,7 @@ import (
 	"github.com/content-automation/api/pkg/area/engagement"
 	"github.com/content-automation/api/pkg/area/estimate"
 	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/area/feed"
 	"github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/area/people"
 	"github.com/content-automation/api/pkg/area/plan"
@@ -57,7 +58,7 @@ var All = []Function{
 		With: func(e area.Env, operations http.Handler) http.Handler { return publishing.Open(e).With(operations) }},
 	{Name: "studio", Areas: []area.Mount{studio.Mount, estimate.Mount, automation.Mount, quote.Mount}},
 	{Name: "media", Areas: []area.Mount{media.Mount, transfer.Mount}},
-	{Name: "product", Areas: []area.Mount{product.Mount, product.MountPromotions}},
+	{Name: "product", Areas: []area.Mount{product.Mount, product.MountPromotions, feed.Mount}},
 	{Name: "architect", Areas: []area.Mount{architect.Mount}},
 	{Name: "webhook", Areas: []area.Mount{webhook.Mount}},
 	{Name: "social", Areas: []area.Mount{social.Mount},

@@ -24,6 +24,7 @@ import (
 	"github.com/content-automation/api/pkg/area/engagement"
 	"github.com/content-automation/api/pkg/area/erasure"
 	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/area/feed"
 	"github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/area/people"
 	"github.com/content-automation/api/pkg/area/plan"
@@ -81,6 +82,7 @@ var All = []Function{
 	}},
 	{Name: "publish", Tasks: publishing},
 	{Name: "sync-crm", Tasks: synchronizing},
+	{Name: "sync-feed", Tasks: feeding},
 	// The deliveries of events are made, and those that webhooks have missed made again.
 	{Name: "dispatch", PlainHandler: func(e Env) any {
 		deliveries := Consumer(webhook.NewDispatcher(e.DB, e.Now).Holding(e.holder(topology.Dispatch)))
@@ -128,8 +130,9 @@ func (e Env) Loaders() map[string]generate.Loader {
 // Generating takes the steps of generations, and of the background work of plans, factories and sandboxes.
 func Generating(w *generate.Worker) Handlers {
 	handlers := w.Handlers()
+	items, _ := w.Loaders[item.ItemKind].(item.Loader) // its reader reads the feeds of news
 	handlers[plan.Task] = task.Func((&plan.Handler{DB: w.DB, Loaders: w.Loaders, Providers: w.Providers,
-		Now: w.Now}).Plan)
+		Sources: items.Reader, Now: w.Now}).Plan)
 	handlers[plan.Advance] = plan.Advancer(w.DB, w.Now)
 	maps.Copy(handlers, factories{w}.handlers())
 	maps.Copy(handlers, (&sandbox.Resetter{Deleter: erasure.Deleter{DB: w.DB, Loaders: w.Loaders,
@@ -183,14 +186,7 @@ func diagnosing(e Env) Handlers {
 // publishing does the background work at the social platforms: publications, their metrics and comments, and the tokens
 // of accounts.
 func publishing(e Env) Handlers {
-	vault, adapters := social.Vault{Envelope: e.Envelope, DB: e.DB}, e.Adapters
-	if adapters == nil {
-		c := social.PlatformsConfig{Endpoint: e.PlatformEndpoint, Now: e.Now}
-		if e.Apps != nil {
-			c.Apps = social.NewApps(e.Apps, e.Now).Get
-		}
-		adapters = social.NewPlatforms(c)
-	}
+	vault, adapters := social.Vault{Envelope: e.Envelope, DB: e.DB}, e.platforms()
 	publications := &publication.Worker{DB: e.DB, Platforms: adapters, Vault: vault, Files: e.Files, Now: e.Now,
 		Budgets: e.Budgets, Entries: e.Entries, EntryRegion: e.AWS.Region}
 	accounts := &social.Worker{DB: e.DB, Now: e.Now, Vault: vault, Platforms: adapters,
@@ -260,6 +256,28 @@ func synchronizing(e Env) Handlers {
 		Vault: social.Vault{Envelope: e.Envelope, DB: e.DB}, Content: maker{content.NewService(e.DB,
 			factory.NewService(e.DB, e.Now), e.Media, catalog.NewOffer(e.Providers, e.AWS.Region, e.Now), e.Now)}}
 	return w.Handlers()
+}
+
+// feeding has catalogs follow feeds, and content follow catalogs.
+func feeding(e Env) Handlers {
+	w := &feed.Worker{DB: e.DB, Objects: e.Files, URLs: e.Uploads, Now: e.Now,
+		Content: &publication.Follower{DB: e.DB, Platforms: e.platforms(), Now: e.Now}}
+	if e.Uploads == nil {
+		w.URLs = feed.NewClient(e.Loopback)
+	}
+	return w.Handlers()
+}
+
+// platforms returns the platforms that the stack reaches.
+func (e Env) platforms() social.Adapters {
+	if e.Adapters != nil {
+		return e.Adapters
+	}
+	c := social.PlatformsConfig{Endpoint: e.PlatformEndpoint, Now: e.Now}
+	if e.Apps != nil {
+		c.Apps = social.NewApps(e.Apps, e.Now).Get
+	}
+	return social.NewPlatforms(c)
 }
 
 // maker makes content items by the operation that creates them.

@@ -87,7 +87,6 @@ func appendPart[T string | []byte](out []byte, part T) []byte {
 	return append(binary.AppendUvarint(out, uint64(len(part))), part...)
 }
 
-// errPacked reports data that is no packed item.
 var errPacked = errors.New("memtable: the data is no packed item")
 
 // DecodeItem is the reverse of EncodeItem.

@@ -47,8 +47,8 @@ type row struct {
 func (r *row) pk() string { return r.own.hash(r.data) }
 func (r *row) sk() string { return r.own.sort(r.data) }
 
-// key is where the data of a row have the two parts of a key. It has no pointers, and a large table has many keys: texts
-// would take four times the memory, and the collector of garbage would follow each of them.
+// key is where the data of a row have the two parts of a key. A large table has many keys: texts would take almost
+// three times the memory, and the collector of garbage would follow each of them.
 type key struct {
 	hashAt, sortAt         uint32
 	hashLength, sortLength uint16

@@ -96,6 +96,12 @@ func significant(number string) string { return strings.Trim(signs.Replace(numbe
 
 // sum adds two numbers.
 func sum(a, b string, sign int64) (string, error) {
+	m, err := strconv.ParseInt(a, 10, 64)
+	n, err2 := strconv.ParseInt(b, 10, 64)
+	const half = 1 << 62
+	if err == nil && err2 == nil && max(m, n) < half && min(m, n) > -half { // most are counters
+		return strconv.FormatInt(m+sign*n, 10), nil
+	}
 	x, ok := new(big.Rat).SetString(a)
 	y, ok2 := new(big.Rat).SetString(b)
 	if !ok || !ok2 {

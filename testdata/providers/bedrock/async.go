@@ -11,8 +11,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/testdata/providers/control"
+	"github.com/content-automation/api/testdata/providers/sample"
 )
 
 // work is an asynchronous invocation.
@@ -180,7 +180,7 @@ func (f *fake) store(r *http.Request, arn string, job work) error {
 	if f.stored[arn] {
 		return nil
 	}
-	_, content, err := f.Samples(provider.KindVideo, job.ratio, 0)
+	_, content, err := f.Samples(sample.Video, job.ratio, 0)
 	if err != nil {
 		return err
 	}

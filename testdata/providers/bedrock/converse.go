@@ -133,9 +133,8 @@ func post(system, prompt string) any {
 	if json.NewDecoder(strings.NewReader(prompt)).Decode(&data) != nil {
 		data.Request = prompt
 	}
-	topic := []rune(strings.Join(strings.Fields(data.Request), " "))
-	topic = topic[:min(len(topic), maxTopic)]
-	o := samples.Order{Language: "en", Topic: strings.Trim(string(topic), ".!?…,;: "), Seed: uint32(len(topic)),
+	topic := provider.Clip(strings.Join(strings.Fields(data.Request), " "), maxTopic)
+	o := samples.Order{Language: "en", Topic: strings.Trim(topic, ".!?…,;: "), Seed: uint32(utf8.RuneCountInString(topic)),
 		Pictures: asked(picturesAsked, system), Slides: asked(slidesAsked, system), Scenes: asked(scenesAsked, system),
 		Headline: strings.Contains(system, `"headline": the words`), Hashtags: asked(tagsAsked, system)}
 	if match := languageAsked.FindStringSubmatch(system); match != nil {

@@ -1,10 +1,13 @@
 package bedrock
 
 import (
+	"cmp"
 	"encoding/json"
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/content-automation/api/pkg/adapter/provider/samples"
 )
 
 // forms are the objects other than posts, by phrases of the system prompt.
@@ -125,40 +128,57 @@ func choice(_, prompt string) any {
 	return map[string]string{"better": better}
 }
 
-// subjects are the subjects of topics.
-var subjects = []string{
-	"Running shoes for wet mornings", "A breakfast before the long run", "How much water a marathon takes",
-	"Stretching that helps your calves", "Music at 170 beats a minute",
-	"The first hill of the season", "Why socks decide a race", "Sleep in the week before", "Dogs that keep pace",
-	"Reading a training plan", "Knees and stairs", "Winter gloves compared",
+// slot is a place in a plan, as its prompt tells it.
+type slot struct {
+	Slot                   int
+	Product, Event, Pillar string
 }
 
-// places are the places that topics mention.
-var places = []string{
-	"along the frozen canal", "with a stroller", "on an island without roads", "after a night shift",
-	"for somebody of seventy", "between two meetings",
-	"in a desert at noon", "at 2,500 metres", "next to the tram depot", "while it thunders", "before exams",
-	"under city bridges",
-}
-
-// topics returns topics for the slots of a plan. If the prompt forbids to repeat topics, the
-// first answer repeats one of them.
-func topics(_, prompt string) any {
+// topics returns topics for the slots of a plan, in the language of the prompt: about the product, the event or the
+// pillar of the slot, or else about the brief or the channel. If the prompt forbids to repeat topics, the first answer
+// repeats one of them.
+func topics(system, prompt string) any {
 	var data struct {
-		Slots []struct{ Slot int }
-		Avoid []string
+		Channel, Brief string
+		Slots          []slot
+		Avoid          []string
 	}
 	if err := json.Unmarshal([]byte(prompt), &data); err != nil {
 		return map[string]string{"topics": "The prompt is not JSON: " + err.Error()}
 	}
+	language := "en"
+	if match := languageAsked.FindStringSubmatch(system); match != nil {
+		language = match[1]
+	}
+	angles, twists := samples.PlainTopicsOf(language)
+	hooks := samples.LinesOf(language).Hooks
 	all := []any{}
 	for i, s := range data.Slots {
 		n := s.Slot - 1 + len(data.Avoid)
-		topic := subjects[n%len(subjects)] + " " + places[(n+n/len(subjects))%len(places)]
+		event, _, _ := strings.Cut(s.Event, " (")
+		subject := samples.Capital(samples.Subject(cmp.Or(s.Product, event, s.Pillar, data.Brief, nameOf(data.Channel)),
+			maxSubject))
+		angle := angles[n%len(angles)]
+		topic := subject + ": " + angle + ", " + twists[(n/len(angles)+n)%len(twists)]
 		if i == 0 && len(data.Avoid) > 0 && len(data.Slots) > 1 {
 			topic = data.Avoid[0]
 		}
-		all = append(all, map[string]any{"slot": s.Slot, "topic": topic})
+		all = append(all, map[string]any{"slot": s.Slot, "topic": topic, "angle": angle,
+			"hook": samples.Fill(hooks[n%len(hooks)], "topic", subject)})
 	}
 	return map[string]any{"topics": all}
+}
+
+// maxSubject is the greatest length of the subject of a topic in characters.
+const maxSubject = 50
+
+// channelNamed is the expression by which a prompt names the channel.
+var channelNamed = regexp.MustCompile(`The channel is "((?:[^"\\]|\\.)*)"`)
+
+// nameOf returns the name of the channel of a prompt.
+func nameOf(channel string) string {
+	if match := channelNamed.FindStringSubmatch(channel); match != nil {
+		return match[1]
+	}
+	return channel
 }

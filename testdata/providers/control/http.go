@@ -5,13 +5,11 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-
-	"github.com/content-automation/api/pkg/adapter/provider"
 )
 
 // Samples returns media for a fake: the n-th file of a kind and aspect ratio ("" for any), with
 // its name. sample.File is one.
-type Samples func(kind provider.Kind, ratio string, n uint) (name string, content []byte, err error)
+type Samples func(kind, ratio string, n uint) (name string, content []byte, err error)
 
 // Base returns the address at which a fake is reached, for addresses in its answers. It
 // includes a prefix that http.StripPrefix has removed.

@@ -15,7 +15,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/testdata/providers/control"
 	"github.com/content-automation/api/testdata/providers/sample"
 	"github.com/content-automation/api/testdata/providers/strict"
@@ -133,7 +132,7 @@ func (f *fake) speak(w http.ResponseWriter, r *http.Request) {
 	case !slices.Contains(voices, r.PathValue("voice_id")):
 		refuse(w, http.StatusNotFound, "voice_not_found", "A voice with that id was not found")
 	default:
-		f.answer(w, r, provider.KindVoice, provider.SpokenLength(*body.Text),
+		f.answer(w, r, sample.Voice, sample.Spoken(*body.Text),
 			control.Acceptance{Model: model, Prompt: *body.Text, Input: sent})
 	}
 }
@@ -183,12 +182,12 @@ func (f *fake) compose(w http.ResponseWriter, r *http.Request) {
 		if body.MusicLengthMS != nil {
 			length = time.Duration(*body.MusicLengthMS) * time.Millisecond
 		}
-		f.answer(w, r, provider.KindMusic, length, control.Acceptance{Model: model, Prompt: *body.Prompt, Input: sent})
+		f.answer(w, r, sample.Music, length, control.Acceptance{Model: model, Prompt: *body.Prompt, Input: sent})
 	}
 }
 
 // answer makes the file in the requested format.
-func (f *fake) answer(w http.ResponseWriter, r *http.Request, kind provider.Kind, length time.Duration,
+func (f *fake) answer(w http.ResponseWriter, r *http.Request, kind string, length time.Duration,
 	a control.Acceptance) {
 	format := r.URL.Query().Get("output_format")
 	mime, ok := map[string]string{
@@ -198,7 +197,7 @@ func (f *fake) answer(w http.ResponseWriter, r *http.Request, kind provider.Kind
 	var content []byte
 	var err error
 	if mime == "audio/wav" {
-		content, err = fs.ReadFile(f.Media, sample.Name(provider.KindVoice, "", 0))
+		content, err = fs.ReadFile(f.Media, sample.Name(sample.Voice, "", 0))
 	} else {
 		_, content, err = sample.Lasting(kind, "", 0, length)
 	}

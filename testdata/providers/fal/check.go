@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/testdata/providers/sample"
 )
 
 // detail is one error in an input.
@@ -21,7 +21,7 @@ type detail struct {
 
 // schema describes the input and the output of a model.
 type schema struct {
-	kind   provider.Kind
+	kind   string
 	named  string // the member of the result with the file
 	prompt string // the member with the prompt; "-" if there is none
 	fields fields
@@ -216,7 +216,7 @@ func (s schema) output(input map[string]any) output {
 	if n, ok := input["num_images"].(float64); ok {
 		o.count = int(n)
 	}
-	if _, speaks := s.fields["output_format"]; speaks && s.kind == provider.KindVoice {
+	if _, speaks := s.fields["output_format"]; speaks && s.kind == sample.Voice {
 		o.hex = input["output_format"] != "url"
 	}
 	return o

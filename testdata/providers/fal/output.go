@@ -11,14 +11,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/testdata/providers/control"
 	"github.com/content-automation/api/testdata/providers/sample"
 )
 
 // output is the output of a request.
 type output struct {
-	kind  provider.Kind
+	kind  string
 	ratio string
 	count int
 	hex   bool // the sound itself instead of its address
@@ -36,9 +35,9 @@ func (f *Fake) file(o output, n uint) (name string, content []byte, err error) {
 }
 
 // lengthOf returns the length that an input requests, or 0 if it requests none.
-func lengthOf(kind provider.Kind, input map[string]any, prompt string) time.Duration {
-	if kind == provider.KindVoice {
-		return provider.SpokenLength(prompt)
+func lengthOf(kind string, input map[string]any, prompt string) time.Duration {
+	if kind == sample.Voice {
+		return sample.Spoken(prompt)
 	}
 	for name, unit := range map[string]time.Duration{"duration": time.Second, "seconds_total": time.Second,
 		"music_length_ms": time.Millisecond} {
@@ -66,7 +65,7 @@ func (f *Fake) made(r *http.Request, job control.Job[request]) (map[string]any, 
 			return map[string]any{"audio": hex.EncodeToString(content)}, nil
 		}
 	}
-	if o.kind == provider.KindImage {
+	if o.kind == sample.Image {
 		safe := make([]bool, o.count)
 		return map[string]any{"images": files, "has_nsfw_concepts": safe, "seed": 42}, nil
 	}

@@ -3,7 +3,7 @@ package fal
 import (
 	"strconv"
 
-	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/testdata/providers/sample"
 )
 
 // The members that many models share.
@@ -91,10 +91,10 @@ func numbered(from, to int) []string {
 	return all
 }
 
-func image(f fields) schema  { return schema{kind: provider.KindImage, fields: f} }
-func video(f fields) schema  { return schema{kind: provider.KindVideo, named: "video", fields: f} }
-func track(f fields) schema  { return schema{kind: provider.KindMusic, named: "audio", fields: f} }
-func avatar(f fields) schema { return schema{kind: provider.KindAvatar, named: "video", fields: f} }
+func image(f fields) schema  { return schema{kind: sample.Image, fields: f} }
+func video(f fields) schema  { return schema{kind: sample.Video, named: "video", fields: f} }
+func track(f fields) schema  { return schema{kind: sample.Music, named: "audio", fields: f} }
+func avatar(f fields) schema { return schema{kind: sample.Avatar, named: "video", fields: f} }
 
 // says returns a schema whose prompt has another name.
 func (s schema) says(name string) schema {
@@ -176,12 +176,12 @@ var schemas = map[string]schema{
 	"fal-ai/stable-audio-25/text-to-audio": track(
 		prompt.and(seed).and(inline).and(fields{"seconds_total": maybe(number(1, 190))})),
 
-	"fal-ai/elevenlabs/text-to-dialogue/eleven-v3": {kind: provider.KindVoice, named: "audio", prompt: "inputs",
+	"fal-ai/elevenlabs/text-to-dialogue/eleven-v3": {kind: sample.Voice, named: "audio", prompt: "inputs",
 		fields: seed.and(fields{
 			"inputs":        need(list(object(fields{"text": need(text(1, 5000)), "voice": need(text(1, 100))}))),
 			"language_code": maybe(text(2, 2)),
 		})},
-	"fal-ai/minimax/speech-2.8-hd": {kind: provider.KindVoice, named: "audio",
+	"fal-ai/minimax/speech-2.8-hd": {kind: sample.Voice, named: "audio",
 		fields: speech.and(fields{"prompt": need(text(1, 10000))})},
 
 	"fal-ai/heygen/avatar4/image-to-video": avatar(face.and(fields{

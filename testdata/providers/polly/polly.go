@@ -20,7 +20,6 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/testdata/providers/control"
 	"github.com/content-automation/api/testdata/providers/sample"
 	"github.com/content-automation/api/testdata/providers/strict"
@@ -145,7 +144,7 @@ func (f *fake) speak(w http.ResponseWriter, r *http.Request) {
 			"An unknown condition has caused a service failure.")
 		return
 	}
-	_, content, err := sample.Lasting(provider.KindVoice, "", 0, provider.SpokenLength(*s.Text))
+	_, content, err := sample.Lasting(sample.Voice, "", 0, sample.Spoken(*s.Text))
 	if err != nil {
 		refuse(w, http.StatusInternalServerError, "ServiceFailureException", err.Error())
 		return
@@ -163,7 +162,7 @@ func (f *fake) speak(w http.ResponseWriter, r *http.Request) {
 // wordsOf returns a line for each word of a text, with the time at which it is spoken.
 func wordsOf(text string) []byte {
 	var b bytes.Buffer
-	each := provider.SpokenLength(text) / time.Duration(max(utf8.RuneCountInString(text), 1))
+	each := sample.Spoken(text) / time.Duration(max(utf8.RuneCountInString(text), 1))
 	for _, at := range wordStart.FindAllStringIndex(text, -1) {
 		fmt.Fprintf(&b, `{"time":%d,"type":"word","start":%d,"end":%d,"value":%q}`+"\n",
 			(each * time.Duration(utf8.RuneCountInString(text[:at[0]]))).Milliseconds(), at[0], at[1],

@@ -16,8 +16,8 @@ import (
 
 	"github.com/gofrs/uuid/v5"
 
-	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/testdata/providers/control"
+	"github.com/content-automation/api/testdata/providers/sample"
 	"github.com/content-automation/api/testdata/providers/strict"
 )
 
@@ -183,7 +183,7 @@ func (f *Fake) show(w http.ResponseWriter, r *http.Request, status int, id strin
 	case phase.Final() && f.removed(job):
 		out["input"], out["logs"], out["data_removed"] = map[string]any{}, nil, true
 	case phase == control.Succeeded:
-		name, _, err := f.samples(provider.KindVideo, job.Work.ratio, 0)
+		name, _, err := f.samples(sample.Video, job.Work.ratio, 0)
 		if err != nil {
 			refuse(w, http.StatusInternalServerError, "Internal server error", err.Error())
 			return
@@ -204,7 +204,7 @@ func (f *Fake) media(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	name, content, err := f.samples(provider.KindVideo, job.Work.ratio, 0)
+	name, content, err := f.samples(sample.Video, job.Work.ratio, 0)
 	if err != nil || name != r.PathValue("name") {
 		http.NotFound(w, r)
 		return

@@ -24,6 +24,7 @@ export const listSearch = {
   searchPublication: search('/v1/publications'),
   searchQuote: search('/v1/quotes'),
   searchReviewLink: search('/v1/review-links'),
+  searchRun: search('/v1/factories/{factory_id}/feed/runs'),
   searchSocialAccount: search('/v1/social/accounts'),
   searchWebhook: search('/v1/webhooks'),
 };

@@ -1373,6 +1373,112 @@ class AsyncFactoriesResource:
         return cast("types.Training", data)
 
 
+class AsyncFeedsResource:
+    """Feeds of shops, which the catalogs of factories follow, and content follows these."""
+
+    def __init__(self, client: AsyncContentAutomation) -> None:
+        self._client = client
+
+    async def get(
+        self, factory_id: str, **options: Unpack[RequestOptions]
+    ) -> types.Feed:
+        """Get the feed of a factory.
+
+        With its last run.
+
+        Needs the scope `products:read`.
+        """
+        data = await self._client.call(
+            "GET", "/v1/factories/{factory_id}/feed", (factory_id, ), None, None, options
+        )
+        return cast("types.Feed", data)
+
+    async def set(
+        self, factory_id: str, body: types.FeedCreate, **options: Unpack[RequestOptions]
+    ) -> types.Feed:
+        """Set the feed of a factory.
+
+        Has the catalog of a factory of type `seller` follow a feed. Call `syncFeed` for its first run. Changing the
+        feed changes no product until its next run.
+
+        Needs the scope `products:write`.
+        """
+        data = await self._client.call(
+            "PUT", "/v1/factories/{factory_id}/feed", (factory_id, ), None, body, options
+        )
+        return cast("types.Feed", data)
+
+    async def delete(
+        self, factory_id: str, **options: Unpack[RequestOptions]
+    ) -> types.Feed:
+        """Delete the feed of a factory.
+
+        Ends the feed and its schedule. Its products and its runs stay.
+
+        Needs the scope `products:write`.
+        """
+        data = await self._client.call(
+            "DELETE", "/v1/factories/{factory_id}/feed", (factory_id, ), None, None, options
+        )
+        return cast("types.Feed", data)
+
+    def list_runs(
+        self, factory_id: str, params: types.ListFeedRunsParams | None = None, **options: Unpack[RequestOptions]
+    ) -> AsyncPages[types.FeedRun]:
+        """List the runs of a feed.
+
+        Newest first, without their refusals. Runs are kept for 90 days.
+
+        Needs the scope `products:read`.
+        """
+        return self._client.pages("/v1/factories/{factory_id}/feed/runs", (factory_id, ), params, options)
+
+    async def get_run(
+        self, factory_id: str, run_id: str, **options: Unpack[RequestOptions]
+    ) -> types.FeedRun:
+        """Get a run of a feed.
+
+        With its counts and refusals.
+
+        Needs the scope `products:read`.
+        """
+        data = await self._client.call(
+            "GET", "/v1/factories/{factory_id}/feed/runs/{run_id}", (factory_id, run_id, ), None, None, options
+        )
+        return cast("types.FeedRun", data)
+
+    async def wait_for_run(
+        self, factory_id: str, run_id: str, **options: Unpack[WaitOptions[Literal["queued", "running", "held", "completed", "failed"]]]
+    ) -> types.FeedRun:
+        """Calls get_run until the work has ended. Failed work raises FailedError."""
+        rule = Rule("state", ("completed", "held"), ("failed",))
+        return cast("types.FeedRun", await self._client.wait("/v1/factories/{factory_id}/feed/runs/{run_id}", (factory_id, run_id, ), rule, options))
+
+    async def sync(
+        self, factory_id: str, body: types.FeedSyncCreate | None = None, **options: Unpack[RequestOptions]
+    ) -> types.FeedRun:
+        """Read a feed now.
+
+        Reads the feed in the background, and brings the catalog up to it: products are created and changed, and
+        those that are gone are archived. Rows that are not right are refused, and the others go on. If a fifth of
+        the products of the feed or more are gone, the run is `held` and changes nothing, until it is confirmed. The
+        events `feed.completed`, `feed.held` and `feed.failed` report its end.
+
+        Needs the scope `products:write`.
+        """
+        data = await self._client.call(
+            "POST", "/v1/factories/{factory_id}/feed/sync", (factory_id, ), None, body, options
+        )
+        return cast("types.FeedRun", data)
+
+    async def sync_and_wait(
+        self, factory_id: str, body: types.FeedSyncCreate | None = None, **options: Unpack[RequestOptions]
+    ) -> types.FeedRun:
+        """Calls sync, and waits until the work has ended. Failed work raises FailedError."""
+        begun = await self.sync(factory_id, body, **options)
+        return await self.wait_for_run(factory_id, begun["id"])
+
+
 class AsyncImportsResource:
     """Import an export, and read what has become of its resources."""
 
@@ -1718,10 +1824,10 @@ class AsyncPlanTopicsResource:
     ) -> types.ContentPlan:
         """Approve topics of a content plan.
 
-        Approves the topics in `numbers`, or all proposed topics, and reserves the price of their items. Either all
-        of them are approved, or none. Each item is written `write_ahead_hours` before its time. A topic that is
-        already approved costs nothing more. A topic that nobody approves before its time becomes `expired`.
-        `If-Match` takes the ETag of the plan.
+        Approves the topics in `numbers`, those of the days `from` to `to`, or all proposed topics, and reserves the
+        price of their items. Either all of them are approved, or none. Each item is written `write_ahead_hours`
+        before its time. A topic that is already approved costs nothing more. A topic that nobody approves before its
+        time becomes `expired`. `If-Match` takes the ETag of the plan.
 
         Needs the scope `factories:write`.
         """
@@ -2025,9 +2131,9 @@ class AsyncPublicationsResource:
     ) -> AsyncPages[types.PublishingEntry]:
         """List all publications.
 
-        Lists the publications of the account in a period, and what is planned in it: a calendar. With the header
-        `Accept: text/csv`, the answer is a file of comma-separated values with all results of the period. A file and
-        an order by a metric have up to 1,000 results: if the period has more, name a shorter one.
+        Lists the publications of the account in a period, and what is planned in it: a calendar. With `Accept:
+        text/csv`, the answer is a file of comma-separated values with all results. A file and an order by a metric
+        have up to 1,000 results of 10,000 content items: if the period has more, name a shorter one.
 
         Needs the scope `content:read`.
         """
@@ -2849,6 +2955,7 @@ class AsyncResources:
         self.experiments = AsyncExperimentsResource(client)
         self.exports = AsyncExportsResource(client)
         self.factories = AsyncFactoriesResource(client)
+        self.feeds = AsyncFeedsResource(client)
         self.imports = AsyncImportsResource(client)
         self.integrations = AsyncIntegrationsResource(client)
         self.media = AsyncMediaResource(client)

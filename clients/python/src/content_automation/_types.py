@@ -1350,11 +1350,6 @@ class BestHour(TypedDict):
 BestHourWeekday = Union[Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"], str]
 """Day of the week."""
 
-BestHourWeekdayInput = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
-"""Days of the week on which it publishes. Absent: all, or the working days of its country if its readers are at work,
-such as those of a law firm.
-"""
-
 BestTimes = TypedDict(
     "BestTimes",
     {
@@ -1506,7 +1501,7 @@ class BloggerFactoryCreate(TypedDict):
     """What is seen in videos: clips, or pictures with a slow movement, which cost a tenth. Absent: clips for content
     items, and stills for plans whose brief asks for no motion.
     """
-    music: NotRequired["FactoryCreateBaseMusic"]
+    music: NotRequired["VideoMusic"]
     """What is heard under the voice of videos. Absent: none."""
     duration_seconds: NotRequired[int]
     """Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
@@ -1562,9 +1557,9 @@ class BloggerSettings(TypedDict):
     this list, media show the brand, and the platform refuses them.
     """
     caption_style: NotRequired["CaptionStyle"]
-    """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-    outline and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose
-    scripts may have characters of which there is no font here. Absent: words, or outline with the theme bold.
+    """Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a
+    box behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have
+    characters of which there is no font here. Absent: as the theme has them.
     """
     post_headlines: NotRequired[bool]
     """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
@@ -1578,14 +1573,12 @@ class BloggerSettings(TypedDict):
     slow for a factory of type brand.
     """
     theme: NotRequired["MediaTheme"]
-    """Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color
-    and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
-    unveiled. Absent: calm.
+    """Design of finished media: calm has a light tint and round corners, bold large letters on the main color,
+    editorial serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
     """
     font: NotRequired["FontFamily"]
-    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
-    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
-    oswald have Latin and Cyrillic.
+    """Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
+    the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
     """
     persona: NotRequired[str]
     """Persona that speaks."""
@@ -1630,9 +1623,9 @@ class BloggerSettingsInput(TypedDict):
     this list, media show the brand, and the platform refuses them.
     """
     caption_style: NotRequired["CaptionStyleInput"]
-    """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-    outline and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose
-    scripts may have characters of which there is no font here. Absent: words, or outline with the theme bold.
+    """Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a
+    box behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have
+    characters of which there is no font here. Absent: as the theme has them.
     """
     post_headlines: NotRequired[bool]
     """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
@@ -1646,14 +1639,12 @@ class BloggerSettingsInput(TypedDict):
     slow for a factory of type brand.
     """
     theme: NotRequired["MediaThemeInput"]
-    """Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color
-    and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
-    unveiled. Absent: calm.
+    """Design of finished media: calm has a light tint and round corners, bold large letters on the main color,
+    editorial serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
     """
     font: NotRequired["FontFamilyInput"]
-    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
-    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
-    oswald have Latin and Cyrillic.
+    """Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
+    the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
     """
     persona: NotRequired[str]
     """Persona that speaks."""
@@ -1772,9 +1763,9 @@ class BloggerSettingsUpdate(TypedDict):
     this list, media show the brand, and the platform refuses them.
     """
     caption_style: NotRequired[Optional["CaptionStyleInput"]]
-    """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-    outline and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose
-    scripts may have characters of which there is no font here. Absent: words, or outline with the theme bold.
+    """Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a
+    box behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have
+    characters of which there is no font here. Absent: as the theme has them.
     """
     post_headlines: NotRequired[Optional[bool]]
     """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
@@ -1788,14 +1779,12 @@ class BloggerSettingsUpdate(TypedDict):
     slow for a factory of type brand.
     """
     theme: NotRequired[Optional["MediaThemeInput"]]
-    """Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color
-    and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
-    unveiled. Absent: calm.
+    """Design of finished media: calm has a light tint and round corners, bold large letters on the main color,
+    editorial serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
     """
     font: NotRequired[Optional["FontFamilyInput"]]
-    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
-    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
-    oswald have Latin and Cyrillic.
+    """Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
+    the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
     """
     persona: NotRequired[Optional[str]]
     """Persona that speaks."""
@@ -2031,7 +2020,7 @@ class BrandFactoryCreate(TypedDict):
     """What is seen in videos: clips, or pictures with a slow movement, which cost a tenth. Absent: clips for content
     items, and stills for plans whose brief asks for no motion.
     """
-    music: NotRequired["FactoryCreateBaseMusic"]
+    music: NotRequired["VideoMusic"]
     """What is heard under the voice of videos. Absent: none."""
     duration_seconds: NotRequired[int]
     """Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
@@ -2087,9 +2076,9 @@ class BrandSettings(TypedDict):
     this list, media show the brand, and the platform refuses them.
     """
     caption_style: NotRequired["CaptionStyle"]
-    """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-    outline and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose
-    scripts may have characters of which there is no font here. Absent: words, or outline with the theme bold.
+    """Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a
+    box behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have
+    characters of which there is no font here. Absent: as the theme has them.
     """
     post_headlines: NotRequired[bool]
     """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
@@ -2103,14 +2092,12 @@ class BrandSettings(TypedDict):
     slow for a factory of type brand.
     """
     theme: NotRequired["MediaTheme"]
-    """Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color
-    and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
-    unveiled. Absent: calm.
+    """Design of finished media: calm has a light tint and round corners, bold large letters on the main color,
+    editorial serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
     """
     font: NotRequired["FontFamily"]
-    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
-    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
-    oswald have Latin and Cyrillic.
+    """Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
+    the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
     """
     slogan: NotRequired[str]
     """Slogan of the brand."""
@@ -2153,9 +2140,9 @@ class BrandSettingsInput(TypedDict):
     this list, media show the brand, and the platform refuses them.
     """
     caption_style: NotRequired["CaptionStyleInput"]
-    """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-    outline and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose
-    scripts may have characters of which there is no font here. Absent: words, or outline with the theme bold.
+    """Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a
+    box behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have
+    characters of which there is no font here. Absent: as the theme has them.
     """
     post_headlines: NotRequired[bool]
     """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
@@ -2169,14 +2156,12 @@ class BrandSettingsInput(TypedDict):
     slow for a factory of type brand.
     """
     theme: NotRequired["MediaThemeInput"]
-    """Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color
-    and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
-    unveiled. Absent: calm.
+    """Design of finished media: calm has a light tint and round corners, bold large letters on the main color,
+    editorial serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
     """
     font: NotRequired["FontFamilyInput"]
-    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
-    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
-    oswald have Latin and Cyrillic.
+    """Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
+    the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
     """
     slogan: NotRequired[str]
     """Slogan of the brand."""
@@ -2285,9 +2270,9 @@ class BrandSettingsUpdate(TypedDict):
     this list, media show the brand, and the platform refuses them.
     """
     caption_style: NotRequired[Optional["CaptionStyleInput"]]
-    """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-    outline and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose
-    scripts may have characters of which there is no font here. Absent: words, or outline with the theme bold.
+    """Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a
+    box behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have
+    characters of which there is no font here. Absent: as the theme has them.
     """
     post_headlines: NotRequired[Optional[bool]]
     """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
@@ -2301,14 +2286,12 @@ class BrandSettingsUpdate(TypedDict):
     slow for a factory of type brand.
     """
     theme: NotRequired[Optional["MediaThemeInput"]]
-    """Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color
-    and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
-    unveiled. Absent: calm.
+    """Design of finished media: calm has a light tint and round corners, bold large letters on the main color,
+    editorial serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
     """
     font: NotRequired[Optional["FontFamilyInput"]]
-    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
-    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
-    oswald have Latin and Cyrillic.
+    """Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
+    the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
     """
     brand_name: NotRequired[str]
     """Name of the brand."""
@@ -2398,8 +2381,11 @@ class BulkItem(TypedDict):
     """What it waits for before it is published, besides its generation. time: it is published at publish_at, or at once
     if it has none, without a further call. approval: somebody approves it first. slot: it is not scheduled, and
     publish_at, if it has one, is only planned. account: it was to be published, and no account can take it; see
-    omitted_accounts. In the last two cases, schedule or publish it. none: it is being published, or has ended.
+    omitted_accounts. In the last two cases, schedule or publish it. product: its product has changed, see outdated;
+    regenerate it, and it is scheduled as it was. none: it is being published, or has ended.
     """
+    outdated: List["ContentOutdated"]
+    """Ways in which the product is not what the item shows any more, by the feed of its factory."""
     social_account_ids: List[str]
     """Ids of the social accounts to publish to."""
     omitted_accounts: List["OmittedAccount"]
@@ -2418,6 +2404,16 @@ class BulkResult(TypedDict):
     """The item after its change. Null if it was not changed."""
     error: Optional["ErrorBody"]
     """Why it was not changed: the error of the operation for one item. Null if it was changed."""
+
+
+
+class ByVisuals(TypedDict):
+    """Has the price of a plan with each kind of visuals of its videos."""
+
+    stills_credits: int
+    """Credits with stills."""
+    clips_credits: int
+    """Credits with clips."""
 
 
 CalendarState = Union[Literal["planned", "pending", "publishing", "published", "failed", "deleted"], str]
@@ -2459,15 +2455,15 @@ and & are written as &lt;, &gt; and &amp;. Absent: plain text.
 """
 
 CaptionStyle = Union[Literal["words", "lines", "outline", "none"], str]
-"""Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may have
-characters of which there is no font here. Absent: words, or outline with the theme bold.
+"""Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a box
+behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have characters of
+which there is no font here. Absent: as the theme has them.
 """
 
 CaptionStyleInput = Literal["words", "lines", "outline", "none"]
-"""Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may have
-characters of which there is no font here. Absent: words, or outline with the theme bold.
+"""Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a box
+behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have characters of
+which there is no font here. Absent: as the theme has them.
 """
 
 
@@ -3113,8 +3109,11 @@ class ContentItem(TypedDict):
     """What it waits for before it is published, besides its generation. time: it is published at publish_at, or at once
     if it has none, without a further call. approval: somebody approves it first. slot: it is not scheduled, and
     publish_at, if it has one, is only planned. account: it was to be published, and no account can take it; see
-    omitted_accounts. In the last two cases, schedule or publish it. none: it is being published, or has ended.
+    omitted_accounts. In the last two cases, schedule or publish it. product: its product has changed, see outdated;
+    regenerate it, and it is scheduled as it was. none: it is being published, or has ended.
     """
+    outdated: List["ContentOutdated"]
+    """Ways in which the product is not what the item shows any more, by the feed of its factory."""
     social_account_ids: List[str]
     """Ids of the social accounts to publish to."""
     omitted_accounts: List["OmittedAccount"]
@@ -3426,6 +3425,9 @@ ContentKindInput = Literal["post", "video", "carousel", "story", "music_clip"]
 ContentOrder = Literal["created_at", "publish_at"]
 """Values of `order_by` of `listContentItems`."""
 
+ContentOutdated = Union[Literal["price", "offer", "photo", "sold_out", "removed"], str]
+"""Ways in which the product is not what the item shows any more, by the feed of its factory."""
+
 
 class ContentPlan(TypedDict):
     """A content plan as callers see it."""
@@ -3452,6 +3454,10 @@ class ContentPlan(TypedDict):
     """First day."""
     timezone: str
     """Time zone of its days and times."""
+    weekdays: List[str]
+    """Days of the week on which its items are published."""
+    silent_days: List[str]
+    """Days on which none is: dates, days of each year, and holidays for the public holidays of its country."""
     country: Optional[str]
     """Country whose holidays and seasons its topics know (ISO 3166-1). Null: those of all countries alone."""
     brief: Optional[str]
@@ -3468,6 +3474,12 @@ class ContentPlan(TypedDict):
     """Percentage of its items that present a product, of a factory of type seller. 0 for all others."""
     quality: str
     """Quality of the texts of its items: draft, standard or best. Empty if the plan is older than the member."""
+    visuals: str
+    """What is seen in its videos: clips or stills."""
+    music: str
+    """What is heard under the voice of its videos: none or generated."""
+    duration_seconds: Optional[int]
+    """Length in seconds of what plays, where it is within its bounds. Null: the usual lengths."""
     approve: "PlanApproval"
     """What waits for an approval before it costs anything: the topics, or none."""
     experiment_id: Optional[str]
@@ -3507,13 +3519,14 @@ class ContentPlan(TypedDict):
     """Time at which all items had ended. Null until then, and of a canceled plan."""
 
 
-
-class ContentPlanApproveCreate(TypedDict):
-    """Body of `approvePlanTopics`."""
-
-    numbers: NotRequired[List[int]]
-    """Numbers of the topics. Absent: all that wait."""
-
+ContentPlanApproveCreate = TypedDict(
+    "ContentPlanApproveCreate",
+    {
+        "numbers": NotRequired[List[int]],
+        "from": NotRequired[str],
+        "to": NotRequired[str],
+    },
+)
 
 
 class ContentPlanCampaign(TypedDict):
@@ -3574,7 +3587,25 @@ class ContentPlanCreate(TypedDict):
     days: int
     """Number of days."""
     posts_per_day: int
-    """Number of items on each day."""
+    """Number of items on each day on which something is published."""
+    weekdays: NotRequired[List[str]]
+    """Days of the week on which it publishes. Absent: all, or the working days of its country if its readers are at
+    work, such as those of a law firm.
+    """
+    silent_days: NotRequired[List[str]]
+    """Days on which it does not: dates (2026-12-24), days of each year (12-24), and holidays for the public holidays of
+    its country. Absent: none, or holidays if its readers are at work.
+    """
+    visuals: NotRequired["VideoVisualsInput"]
+    """What is seen in videos: clips, or pictures with a slow movement, which cost a tenth. Absent: clips for content
+    items, and stills for plans whose brief asks for no motion.
+    """
+    music: NotRequired["VideoMusic"]
+    """What is heard under the voice of videos. Absent: none."""
+    duration_seconds: NotRequired[int]
+    """Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
+    usual length of each.
+    """
     content_types: NotRequired[List["ContentTypeInput"]]
     """Types of the items, which are spread evenly. The factory must make each: one with video makes short_video and
     long_video, too. video is a video of the usual length, as short_video is. Absent: those of short_video, post and
@@ -3685,7 +3716,7 @@ class ContentPlanItems(TypedDict):
     """How many items a plan has, and how many of them are in which state."""
 
     total: int
-    """Number of items: days times posts_per_day, and those that were added."""
+    """Number of items: days on which something is published times posts_per_day, and those that were added."""
     generated: int
     """Items that were generated, those that were published since among them."""
     failed: int
@@ -3786,7 +3817,9 @@ class ContentPlanTopic(TypedDict):
     publish_at: str
     """Planned time. That of the item may have been changed since."""
     topic: str
-    """What the item is about, in the language of the factory."""
+    """What the item is about, in the language of the factory. Empty while another one is written, and of news until its
+    hour.
+    """
     pillar: Optional[str]
     """Its pillar: a recurring subject of the plan. Null: none."""
     angle: Optional[str]
@@ -3796,7 +3829,7 @@ class ContentPlanTopic(TypedDict):
     goal: Optional[str]
     """What it is to lead to, in English. Null: none."""
     occasion: Optional[str]
-    """Day that is celebrated at that time, in English. Null: none."""
+    """What happens then: a date of the brief, the offer of the product, or a day that is celebrated. Null: nothing."""
     campaign: Optional[str]
     """Its place in a campaign. Null: none."""
     product_id: Optional[str]
@@ -3835,8 +3868,12 @@ found.
 class ContentPlanTopicUpdate(TypedDict):
     """Body of `updatePlanTopic`."""
 
-    topic: NotRequired[str]
-    """What the item is about, in up to 400 bytes."""
+    topic: NotRequired[Optional[str]]
+    """What the item is about, in up to 400 bytes. Null: another topic is written, at no cost; it is empty until then,
+    and waits for an approval again.
+    """
+    reason: NotRequired[str]
+    """With topic null: what was wrong with the last one, for the model."""
     publish_at: NotRequired[str]
     """Time of its publication, on a day of the plan."""
     content_type: NotRequired["ContentTypeInput"]
@@ -4058,11 +4095,12 @@ class ContentVariant(TypedDict):
     """Version of the prompt that the text model wrote its texts with. Null if it did not write them."""
 
 
-ContentWaitsFor = Union[Literal["none", "approval", "time", "slot", "account"], str]
+ContentWaitsFor = Union[Literal["none", "approval", "time", "slot", "account", "product"], str]
 """What it waits for before it is published, besides its generation. time: it is published at publish_at, or at once if
 it has none, without a further call. approval: somebody approves it first. slot: it is not scheduled, and publish_at,
 if it has one, is only planned. account: it was to be published, and no account can take it; see omitted_accounts. In
-the last two cases, schedule or publish it. none: it is being published, or has ended.
+the last two cases, schedule or publish it. product: its product has changed, see outdated; regenerate it, and it is
+scheduled as it was. none: it is being published, or has ended.
 """
 
 
@@ -4759,7 +4797,7 @@ class EntertainmentFactoryCreate(TypedDict):
     """What is seen in videos: clips, or pictures with a slow movement, which cost a tenth. Absent: clips for content
     items, and stills for plans whose brief asks for no motion.
     """
-    music: NotRequired["FactoryCreateBaseMusic"]
+    music: NotRequired["VideoMusic"]
     """What is heard under the voice of videos. Absent: none."""
     duration_seconds: NotRequired[int]
     """Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
@@ -4815,9 +4853,9 @@ class EntertainmentSettings(TypedDict):
     this list, media show the brand, and the platform refuses them.
     """
     caption_style: NotRequired["CaptionStyle"]
-    """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-    outline and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose
-    scripts may have characters of which there is no font here. Absent: words, or outline with the theme bold.
+    """Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a
+    box behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have
+    characters of which there is no font here. Absent: as the theme has them.
     """
     post_headlines: NotRequired[bool]
     """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
@@ -4831,14 +4869,12 @@ class EntertainmentSettings(TypedDict):
     slow for a factory of type brand.
     """
     theme: NotRequired["MediaTheme"]
-    """Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color
-    and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
-    unveiled. Absent: calm.
+    """Design of finished media: calm has a light tint and round corners, bold large letters on the main color,
+    editorial serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
     """
     font: NotRequired["FontFamily"]
-    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
-    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
-    oswald have Latin and Cyrillic.
+    """Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
+    the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
     """
     humor: NotRequired["EntertainmentSettingsHumor"]
     """Style of humor."""
@@ -4895,9 +4931,9 @@ class EntertainmentSettingsInput(TypedDict):
     this list, media show the brand, and the platform refuses them.
     """
     caption_style: NotRequired["CaptionStyleInput"]
-    """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-    outline and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose
-    scripts may have characters of which there is no font here. Absent: words, or outline with the theme bold.
+    """Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a
+    box behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have
+    characters of which there is no font here. Absent: as the theme has them.
     """
     post_headlines: NotRequired[bool]
     """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
@@ -4911,14 +4947,12 @@ class EntertainmentSettingsInput(TypedDict):
     slow for a factory of type brand.
     """
     theme: NotRequired["MediaThemeInput"]
-    """Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color
-    and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
-    unveiled. Absent: calm.
+    """Design of finished media: calm has a light tint and round corners, bold large letters on the main color,
+    editorial serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
     """
     font: NotRequired["FontFamilyInput"]
-    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
-    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
-    oswald have Latin and Cyrillic.
+    """Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
+    the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
     """
     humor: NotRequired["EntertainmentSettingsHumorInput"]
     """Style of humor."""
@@ -5031,9 +5065,9 @@ class EntertainmentSettingsUpdate(TypedDict):
     this list, media show the brand, and the platform refuses them.
     """
     caption_style: NotRequired[Optional["CaptionStyleInput"]]
-    """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-    outline and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose
-    scripts may have characters of which there is no font here. Absent: words, or outline with the theme bold.
+    """Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a
+    box behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have
+    characters of which there is no font here. Absent: as the theme has them.
     """
     post_headlines: NotRequired[Optional[bool]]
     """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
@@ -5047,14 +5081,12 @@ class EntertainmentSettingsUpdate(TypedDict):
     slow for a factory of type brand.
     """
     theme: NotRequired[Optional["MediaThemeInput"]]
-    """Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color
-    and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
-    unveiled. Absent: calm.
+    """Design of finished media: calm has a light tint and round corners, bold large letters on the main color,
+    editorial serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
     """
     font: NotRequired[Optional["FontFamilyInput"]]
-    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
-    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
-    oswald have Latin and Cyrillic.
+    """Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
+    the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
     """
     humor: NotRequired[Optional["EntertainmentSettingsHumorInput"]]
     """Style of humor."""
@@ -5166,6 +5198,8 @@ class Estimate(TypedDict):
     """Credits that are charged with a live key."""
     items: List["EstimateItem"]
     """Cost of each item of a batch, in the order of the body; one for other operations."""
+    by_visuals: Optional["ByVisuals"]
+    """Credits of a content plan with each kind of visuals. Null for other operations, and for plans without videos."""
 
 
 EstimateCreate = Union["CreateAvatarEstimate", "CreateContentItemEstimate", "CreateContentItemsEstimate", "CreateContentPlanEstimate", "CreateImageEstimate", "CreateMusicEstimate", "CreateVideoEstimate", "CreateVoiceEstimate", "RegenerateContentItemEstimate", "SendMessageEstimate", "StartTrainingEstimate"]
@@ -5182,19 +5216,19 @@ class EstimateItem(TypedDict):
 EstimateOperation = Union[Literal["createAvatar", "createContentItem", "createContentItems", "createContentPlan", "createImage", "createMusic", "createVideo", "createVoice", "regenerateContentItem", "sendMessage", "startTraining", "updateComment"], str]
 """The operation that the body is for."""
 
-Event = Union["ApiKeyCreatedEvent", "ApiKeyExpiringEvent", "ApiKeyRevokedEvent", "ApiKeyRotatedEvent", "AutomationFailedEvent", "BalanceLowEvent", "CommentCreatedEvent", "CommentRepliedEvent", "ContentApprovedEvent", "ContentCanceledEvent", "ContentChangesRequestedEvent", "ContentDeletedEvent", "ContentFailedEvent", "ContentGeneratedEvent", "ContentPublishedEvent", "ContentScheduledEvent", "ContentUnscheduledEvent", "ContentUpdatedEvent", "ContentPlanCompletedEvent", "ContentPlanFailedEvent", "ContentPlanProposedEvent", "DiagnosisCompletedEvent", "ExperimentDecidedEvent", "ExportCompletedEvent", "FactoryCreatedEvent", "FactoryUpdatedEvent", "ImportCompletedEvent", "IntegrationNeedsReconnectEvent", "MediaReadyEvent", "MediaRejectedEvent", "ModelRetiringEvent", "PostImportCompletedEvent", "ProposalAppliedEvent", "ProposalCreatedEvent", "PublicationDeletedEvent", "SocialAccountConnectedEvent", "SocialAccountNeedsReconnectEvent", "StudioFailedEvent", "StudioGeneratedEvent", "TrainingCompletedEvent", "TrainingFailedEvent", "WebhookDisabledEvent"]
+Event = Union["ApiKeyCreatedEvent", "ApiKeyExpiringEvent", "ApiKeyRevokedEvent", "ApiKeyRotatedEvent", "AutomationFailedEvent", "BalanceLowEvent", "CommentCreatedEvent", "CommentRepliedEvent", "ContentApprovedEvent", "ContentCanceledEvent", "ContentChangesRequestedEvent", "ContentDeletedEvent", "ContentFailedEvent", "ContentGeneratedEvent", "ContentPublishedEvent", "ContentScheduledEvent", "ContentUnscheduledEvent", "ContentUpdatedEvent", "ContentPlanCompletedEvent", "ContentPlanFailedEvent", "ContentPlanProposedEvent", "DiagnosisCompletedEvent", "ExperimentDecidedEvent", "ExportCompletedEvent", "FactoryCreatedEvent", "FactoryUpdatedEvent", "FeedCompletedEvent", "FeedFailedEvent", "FeedHeldEvent", "ImportCompletedEvent", "IntegrationNeedsReconnectEvent", "MediaReadyEvent", "MediaRejectedEvent", "ModelRetiringEvent", "PostImportCompletedEvent", "ProductOutdatedEvent", "ProposalAppliedEvent", "ProposalCreatedEvent", "PublicationDeletedEvent", "SocialAccountConnectedEvent", "SocialAccountNeedsReconnectEvent", "StudioFailedEvent", "StudioGeneratedEvent", "TrainingCompletedEvent", "TrainingFailedEvent", "WebhookDisabledEvent"]
 """An event as callers and receivers see it."""
 
-EventPattern = Union[Literal["*", "content.*", "publication.*", "comment.*", "factory.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "integration.*", "automation.*", "model.*", "experiment.*", "media.*", "post_import.*", "export.*", "import.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.updated", "content.scheduled", "content.unscheduled", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "factory.created", "factory.updated", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "content_plan.failed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring", "experiment.decided", "media.ready", "media.rejected", "post_import.completed", "export.completed", "import.completed"], str]
+EventPattern = Union[Literal["*", "content.*", "publication.*", "comment.*", "factory.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "integration.*", "automation.*", "model.*", "experiment.*", "media.*", "post_import.*", "export.*", "import.*", "feed.*", "product.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.updated", "content.scheduled", "content.unscheduled", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "factory.created", "factory.updated", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "content_plan.failed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring", "experiment.decided", "media.ready", "media.rejected", "post_import.completed", "export.completed", "import.completed", "feed.completed", "feed.held", "feed.failed", "product.outdated"], str]
 """Subscribed events: types, areas such as content.*, or * for all."""
 
-EventPatternInput = Literal["*", "content.*", "publication.*", "comment.*", "factory.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "integration.*", "automation.*", "model.*", "experiment.*", "media.*", "post_import.*", "export.*", "import.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.updated", "content.scheduled", "content.unscheduled", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "factory.created", "factory.updated", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "content_plan.failed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring", "experiment.decided", "media.ready", "media.rejected", "post_import.completed", "export.completed", "import.completed"]
+EventPatternInput = Literal["*", "content.*", "publication.*", "comment.*", "factory.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "integration.*", "automation.*", "model.*", "experiment.*", "media.*", "post_import.*", "export.*", "import.*", "feed.*", "product.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.updated", "content.scheduled", "content.unscheduled", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "factory.created", "factory.updated", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "content_plan.failed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring", "experiment.decided", "media.ready", "media.rejected", "post_import.completed", "export.completed", "import.completed", "feed.completed", "feed.held", "feed.failed", "product.outdated"]
 """Subscribed events: types, areas such as content.*, or * for all."""
 
-EventType = Union[Literal["content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.updated", "content.scheduled", "content.unscheduled", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "factory.created", "factory.updated", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "content_plan.failed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring", "experiment.decided", "media.ready", "media.rejected", "post_import.completed", "export.completed", "import.completed"], str]
+EventType = Union[Literal["content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.updated", "content.scheduled", "content.unscheduled", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "factory.created", "factory.updated", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "content_plan.failed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring", "experiment.decided", "media.ready", "media.rejected", "post_import.completed", "export.completed", "import.completed", "feed.completed", "feed.held", "feed.failed", "product.outdated"], str]
 """Type of the event."""
 
-EventTypeInput = Literal["content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.updated", "content.scheduled", "content.unscheduled", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "factory.created", "factory.updated", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "content_plan.failed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring", "experiment.decided", "media.ready", "media.rejected", "post_import.completed", "export.completed", "import.completed"]
+EventTypeInput = Literal["content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.updated", "content.scheduled", "content.unscheduled", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "factory.created", "factory.updated", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "content_plan.failed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring", "experiment.decided", "media.ready", "media.rejected", "post_import.completed", "export.completed", "import.completed", "feed.completed", "feed.held", "feed.failed", "product.outdated"]
 """Type of the sample event. The webhook need not subscribe to it."""
 
 
@@ -5753,7 +5787,7 @@ class ExpertFactoryCreate(TypedDict):
     """What is seen in videos: clips, or pictures with a slow movement, which cost a tenth. Absent: clips for content
     items, and stills for plans whose brief asks for no motion.
     """
-    music: NotRequired["FactoryCreateBaseMusic"]
+    music: NotRequired["VideoMusic"]
     """What is heard under the voice of videos. Absent: none."""
     duration_seconds: NotRequired[int]
     """Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
@@ -5809,9 +5843,9 @@ class ExpertSettings(TypedDict):
     this list, media show the brand, and the platform refuses them.
     """
     caption_style: NotRequired["CaptionStyle"]
-    """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-    outline and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose
-    scripts may have characters of which there is no font here. Absent: words, or outline with the theme bold.
+    """Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a
+    box behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have
+    characters of which there is no font here. Absent: as the theme has them.
     """
     post_headlines: NotRequired[bool]
     """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
@@ -5825,14 +5859,12 @@ class ExpertSettings(TypedDict):
     slow for a factory of type brand.
     """
     theme: NotRequired["MediaTheme"]
-    """Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color
-    and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
-    unveiled. Absent: calm.
+    """Design of finished media: calm has a light tint and round corners, bold large letters on the main color,
+    editorial serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
     """
     font: NotRequired["FontFamily"]
-    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
-    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
-    oswald have Latin and Cyrillic.
+    """Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
+    the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
     """
     credentials: NotRequired[Optional[List[str]]]
     """Credentials of the expert."""
@@ -5891,9 +5923,9 @@ class ExpertSettingsInput(TypedDict):
     this list, media show the brand, and the platform refuses them.
     """
     caption_style: NotRequired["CaptionStyleInput"]
-    """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-    outline and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose
-    scripts may have characters of which there is no font here. Absent: words, or outline with the theme bold.
+    """Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a
+    box behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have
+    characters of which there is no font here. Absent: as the theme has them.
     """
     post_headlines: NotRequired[bool]
     """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
@@ -5907,14 +5939,12 @@ class ExpertSettingsInput(TypedDict):
     slow for a factory of type brand.
     """
     theme: NotRequired["MediaThemeInput"]
-    """Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color
-    and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
-    unveiled. Absent: calm.
+    """Design of finished media: calm has a light tint and round corners, bold large letters on the main color,
+    editorial serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
     """
     font: NotRequired["FontFamilyInput"]
-    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
-    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
-    oswald have Latin and Cyrillic.
+    """Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
+    the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
     """
     credentials: NotRequired[Optional[List[str]]]
     """Credentials of the expert."""
@@ -6033,9 +6063,9 @@ class ExpertSettingsUpdate(TypedDict):
     this list, media show the brand, and the platform refuses them.
     """
     caption_style: NotRequired[Optional["CaptionStyleInput"]]
-    """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-    outline and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose
-    scripts may have characters of which there is no font here. Absent: words, or outline with the theme bold.
+    """Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a
+    box behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have
+    characters of which there is no font here. Absent: as the theme has them.
     """
     post_headlines: NotRequired[Optional[bool]]
     """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
@@ -6049,14 +6079,12 @@ class ExpertSettingsUpdate(TypedDict):
     slow for a factory of type brand.
     """
     theme: NotRequired[Optional["MediaThemeInput"]]
-    """Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color
-    and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
-    unveiled. Absent: calm.
+    """Design of finished media: calm has a light tint and round corners, bold large letters on the main color,
+    editorial serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
     """
     font: NotRequired[Optional["FontFamilyInput"]]
-    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
-    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
-    oswald have Latin and Cyrillic.
+    """Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
+    the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
     """
     field: NotRequired[str]
     """Field of expertise."""
@@ -6274,9 +6302,6 @@ FactoryApprovalInput = Literal["none", "required"]
 FactoryCreate = Union["BloggerFactoryCreate", "BrandFactoryCreate", "EntertainmentFactoryCreate", "ExpertFactoryCreate", "MusicianFactoryCreate", "NewsFactoryCreate", "SellerFactoryCreate"]
 """Body of `createFactory`."""
 
-FactoryCreateBaseMusic = Literal["none", "generated"]
-"""What is heard under the voice of videos. Absent: none."""
-
 
 class FactoryCreatedEvent(TypedDict):
     """A factory was created."""
@@ -6404,7 +6429,7 @@ class FactoryUpdate(TypedDict):
     """What is seen in videos that name nothing else. Null: clips, and in plans stills unless their brief asks for
     motion.
     """
-    music: NotRequired[Optional["FactoryCreateBaseMusic"]]
+    music: NotRequired[Optional["VideoMusic"]]
     """What is heard under the voice of videos that name nothing else. Null: none."""
     duration_seconds: NotRequired[Optional[int]]
     """Length in seconds of what plays and names none, where it is within its bounds. Null: the usual lengths."""
@@ -6436,7 +6461,7 @@ class FactoryUpdateSchedule(TypedDict):
     """Times of day (HH:MM)."""
     timezone: NotRequired[str]
     """IANA time zone."""
-    weekdays: NotRequired[List["BestHourWeekday"]]
+    weekdays: NotRequired[List[str]]
     """Days of the week on which it publishes. Absent: all, or the working days of its country if its readers are at
     work, such as those of a law firm.
     """
@@ -6517,6 +6542,286 @@ generation_failed.
 
 FailureStage = Union[Literal["generate", "compose", "publish"], str]
 """Stage that failed: a model's part, finished media, or publishing."""
+
+
+class Feed(TypedDict):
+    """The feed of a factory as callers see it."""
+
+    factory_id: str
+    """Factory whose catalog follows the feed."""
+    created_at: str
+    """Time at which it was set first, UTC."""
+    updated_at: str
+    """Time of the last change, UTC."""
+    version: int
+    """Counts the changes."""
+    source: "FeedSource"
+    """Where it comes from."""
+    format: "FeedFormat"
+    """Its format: Google's product data specification as XML or TSV, Yandex Market's YML, Shopify's export of products,
+    a table, or a JSON object on each line.
+    """
+    mapping: Dict[str, str]
+    """Columns of a table by members of products. A member without one is in the column with its name."""
+    currency: Optional[str]
+    """Currency of prices that have none. Null: none."""
+    schedule: "FeedSchedule"
+    """When it is read: when you call syncFeed, each hour, or each day."""
+    daily_time: Optional[str]
+    """Time of day at which a daily feed is read, in the time zone of the factory. Null for others."""
+    on_price_change: "FeedPolicy"
+    """What happens to content about a product whose price, offer or main photo has changed."""
+    on_sold_out: "FeedPolicy"
+    """What happens to content about a product that is sold out."""
+    on_removed: "FeedPolicy"
+    """What happens to content about a product that is not in the feed any more."""
+    photos: "FeedPhotos"
+    """Photos that products get: none, the main one, or up to 10."""
+    state: "FeedState"
+    """active: it waits for its next run. held: its last run waits to be confirmed. failed: its last run has failed."""
+    next_run_at: Optional[str]
+    """Time of the next run by its schedule. Null: none."""
+    last_run: Optional["FeedRun"]
+    """Its last run, without its refusals. Null: none."""
+
+
+
+class FeedCompletedEvent(TypedDict):
+    """A run of a feed has ended: the catalog has what the feed has."""
+
+    id: str
+    """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
+    type: Literal["feed.completed"]
+    """Type of the event."""
+    created_at: str
+    """Time of the event, UTC."""
+    account_id: str
+    """Account of the event."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    api_version: str
+    """Version of the payload."""
+    data: "FeedRunEventData"
+    """Data of the event."""
+
+
+
+class FeedCreate(TypedDict):
+    """Body of `setFeed`."""
+
+    source: "FeedSourceCreate"
+    """Where it comes from."""
+    format: "FeedFormatInput"
+    """Its format."""
+    mapping: NotRequired[Dict[str, str]]
+    """For csv: columns by members of products, such as sku, name, price, currency, sale_price, availability, photos and
+    attributes.color.
+    """
+    currency: NotRequired[str]
+    """Currency of prices that have none. Required for shopify_csv."""
+    schedule: NotRequired["FeedScheduleInput"]
+    """When it is read. Default: manual."""
+    daily_time: NotRequired[str]
+    """Time of day of a daily feed, in the time zone of the factory."""
+    on_price_change: NotRequired["FeedPolicyInput"]
+    """What happens to content about a product whose price, offer or main photo has changed. Default: hold."""
+    on_sold_out: NotRequired["FeedPolicyInput"]
+    """What happens to content about a product that is sold out. Default: hold."""
+    on_removed: NotRequired["FeedPolicyInput"]
+    """What happens to content about a product that is not in the feed any more. Default: hold."""
+    photos: NotRequired["FeedPhotosInput"]
+    """Photos that products get. Default: main."""
+
+
+
+class FeedFailedEvent(TypedDict):
+    """A run of a feed has failed; failure says why."""
+
+    id: str
+    """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
+    type: Literal["feed.failed"]
+    """Type of the event."""
+    created_at: str
+    """Time of the event, UTC."""
+    account_id: str
+    """Account of the event."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    api_version: str
+    """Version of the payload."""
+    data: "FeedRunEventData"
+    """Data of the event."""
+
+
+
+class FeedFailure(TypedDict):
+    """The reason for which a run has failed. Products that were changed until then stay so."""
+
+    code: "FeedFailureCode"
+    """Machine-readable reason. not_fetched: the source cannot be fetched. unreadable: it is no feed of the format, is
+    too large, or ends in its middle. authority_ended: who has set the feed may not change products any more.
+    internal: something went wrong on our side.
+    """
+    message: str
+    """What happened and what to do about it."""
+
+
+FeedFailureCode = Union[Literal["not_fetched", "unreadable", "authority_ended", "internal"], str]
+"""Machine-readable reason. not_fetched: the source cannot be fetched. unreadable: it is no feed of the format, is too
+large, or ends in its middle. authority_ended: who has set the feed may not change products any more. internal:
+something went wrong on our side.
+"""
+
+FeedFormat = Union[Literal["google_xml", "google_tsv", "yml", "shopify_csv", "csv", "json_lines"], str]
+"""Its format: Google's product data specification as XML or TSV, Yandex Market's YML, Shopify's export of products, a
+table, or a JSON object on each line.
+"""
+
+FeedFormatInput = Literal["google_xml", "google_tsv", "yml", "shopify_csv", "csv", "json_lines"]
+"""Its format."""
+
+
+class FeedHeldEvent(TypedDict):
+    """A run of a feed is held: a fifth of its products or more are gone. Confirm it by syncFeed."""
+
+    id: str
+    """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
+    type: Literal["feed.held"]
+    """Type of the event."""
+    created_at: str
+    """Time of the event, UTC."""
+    account_id: str
+    """Account of the event."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    api_version: str
+    """Version of the payload."""
+    data: "FeedRunEventData"
+    """Data of the event."""
+
+
+FeedPhotos = Union[Literal["none", "main", "all"], str]
+"""Photos that products get: none, the main one, or up to 10."""
+
+FeedPhotosInput = Literal["none", "main", "all"]
+"""Photos that products get. Default: main."""
+
+FeedPolicy = Union[Literal["keep", "hold", "withdraw"], str]
+"""What happens to content about a product whose price, offer or main photo has changed."""
+
+FeedPolicyInput = Literal["keep", "hold", "withdraw"]
+"""What happens to content about a product whose price, offer or main photo has changed. Default: hold."""
+
+
+class FeedRefusal(TypedDict):
+    """Why a row, or what the member of a row says, is not taken."""
+
+    row: int
+    """Number of the row or element in the feed."""
+    member: str
+    """Member or column at fault."""
+    reason: str
+    """What is wrong, and what to do about it."""
+
+
+
+class FeedRun(TypedDict):
+    """A run of a feed as callers see it."""
+
+    id: str
+    """Unique id (TypeID)."""
+    factory_id: str
+    """Factory of the feed."""
+    created_at: str
+    """Time of the call, or of the schedule, UTC."""
+    state: "FeedRunState"
+    """State of the run."""
+    held_reason: Optional[str]
+    """mass_removal: a fifth of the products of the feed or more are not in it any more, and nothing was changed. Call
+    syncFeed with confirm_run_id if that is right. Null: it was not held.
+    """
+    total: int
+    """Rows of the feed. 0 until it was read."""
+    gone: int
+    """Products of the feed that are not in it any more."""
+    read: int
+    """Rows that were read."""
+    created: int
+    """Products that were created."""
+    changed: int
+    """Products that were changed."""
+    unchanged: int
+    """Products that are as they were."""
+    archived: int
+    """Products that were archived, because the feed has them no more."""
+    refused: int
+    """Rows that were refused."""
+    refusals: List["FeedRefusal"]
+    """Rows that were refused, with the reasons: the first 1,000. Empty in lists and in the feed."""
+    refusals_url: Optional[str]
+    """Signed URL of a CSV of all refusals, valid for one hour. Null if there are none, and in lists."""
+    not_modified: bool
+    """Whether the server said that the feed has not changed since the last run."""
+    started_at: Optional[str]
+    """Time at which it began, UTC. Null until then."""
+    ended_at: Optional[str]
+    """Time of its end, UTC. Null until then."""
+    failure: Optional["FeedFailure"]
+    """Why it has failed. Null unless failed."""
+
+
+
+class FeedRunEventData(TypedDict):
+    """Data of the event."""
+
+    object: "FeedRun"
+    """The resource as GET returned it at that time."""
+
+
+FeedRunState = Union[Literal["queued", "running", "held", "completed", "failed"], str]
+"""State of the run."""
+
+FeedRunStateInput = Literal["queued", "running", "held", "completed", "failed"]
+"""Values of `state` of `listFeedRuns`."""
+
+FeedSchedule = Union[Literal["manual", "hourly", "daily"], str]
+"""When it is read: when you call syncFeed, each hour, or each day."""
+
+FeedScheduleInput = Literal["manual", "hourly", "daily"]
+"""When it is read. Default: manual."""
+
+
+class FeedSource(TypedDict):
+    """Where a feed comes from."""
+
+    url: Optional[str]
+    """Public https URL of the feed. Redirects are followed."""
+    media_id: Optional[str]
+    """Media with the feed."""
+
+
+
+class FeedSourceCreate(TypedDict):
+    """Where it comes from."""
+
+    url: NotRequired[str]
+    """Public https URL of the feed, of up to 200 MB, also compressed by gzip. With a test key,
+    https://shop.example.com/sandbox.xml is a shop of 200 products whose prices follow the clock of the sandbox.
+    """
+    media_id: NotRequired[str]
+    """Media of the type data. Send either it or url."""
+
+
+FeedState = Union[Literal["active", "running", "held", "failed"], str]
+"""active: it waits for its next run. held: its last run waits to be confirmed. failed: its last run has failed."""
+
+
+class FeedSyncCreate(TypedDict):
+    """Body of `syncFeed`."""
+
+    confirm_run_id: NotRequired[str]
+    """A run that is held. It goes on, and archives what is gone."""
+
 
 
 class FeedTriggerInput(TypedDict):
@@ -6685,15 +6990,13 @@ FindingTest = Union[Literal["wilson_interval", "two_proportion_z", "mann_whitney
 """Statistical test that it rests on. Null for what is counted."""
 
 FontFamily = Union[Literal["noto_sans", "montserrat", "lora", "oswald"], str]
-"""Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-have Latin and Cyrillic.
+"""Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if the
+font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
 """
 
 FontFamilyInput = Literal["noto_sans", "montserrat", "lora", "oswald"]
-"""Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-have Latin and Cyrillic.
+"""Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if the
+font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
 """
 
 
@@ -7709,16 +8012,14 @@ class MediaRejectedEvent(TypedDict):
 MediaRole = Union[Literal["final", "poster", "slide", "narration", "clip", "still", "cover", "track", "captions"], str]
 """Purpose of the file in its content item. Absent in generations."""
 
-MediaTheme = Union[Literal["calm", "bold", "editorial"], str]
-"""Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
-outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
-Absent: calm.
+MediaTheme = Union[Literal["calm", "bold", "editorial", "minimal", "playful"], str]
+"""Design of finished media: calm has a light tint and round corners, bold large letters on the main color, editorial
+serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
 """
 
-MediaThemeInput = Literal["calm", "bold", "editorial"]
-"""Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
-outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
-Absent: calm.
+MediaThemeInput = Literal["calm", "bold", "editorial", "minimal", "playful"]
+"""Design of finished media: calm has a light tint and round corners, bold large letters on the main color, editorial
+serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
 """
 
 MediaType = Union[Literal["image", "video", "audio", "captions"], str]
@@ -8038,7 +8339,7 @@ class MusicianFactoryCreate(TypedDict):
     """What is seen in videos: clips, or pictures with a slow movement, which cost a tenth. Absent: clips for content
     items, and stills for plans whose brief asks for no motion.
     """
-    music: NotRequired["FactoryCreateBaseMusic"]
+    music: NotRequired["VideoMusic"]
     """What is heard under the voice of videos. Absent: none."""
     duration_seconds: NotRequired[int]
     """Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
@@ -8096,9 +8397,9 @@ class MusicianSettings(TypedDict):
     this list, media show the brand, and the platform refuses them.
     """
     caption_style: NotRequired["CaptionStyle"]
-    """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-    outline and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose
-    scripts may have characters of which there is no font here. Absent: words, or outline with the theme bold.
+    """Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a
+    box behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have
+    characters of which there is no font here. Absent: as the theme has them.
     """
     post_headlines: NotRequired[bool]
     """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
@@ -8112,14 +8413,12 @@ class MusicianSettings(TypedDict):
     slow for a factory of type brand.
     """
     theme: NotRequired["MediaTheme"]
-    """Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color
-    and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
-    unveiled. Absent: calm.
+    """Design of finished media: calm has a light tint and round corners, bold large letters on the main color,
+    editorial serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
     """
     font: NotRequired["FontFamily"]
-    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
-    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
-    oswald have Latin and Cyrillic.
+    """Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
+    the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
     """
     mood: NotRequired[str]
     """Mood of the music."""
@@ -8168,9 +8467,9 @@ class MusicianSettingsInput(TypedDict):
     this list, media show the brand, and the platform refuses them.
     """
     caption_style: NotRequired["CaptionStyleInput"]
-    """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-    outline and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose
-    scripts may have characters of which there is no font here. Absent: words, or outline with the theme bold.
+    """Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a
+    box behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have
+    characters of which there is no font here. Absent: as the theme has them.
     """
     post_headlines: NotRequired[bool]
     """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
@@ -8184,14 +8483,12 @@ class MusicianSettingsInput(TypedDict):
     slow for a factory of type brand.
     """
     theme: NotRequired["MediaThemeInput"]
-    """Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color
-    and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
-    unveiled. Absent: calm.
+    """Design of finished media: calm has a light tint and round corners, bold large letters on the main color,
+    editorial serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
     """
     font: NotRequired["FontFamilyInput"]
-    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
-    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
-    oswald have Latin and Cyrillic.
+    """Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
+    the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
     """
     mood: NotRequired[str]
     """Mood of the music."""
@@ -8304,9 +8601,9 @@ class MusicianSettingsUpdate(TypedDict):
     this list, media show the brand, and the platform refuses them.
     """
     caption_style: NotRequired[Optional["CaptionStyleInput"]]
-    """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-    outline and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose
-    scripts may have characters of which there is no font here. Absent: words, or outline with the theme bold.
+    """Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a
+    box behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have
+    characters of which there is no font here. Absent: as the theme has them.
     """
     post_headlines: NotRequired[Optional[bool]]
     """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
@@ -8320,14 +8617,12 @@ class MusicianSettingsUpdate(TypedDict):
     slow for a factory of type brand.
     """
     theme: NotRequired[Optional["MediaThemeInput"]]
-    """Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color
-    and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
-    unveiled. Absent: calm.
+    """Design of finished media: calm has a light tint and round corners, bold large letters on the main color,
+    editorial serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
     """
     font: NotRequired[Optional["FontFamilyInput"]]
-    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
-    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
-    oswald have Latin and Cyrillic.
+    """Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
+    the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
     """
     artist_name: NotRequired[str]
     """Name of the artist."""
@@ -8543,7 +8838,7 @@ class NewsFactoryCreate(TypedDict):
     """What is seen in videos: clips, or pictures with a slow movement, which cost a tenth. Absent: clips for content
     items, and stills for plans whose brief asks for no motion.
     """
-    music: NotRequired["FactoryCreateBaseMusic"]
+    music: NotRequired["VideoMusic"]
     """What is heard under the voice of videos. Absent: none."""
     duration_seconds: NotRequired[int]
     """Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
@@ -8599,9 +8894,9 @@ class NewsSettings(TypedDict):
     this list, media show the brand, and the platform refuses them.
     """
     caption_style: NotRequired["CaptionStyle"]
-    """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-    outline and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose
-    scripts may have characters of which there is no font here. Absent: words, or outline with the theme bold.
+    """Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a
+    box behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have
+    characters of which there is no font here. Absent: as the theme has them.
     """
     post_headlines: NotRequired[bool]
     """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
@@ -8615,14 +8910,12 @@ class NewsSettings(TypedDict):
     slow for a factory of type brand.
     """
     theme: NotRequired["MediaTheme"]
-    """Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color
-    and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
-    unveiled. Absent: calm.
+    """Design of finished media: calm has a light tint and round corners, bold large letters on the main color,
+    editorial serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
     """
     font: NotRequired["FontFamily"]
-    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
-    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
-    oswald have Latin and Cyrillic.
+    """Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
+    the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
     """
     region: NotRequired[str]
     """Country to report on (ISO 3166-1)."""
@@ -8673,9 +8966,9 @@ class NewsSettingsInput(TypedDict):
     this list, media show the brand, and the platform refuses them.
     """
     caption_style: NotRequired["CaptionStyleInput"]
-    """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-    outline and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose
-    scripts may have characters of which there is no font here. Absent: words, or outline with the theme bold.
+    """Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a
+    box behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have
+    characters of which there is no font here. Absent: as the theme has them.
     """
     post_headlines: NotRequired[bool]
     """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
@@ -8689,14 +8982,12 @@ class NewsSettingsInput(TypedDict):
     slow for a factory of type brand.
     """
     theme: NotRequired["MediaThemeInput"]
-    """Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color
-    and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
-    unveiled. Absent: calm.
+    """Design of finished media: calm has a light tint and round corners, bold large letters on the main color,
+    editorial serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
     """
     font: NotRequired["FontFamilyInput"]
-    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
-    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
-    oswald have Latin and Cyrillic.
+    """Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
+    the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
     """
     region: NotRequired[str]
     """Country to report on (ISO 3166-1)."""
@@ -8815,9 +9106,9 @@ class NewsSettingsUpdate(TypedDict):
     this list, media show the brand, and the platform refuses them.
     """
     caption_style: NotRequired[Optional["CaptionStyleInput"]]
-    """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-    outline and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose
-    scripts may have characters of which there is no font here. Absent: words, or outline with the theme bold.
+    """Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a
+    box behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have
+    characters of which there is no font here. Absent: as the theme has them.
     """
     post_headlines: NotRequired[Optional[bool]]
     """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
@@ -8831,14 +9122,12 @@ class NewsSettingsUpdate(TypedDict):
     slow for a factory of type brand.
     """
     theme: NotRequired[Optional["MediaThemeInput"]]
-    """Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color
-    and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
-    unveiled. Absent: calm.
+    """Design of finished media: calm has a light tint and round corners, bold large letters on the main color,
+    editorial serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
     """
     font: NotRequired[Optional["FontFamilyInput"]]
-    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
-    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
-    oswald have Latin and Cyrillic.
+    """Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
+    the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
     """
     region: NotRequired[Optional[str]]
     """Country to report on (ISO 3166-1)."""
@@ -9039,7 +9328,7 @@ class OwnMedia(TypedDict):
 OwnMediaCreate = Union["UploadMediaCreate", "FetchedMediaCreate"]
 """Body of `createMedia`."""
 
-OwnMediaCreateMimeType = Literal["image/jpeg", "image/png", "image/webp", "image/heic", "image/heif", "image/avif", "audio/mpeg", "audio/wav", "audio/aac", "audio/mp4", "video/mp4"]
+OwnMediaCreateMimeType = Literal["image/jpeg", "image/png", "image/webp", "image/heic", "image/heif", "image/avif", "audio/mpeg", "audio/wav", "audio/aac", "audio/mp4", "video/mp4", "text/csv", "text/tab-separated-values", "application/xml", "application/json"]
 """MIME type. Required for an upload. The file must be what it says."""
 
 
@@ -9083,10 +9372,10 @@ OwnMediaState = Union[Literal["pending", "ready", "rejected"], str]
 OwnMediaStateInput = Literal["pending", "ready", "rejected"]
 """Values of `state` of `listMedia`."""
 
-OwnMediaType = Union[Literal["image", "audio", "video"], str]
+OwnMediaType = Union[Literal["image", "audio", "video", "data"], str]
 """Type of the file. Absent until a source_url without declared type was fetched."""
 
-OwnMediaTypeInput = Literal["image", "audio", "video"]
+OwnMediaTypeInput = Literal["image", "audio", "video", "data"]
 """Type of the file. Absent: as the mime_type or the file says."""
 
 
@@ -9590,6 +9879,8 @@ class Product(TypedDict):
     """Page where it is sold. Null if there is none."""
     attributes: Dict[str, str]
     """Properties such as size and color."""
+    availability: "ProductAvailability"
+    """Whether it can be bought, as Google's product data specification names it."""
     state: "ProductState"
     """State of the product. An archived product is kept, and no new content is made of it."""
     photos: List["ProductPhoto"]
@@ -9599,6 +9890,12 @@ class Product(TypedDict):
     changes, the lowest and the last price.
     """
 
+
+ProductAvailability = Union[Literal["in_stock", "out_of_stock", "preorder", "backorder"], str]
+"""Whether it can be bought, as Google's product data specification names it."""
+
+ProductAvailabilityInput = Literal["in_stock", "out_of_stock", "preorder", "backorder"]
+"""Whether it can be bought. Absent: in_stock."""
 
 
 class ProductCreate(TypedDict):
@@ -9618,8 +9915,32 @@ class ProductCreate(TypedDict):
     """Page where it is sold."""
     attributes: NotRequired[Dict[str, str]]
     """Up to 20 properties such as size and color."""
+    availability: NotRequired["ProductAvailabilityInput"]
+    """Whether it can be bought. Absent: in_stock."""
     metadata: NotRequired[Dict[str, str]]
     """Up to 20 key-value pairs of your own."""
+
+
+
+class ProductOutdatedEvent(TypedDict):
+    """A published post shows what is not so any more: the price, the offer, the stock or the photo of its product, or
+    one that is gone.
+    """
+
+    id: str
+    """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
+    type: Literal["product.outdated"]
+    """Type of the event."""
+    created_at: str
+    """Time of the event, UTC."""
+    account_id: str
+    """Account of the event."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    api_version: str
+    """Version of the payload."""
+    data: "ContentItemEventData"
+    """Data of the event."""
 
 
 
@@ -9724,6 +10045,8 @@ class ProductUpdate(TypedDict):
     """Page where it is sold."""
     attributes: NotRequired[Optional[Dict[str, Optional[str]]]]
     """Properties to set. A null value removes that property; null removes all."""
+    availability: NotRequired["ProductAvailabilityInput"]
+    """Whether it can be bought."""
     state: NotRequired["ProductStateInput"]
     """An archived product is kept, and no new content is made of it."""
     photo_ids: NotRequired[List[str]]
@@ -11298,7 +11621,7 @@ class Schedule(TypedDict):
     """IANA time zone."""
     times: List[str]
     """Times of day (HH:MM)."""
-    weekdays: NotRequired[List["BestHourWeekday"]]
+    weekdays: NotRequired[List[str]]
     """Days of the week on which it publishes. Absent: all, or the working days of its country if its readers are at
     work, such as those of a law firm.
     """
@@ -11316,7 +11639,7 @@ class ScheduleInput(TypedDict):
     """IANA time zone."""
     times: List[str]
     """Times of day (HH:MM)."""
-    weekdays: NotRequired[List["BestHourWeekdayInput"]]
+    weekdays: NotRequired[List[str]]
     """Days of the week on which it publishes. Absent: all, or the working days of its country if its readers are at
     work, such as those of a law firm.
     """
@@ -11497,7 +11820,7 @@ class SellerFactoryCreate(TypedDict):
     """What is seen in videos: clips, or pictures with a slow movement, which cost a tenth. Absent: clips for content
     items, and stills for plans whose brief asks for no motion.
     """
-    music: NotRequired["FactoryCreateBaseMusic"]
+    music: NotRequired["VideoMusic"]
     """What is heard under the voice of videos. Absent: none."""
     duration_seconds: NotRequired[int]
     """Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
@@ -11553,9 +11876,9 @@ class SellerSettings(TypedDict):
     this list, media show the brand, and the platform refuses them.
     """
     caption_style: NotRequired["CaptionStyle"]
-    """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-    outline and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose
-    scripts may have characters of which there is no font here. Absent: words, or outline with the theme bold.
+    """Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a
+    box behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have
+    characters of which there is no font here. Absent: as the theme has them.
     """
     post_headlines: NotRequired[bool]
     """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
@@ -11569,14 +11892,12 @@ class SellerSettings(TypedDict):
     slow for a factory of type brand.
     """
     theme: NotRequired["MediaTheme"]
-    """Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color
-    and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
-    unveiled. Absent: calm.
+    """Design of finished media: calm has a light tint and round corners, bold large letters on the main color,
+    editorial serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
     """
     font: NotRequired["FontFamily"]
-    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
-    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
-    oswald have Latin and Cyrillic.
+    """Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
+    the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
     """
     shop_name: NotRequired[str]
     """Name of the shop."""
@@ -11628,9 +11949,9 @@ class SellerSettingsInput(TypedDict):
     this list, media show the brand, and the platform refuses them.
     """
     caption_style: NotRequired["CaptionStyleInput"]
-    """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-    outline and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose
-    scripts may have characters of which there is no font here. Absent: words, or outline with the theme bold.
+    """Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a
+    box behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have
+    characters of which there is no font here. Absent: as the theme has them.
     """
     post_headlines: NotRequired[bool]
     """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
@@ -11644,14 +11965,12 @@ class SellerSettingsInput(TypedDict):
     slow for a factory of type brand.
     """
     theme: NotRequired["MediaThemeInput"]
-    """Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color
-    and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
-    unveiled. Absent: calm.
+    """Design of finished media: calm has a light tint and round corners, bold large letters on the main color,
+    editorial serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
     """
     font: NotRequired["FontFamilyInput"]
-    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
-    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
-    oswald have Latin and Cyrillic.
+    """Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
+    the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
     """
     shop_name: NotRequired[str]
     """Name of the shop."""
@@ -11769,9 +12088,9 @@ class SellerSettingsUpdate(TypedDict):
     this list, media show the brand, and the platform refuses them.
     """
     caption_style: NotRequired[Optional["CaptionStyleInput"]]
-    """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-    outline and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose
-    scripts may have characters of which there is no font here. Absent: words, or outline with the theme bold.
+    """Captions of videos: on a plate with a box behind the spoken word, on a plate, or letters with an outline and a
+    box behind the spoken word. none draws no captions: they are in captions.vtt alone, whose scripts may have
+    characters of which there is no font here. Absent: as the theme has them.
     """
     post_headlines: NotRequired[Optional[bool]]
     """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
@@ -11785,14 +12104,12 @@ class SellerSettingsUpdate(TypedDict):
     slow for a factory of type brand.
     """
     theme: NotRequired[Optional["MediaThemeInput"]]
-    """Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color
-    and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
-    unveiled. Absent: calm.
+    """Design of finished media: calm has a light tint and round corners, bold large letters on the main color,
+    editorial serifs on paper, minimal white space, playful dots and stickers. Absent: calm.
     """
     font: NotRequired[Optional["FontFamilyInput"]]
-    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
-    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
-    oswald have Latin and Cyrillic.
+    """Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
+    the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
     """
     shop_name: NotRequired[Optional[str]]
     """Name of the shop."""
@@ -13109,6 +13426,9 @@ VideoFormat = Union[Literal["short", "long"], str]
 VideoFormatInput = Literal["short", "long"]
 """Format of a video: short (9:16, the default) or long (16:9). For kind video only."""
 
+VideoMusic = Literal["none", "generated"]
+"""What is heard under the voice of videos. Absent: none."""
+
 VideoPace = Union[Literal["slow", "medium", "fast"], str]
 """How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are longer
 are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for a
@@ -13922,6 +14242,20 @@ class ListProposalsParams(TypedDict, total=False):
 
 
 
+class ListFeedRunsParams(TypedDict, total=False):
+    """The parameters of listFeedRuns."""
+
+    limit: int
+    """Maximum number of results."""
+    cursor: str
+    """next_cursor of the previous page. The filters and the order must be the same."""
+    order: "ListOrder"
+    """Order of the results: desc is newest first, asc oldest first."""
+    state: List["FeedRunStateInput"]
+    """Only runs in these states, separated by commas."""
+
+
+
 class ListImportsParams(TypedDict, total=False):
     """The parameters of listImports."""
 
@@ -14036,6 +14370,8 @@ class DeletePlanTopicParams(TypedDict, total=False):
 
     content_plan_id: str
     """Id of the plan. Absent: the latest plan of the factory."""
+    reason: str
+    """Why it is dropped, for the model, which avoids what dropped topics have in common. Absent: no reason."""
 
 
 ListProductsParams = TypedDict(

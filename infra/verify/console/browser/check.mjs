@@ -8,6 +8,7 @@ async function journeyOfAKey(page) {
   await page.goto(given.base + '/settings/api-keys');
   await page.getByRole('link', { name: 'Create an API key' }).click();
   await page.getByLabel('Name').fill('Journey');
+  await page.locator('summary', { hasText: /^More/ }).click();
   await page.getByRole('button', { name: 'Read only' }).click();
   expect('the preset stays on the page', new URL(page.url()).search, '');
   const publishing = page.getByRole('group', { name: 'Publishing' });
@@ -128,7 +129,7 @@ async function journeyOfARepair(page) {
   await page.setViewportSize({ width: 1280, height: 860 });
 
   await page.goto(given.base + '/settings');
-  await page.getByRole('link', { name: /^Webhooks that fail/ }).click();
+  await page.getByRole('link', { name: /^See the answer/ }).first().click();
   await page.goto(hook);
   await page.getByRole('link', { name: 'Edit', exact: true }).click();
   await page.getByLabel('Address').fill(given.broken);
@@ -138,10 +139,10 @@ async function journeyOfARepair(page) {
   await fetch(given.repair);
   await page.getByRole('button', { name: 'Save the changes' }).click();
   await page.getByText('The webhook is changed.').waitFor();
-  await page.getByRole('link', { name: 'Send a period again' }).click();
-  await dialog.getByRole('button', { name: 'Send them' }).waitFor();
+  await page.getByRole('link', { name: 'Resend events' }).click();
+  await dialog.getByRole('button', { name: 'Resend' }).waitFor();
   await everywhere(page, 'replay');
-  await dialog.getByRole('button', { name: 'Send them' }).click();
+  await dialog.getByRole('button', { name: 'Resend' }).click();
   await page.getByText('are sent again').waitFor();
   const arrived = page.locator('tr', { hasText: 'HTTP 200' });
   for (let i = 0; i < 60 && !(await arrived.count()); i++) { await page.waitForTimeout(250); await page.goto(hook); }
@@ -404,12 +405,14 @@ async function journeyOfTheCommandLine(page) {
   await page.getByLabel('Scopes').selectOption({ label: 'Read only' });
   await page.getByRole('button', { name: 'Create the key' }).click();
   const { pathname, searchParams } = await back;
+  await page.waitForURL(/^http:\/\/127\.0\.0\.1:/); // another navigation would interrupt this one
   expect('the path of the callback', pathname, '/callback');
   expect('the state of the callback', searchParams.get('state'), state);
   const answer = await fetch(`${given.base}/auth/cli/token`, { method: 'POST', body: new URLSearchParams({ code: searchParams.get('code'), code_verifier: verifier }) });
   expect('the key of the command line', await status((await answer.json()).access_token), 200);
   await page.goto(`${given.base}/settings/api-keys`);
   listener.close();
+  listener.closeAllConnections();
 }
 
 // In Russian, with the menu of a phone.

@@ -88,7 +88,7 @@ export async function everyPage(page) {
 // weigh measures the first visit of each page, compressed. What the account has published is not the page's.
 export async function weigh(context) {
   for (const path of given.pages) {
-    const fresh = await browser.newContext({ storageState: await context.storageState() });
+    const fresh = await browser.newContext({ storageState: await context.storageState(), timezoneId: given.zone });
     const first = await open(fresh);
     const session = await fresh.newCDPSession(first);
     const own = new Set();
@@ -115,4 +115,5 @@ export const secret = async (page) => (await page.locator('#secret').textContent
 export async function finish() {
   await browser.close();
   console.log(JSON.stringify(seen));
+  process.exit(); // a server of a journey that has failed may still listen
 }

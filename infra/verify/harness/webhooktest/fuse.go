@@ -127,12 +127,12 @@ func (c *fusedHTTP) Do(req *http.Request) (resp *http.Response, err error) {
 
 // EachDeath runs a scenario again and again, with a death one step later each time, once
 // before that step has its effect and once after it, until a run ends without one. The
-// scenario must hold whatever dies. A sample takes every third step: others before their effects than after them.
+// scenario must hold whatever dies. A sample takes every sixth step: others before their effects than after them.
 func EachDeath(t *testing.T, w *World, scenario func(t *testing.T)) {
 	t.Helper()
-	stride := breadth.Of(3, 1)
+	stride := breadth.Of(6, 1)
 	for first, after := range []bool{false, true} {
-		for steps := min(first, stride-1); ; steps += stride {
+		for steps := first * (stride / 2); ; steps += stride {
 			died := false
 			t.Run(fmt.Sprintf("step %d after %v", steps, after), func(t *testing.T) {
 				w.T = t

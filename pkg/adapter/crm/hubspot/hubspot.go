@@ -36,7 +36,7 @@ type Adapter struct{ client *wire.Client }
 
 var _ crm.Adapter = (*Adapter)(nil)
 
-// New returns the adapter.
+// New returns the adapter. It makes no call.
 func New(c wire.Config) *Adapter { return &Adapter{wire.New(Name, c)} }
 
 // Name implements crm.Adapter.

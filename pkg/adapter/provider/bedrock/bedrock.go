@@ -593,7 +593,6 @@ func (p *Provider) key(h provider.Handle, out invocationOutput) (string, error) 
 	return folder + "/" + output, nil
 }
 
-// failure returns the error of a failed invocation.
 func failure(out invocationOutput) *provider.Error {
 	cause := errors.New("GetAsyncInvoke: " + out.Failure)
 	if aboutContent(out.Failure) {

@@ -146,7 +146,6 @@ func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.S
 	return provider.Submission{Result: result}, nil
 }
 
-// callOf returns the provider's call for a request.
 func callOf(req provider.Request) (wire.Call, error) {
 	call := wire.Call{
 		Method:  http.MethodPost,

@@ -50,7 +50,7 @@ type Provider struct {
 
 var _ provider.Provider = (*Provider)(nil)
 
-// New makes the provider.
+// New makes the provider. It makes no call.
 func New(cfg wire.Config) *Provider {
 	if cfg.Now == nil {
 		cfg.Now = time.Now

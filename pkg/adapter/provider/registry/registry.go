@@ -68,7 +68,7 @@ type Registry struct {
 	providers map[string]provider.Provider
 }
 
-// New makes a registry.
+// New makes a registry. It makes each provider when it is asked for first.
 func New(cfg Config) *Registry {
 	if cfg.HTTP == nil {
 		cfg.HTTP = newTransport()

@@ -19,7 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 )
 
-//go:embed texts lines.json
+//go:embed texts lines.json topics.json
 var files embed.FS
 
 // Languages lists the languages with texts of their own. The first stands for all others.
@@ -73,6 +73,58 @@ func Language(tag string) string {
 
 // Of returns the texts for a language tag.
 func Of(tag string) Texts { return languages[Language(tag)]() }
+
+// topics are the parts of topics of the languages that have no Texts.
+var topics = sync.OnceValue(func() (all map[string]Texts) {
+	raw, err := files.ReadFile("topics.json")
+	if err == nil {
+		err = json.Unmarshal(raw, &all)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("samples: topics: %v", err)) // the file is part of the program
+	}
+	return all
+})
+
+// TopicsOf returns the angles and twists for a language tag: those of English for languages without.
+func TopicsOf(tag string) (angles, twists []string) {
+	base, _, _ := strings.Cut(strings.ToLower(strings.ReplaceAll(tag, "_", "-")), "-")
+	t, known := topics()[base]
+	if !known {
+		t = Of(tag)
+	}
+	return t.Angles, t.Twists
+}
+
+// The angles and twists of Texts that fit every subject and state no number.
+var plainAngles, plainTwists = []int{2, 3, 4, 8, 9, 11, 13, 20, 21, 28}, []int{1, 3, 5, 6, 7, 8, 10, 12, 14}
+
+// PlainTopicsOf returns the angles and twists for a language tag that fit every subject and state no number, which a
+// guard would take for a claim.
+func PlainTopicsOf(tag string) (angles, twists []string) {
+	angles, twists = TopicsOf(tag)
+	if len(angles) <= slices.Max(plainAngles) || len(twists) <= slices.Max(plainTwists) {
+		return angles, twists
+	}
+	some := func(all []string, numbers []int) (chosen []string) {
+		for _, n := range numbers {
+			chosen = append(chosen, all[n])
+		}
+		return chosen
+	}
+	return some(angles, plainAngles), some(twists, plainTwists)
+}
+
+// Subject returns the beginning of a text that can be the subject of another: its first clause, or its first words, of
+// at most so many characters.
+func Subject(text string, most int) string {
+	text = strings.Join(strings.Fields(text), " ")
+	clause := text
+	if i := strings.IndexAny(text, ".!?…;:–—。、！？؟।"); i > 0 {
+		clause = text[:i]
+	}
+	return strings.Trim(provider.Clip(clause, most), ".!?…,;: ")
+}
 
 // Fill puts values into the places of a text. Pairs are names and values. A name that begins with a capital letter is
 // the place of its value with a capital letter.
@@ -152,7 +204,8 @@ func LinesOf(tag string) Lines { return lines()[WrittenIn(tag)] }
 
 // scripts are the tables of letters of languages that are not written in Latin ones.
 var scripts = map[string][]*unicode.RangeTable{"ru": {unicode.Cyrillic}, "uk": {unicode.Cyrillic},
-	"ar": {unicode.Arabic}, "hi": {unicode.Devanagari}, "ja": {unicode.Han, unicode.Hiragana, unicode.Katakana},
+	"ar": {unicode.Arabic}, "hi": {unicode.Devanagari}, "he": {unicode.Hebrew}, "th": {unicode.Thai},
+	"ja": {unicode.Han, unicode.Hiragana, unicode.Katakana},
 	"zh": {unicode.Han},
 	"ko": {unicode.Hangul, unicode.Han}}
 

@@ -60,7 +60,7 @@ type Client struct {
 	now     func() time.Time
 }
 
-// New makes a client.
+// New makes a client that speaks the dialect of a provider. It makes no call.
 func New(cfg Config, dialect Dialect) *Client {
 	c := &Client{dialect: dialect, http: wire.Strict(cfg.HTTP), base: cfg.BaseURL, key: cfg.Key, now: cfg.Now}
 	if c.base == "" {

@@ -33,7 +33,7 @@ type Service struct {
 	experiments *kind.Kind[Record]
 }
 
-// NewService returns the service.
+// NewService returns the service. It makes no call.
 func NewService(db *store.DB, factories *factory.Service, now func() time.Time) *Service {
 	return &Service{db, factories, now, experiments.On(db, now)}
 }
@@ -97,9 +97,9 @@ func (s *Service) Register(r *httpapi.Router) {
 		Description: "Compares posts of a factory that differ by chance alone, such as in their hook. It is a draft: " +
 			"`PATCH` with the state running starts it. New content items with its `experiment_id` then get their " +
 			"arms: each as often in the first half of the budget, and later those more often that do better, but " +
-			"each " +
-			"in a tenth of the posts at least. An arm wins only if that is chance with the probability `alpha` at most, however often " +
-			"you look.", Opens: httpapi.Publishing, Errors: []errs.Code{errs.NotFound}}, s.opened, shown)
+			"each in a tenth of the posts at least. An arm wins only if that is chance with the probability `alpha` " +
+			"at most, however often you look.", Opens: httpapi.Publishing, Errors: []errs.Code{errs.NotFound}},
+		s.opened, shown)
 	kind.List[listInput](r, s.experiments, httpapi.Op{ID: "listExperiments", Summary: "List the experiments",
 		Description: "Newest first."}, shown)
 	kind.Get(r, s.experiments, httpapi.Op{ID: "getExperiment", Summary: "Get an experiment",

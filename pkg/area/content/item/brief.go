@@ -61,6 +61,8 @@ type Brief struct {
 	Sourced     bool            `json:"sourced,omitempty"`
 	// Brand is the brand of the factory in finished media, or nil if they show none.
 	Brand *generate.Brand `json:"brand,omitempty"`
+	// Artist is the name of the artist of music clips. It may be empty.
+	Artist string `json:"artist,omitempty"`
 	// Logo is the logo with its places, or nil if its place is the same for all platforms.
 	Logo *Logo `json:"logo,omitempty"`
 	// Badge is what finished media of products say besides the price, or nil if they say nothing.
@@ -254,7 +256,7 @@ func NewBrief(f Factory) (Brief, error) {
 		Look:   provider.Clip(sentences(" ", look...), maxManner),
 		Sound:  provider.Clip(sentences(" ", sound...), maxManner),
 		Models: f.Models, Replace: f.Replace, CaptionLine: f.CaptionLine, TunedModel: f.TunedModel, Brand: brand,
-		Logo:   logo,
+		Artist: words(settings["artist_name"]), Logo: logo,
 		Prices: f.pricesOf(settings), Badge: badge, Headlined: settings["post_headlines"] == true,
 		CaptionStyle: captions, Intro: f.Intro, Outro: f.Outro, Cuts: f.cutsOf(settings),
 		Ratio:       words(settings["post_aspect_ratio"]),

@@ -61,8 +61,7 @@ func (r *maker) composition(made []generate.PartResult) (generate.Composition, e
 		}
 		return generate.MusicClip{
 			Track: pictures[0], Cover: cover, Length: time.Duration(*r.item.DurationSeconds) * time.Second,
-			Title:    string(r.item.Title),
-			Language: r.item.Language, Brand: brand,
+			Title: string(r.item.Title), Artist: r.brief.Artist, Language: r.item.Language, Brand: brand,
 		}, nil
 	}
 	headline := r.item.Headline

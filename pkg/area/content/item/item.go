@@ -253,6 +253,7 @@ const (
 	WaitsForTime     = "time"
 	WaitsForSlot     = "slot"
 	WaitsForAccount  = "account"
+	WaitsForProduct  = "product"
 )
 
 // Quoted is a source that the texts of an item quote.
@@ -284,8 +285,11 @@ type Outlook struct {
 	// What it waits for before it is published, besides its generation. time: it is published at publish_at, or at once
 	// if it has none, without a further call. approval: somebody approves it first. slot: it is not scheduled, and
 	// publish_at, if it has one, is only planned. account: it was to be published, and no account can take it; see
-	// omitted_accounts. In the last two cases, schedule or publish it. none: it is being published, or has ended.
-	WaitsFor string `json:"waits_for" enum:"none,approval,time,slot,account" example:"time"`
+	// omitted_accounts. In the last two cases, schedule or publish it. product: its product has changed, see outdated;
+	// regenerate it, and it is scheduled as it was. none: it is being published, or has ended.
+	WaitsFor string `json:"waits_for" enum:"none,approval,time,slot,account,product" example:"time"`
+	// Ways in which the product is not what the item shows any more, by the feed of its factory.
+	Outdated Ways `json:"outdated" format:"outdated" nullable:"false"`
 	// Ids of the social accounts to publish to.
 	SocialAccountIDs []string `json:"social_account_ids" nullable:"false"`
 	// Accounts of the factory that were left out when it was last scheduled or published, as they cannot publish it.

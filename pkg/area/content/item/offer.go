@@ -1,6 +1,9 @@
 package item
 
-import "github.com/content-automation/api/pkg/generate"
+import (
+	"github.com/content-automation/api/pkg/area/law"
+	"github.com/content-automation/api/pkg/generate"
+)
 
 // offer returns what finished media say of the product, or nil if the factory or the platforms want nothing said.
 func (r *writer) offer() *generate.Offer {
@@ -13,8 +16,13 @@ func (r *writer) offer() *generate.Offer {
 		price := p.Price
 		if p.Promotion != nil {
 			price, o.Promotion = p.reducedPrice(), p.Promotion.Name
+			o.Until = p.Promotion.EndsAt.Time
 			if was, lower := p.priceBefore(); lower {
 				o.Was = &was
+				if p.Prior.Currency != "" {
+					was = p.Prior // which laws compare a percentage with
+				}
+				o.Percent = law.Percent(was, price)
 			}
 		}
 		o.Price = &price

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/craft/prompt"
 )
 
 // Performance is a text of a channel with the figures of its posts.
@@ -55,6 +56,9 @@ func withFigures(all []*Record) []*Record {
 	})
 	return known
 }
+
+// BestHook returns the kind of first lines whose posts have the best figures, or nothing if too few are measured.
+func BestHook(all []*Record) prompt.HookKind { return bestHook(all) }
 
 // Lessons returns the items whose texts are worth learning from: edited by a person, in the best quarter by their
 // figures, or published where the figures are unknown. The order stays.

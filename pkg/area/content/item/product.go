@@ -37,6 +37,8 @@ type Product struct {
 	Attributes  map[string]string `json:"attributes,omitempty"`
 	URL         string            `json:"url,omitempty"`
 	Price       money.Price       `json:"price"`
+	// Availability is the stock of the product.
+	Availability product.Availability `json:"availability,omitempty"`
 	// Promotion is the promotion that applies, or nil.
 	Promotion *product.ProductPromotion `json:"promotion,omitempty"`
 	// Was is the price before the promotion that its content shows, and Prior the lawful one as far as it is known.
@@ -50,7 +52,7 @@ type Product struct {
 // the active one with the lowest price. The region decides which price before the promotion it shows.
 func NewProduct(r *product.StoredProduct, promotionID, region string, now time.Time) (*Product, error) {
 	p := &Product{ProductID: r.ID, Name: r.Name, Description: string(r.Description), Attributes: r.Attributes,
-		Price: r.Price}
+		Price: r.Price, Availability: r.Availability}
 	if r.URL != nil {
 		p.URL = *r.URL
 	}

@@ -192,7 +192,8 @@ func TestFinishedMediaShowTheOffer(t *testing.T) {
 		want     *generate.Offer
 	}{
 		"all": {`{"shop_name":"Acme","call_to_action":"Buy"}`, true,
-			&generate.Offer{Price: price, Was: was, Promotion: "Sale", Shop: "Acme", Action: "Buy"}},
+			&generate.Offer{Price: price, Was: was, Promotion: "Sale", Percent: 20, Until: noon.Add(time.Hour),
+				Shop: "Acme", Action: "Buy"}},
 		"no prices":  {`{"shop_name":"Acme","show_prices":false}`, true, &generate.Offer{Shop: "Acme"}},
 		"no badge":   {`{"shop_name":"Acme","product_badge":false}`, true, nil},
 		"no product": {`{"shop_name":"Acme"}`, false, nil},

@@ -3,6 +3,7 @@ package item
 import (
 	"errors"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
@@ -37,6 +38,12 @@ func (r *Record) PublishPlanned(tx *store.Tx, now time.Time, o tenant.Owner, onc
 		return nil
 	}
 	return r.startAutoPublish(tx, now, o, task.ID(AutoPublish, r.Item.ID+"#"+once, r.Item.Attempt))
+}
+
+// GoOn adds the task to the transaction that publishes, as it was requested, an item that has waited for its product.
+func (r *Record) GoOn(tx *store.Tx, now time.Time, o tenant.Owner) error {
+	return r.startAutoPublish(tx, now, o, task.ID(AutoPublish, r.Item.ID+"#product#"+
+		strconv.FormatInt(r.Item.Version, 10), r.Item.Attempt))
 }
 
 func (r *Record) startAutoPublish(tx *store.Tx, now time.Time, o tenant.Owner, taskID string) error {

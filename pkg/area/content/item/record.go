@@ -68,7 +68,7 @@ type Outlets struct {
 	// time.
 	Slots           []Slot   `json:"slots_taken,omitempty"`
 	ClaimedAccounts []string `json:"-"`
-	// NotPublished says why automatic publishing has skipped the item, for example "account". It is a value of waits_for.
+	// NotPublished says why automatic publishing has skipped the item: a value of waits_for, for example "account".
 	NotPublished string `json:"stays,omitempty"`
 	// Automatic reports whether its factory published automatically when the item was accepted.
 	Automatic bool `json:"automatic,omitempty"`

@@ -16,6 +16,7 @@ import (
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/compose/theme"
 )
 
 const (
@@ -164,7 +165,7 @@ func (r *writer) shows(p part, text provider.Text, sings bool) string {
 		return promptOf(p, "Cover of a piece of music.", r.item.Prompt, headline, r.brief.Sound, r.look(), plain)
 	}
 	wanted, shown, described := r.pictureSubject(p, text)
-	manner := []string{r.look(), plain}
+	manner := []string{r.framing(p), r.room(p), r.look(), plain}
 	if text.Style != "" {
 		manner = append([]string{sentence("Style of all", text.Style), sentence("Characters", text.Characters)},
 			manner...)
@@ -177,6 +178,56 @@ func (r *writer) shows(p part, text provider.Text, sings bool) string {
 	default:
 		return promptOf(p, wanted, r.item.Prompt, append([]string{headline}, manner...)...)
 	}
+}
+
+// framings are those of the scenes of a video in turn, so that four scenes are four pictures.
+var framings = []string{"wide, with the whole place", "close, on hands or on what is done",
+	"a detail that fills the picture", "at eye level, a few steps away"}
+
+// framing names the framing of a scene.
+func (r *writer) framing(p part) string {
+	if r.item.Kind != Video || p.Number < 1 {
+		return ""
+	}
+	return sentence("Framing, unless the subject names another one", framings[(p.Number-1)%len(framings)])
+}
+
+// room asks for calm room where texts are drawn over a picture, by its layout in the design of the brand.
+func (r *writer) room(p part) string {
+	const calm = "Leave the %s of the picture calm, without faces and objects: text is drawn there."
+	design, _ := theme.Own("")
+	if b := r.brief.Brand; b != nil && b.Design != nil {
+		design = b.Design
+	} else if own, ok := theme.Own(themeOf(b)); ok {
+		design = own
+	}
+	layout := design.Post
+	switch slides := len(r.item.Slides); {
+	case p.Role == roleCover:
+		return ""
+	case r.item.Kind == Video:
+		return fmt.Sprintf(calm, "upper quarter and the lower third")
+	case r.item.Kind == Story:
+		layout = design.Story
+	case r.item.Kind == Carousel && p.Number == slides:
+		layout = design.Last
+	case r.item.Kind == Carousel && p.Number > 1:
+		layout = design.Slides[(p.Number-2)%len(design.Slides)]
+	case r.item.Kind == Post && !r.brief.Headlined:
+		return ""
+	}
+	if part := layout.Over(); part != "" {
+		return fmt.Sprintf(calm, part+" half")
+	}
+	return ""
+}
+
+// themeOf returns the name of the theme of a brand.
+func themeOf(b *generate.Brand) string {
+	if b == nil {
+		return ""
+	}
+	return b.Theme
 }
 
 // pictureSubject describes a picture or clip, and the subject of its slide or scene. It reports whether the subject is

@@ -22,6 +22,8 @@ var asked = map[string]string{
 	"pl": "Nasz nowy but do biegania ze starych sieci", "tr": "Eski ağlardan yapılan yeni koşu ayakkabımız",
 	"ar": "حذاؤنا الجديد للجري من شباك قديمة", "hi": "पुराने जालों से बना हमारा नया जूता",
 	"ja": "古い網から作った新しいランニングシューズ", "zh": "用旧渔网做的新跑鞋", "ko": "낡은 그물로 만든 새 운동화",
+	"he": "נעל הריצה החדשה שלנו מרשתות ישנות", "th": "รองเท้าวิ่งใหม่ของเราจากอวนเก่า",
+	"vi": "Giày chạy mới của chúng tôi từ lưới cũ", "nl": "Onze nieuwe loopschoen van oude netten",
 }
 
 // The samples of the sandbox pass the guards in each of its languages, for each type of factory and kind of content, so

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/craft/source"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/record/quota"
@@ -36,15 +37,22 @@ func cacheKey(factoryID string, s source.Source) store.Key {
 // unread reports whether the item draws on sources that were not read for the attempt.
 func (w *work) unread() bool { return len(w.record.Brief.Sources) > 0 && !w.record.Attempt.SourcesRead }
 
-// readSources reads the sources of the factory, and chooses the articles for the item. A source that cannot be read is
-// left out, and so is what it had a day ago.
-func (w *work) readSources(ctx context.Context, db *store.DB, now time.Time) (func(generate.Work), error) {
-	sources := w.record.Brief.Sources
+// SourceReading reads the sources of a factory. What was read is kept, so that none is read too often.
+type SourceReading struct {
+	DB        *store.DB
+	Owner     tenant.Owner
+	FactoryID string
+	Reader    Reader
+}
+
+// Read returns what some sources have now, in their order. One that cannot be read is left out, and so is what it had a
+// day ago.
+func (r *SourceReading) Read(ctx context.Context, now time.Time, sources []source.Source) ([]source.Cache, error) {
 	keys := make([]store.Key, len(sources))
 	for i, s := range sources {
-		keys[i] = cacheKey(w.record.Item.FactoryID, s)
+		keys[i] = cacheKey(r.FactoryID, s)
 	}
-	items, err := db.GetAll(ctx, keys...)
+	items, err := r.DB.GetAll(ctx, keys...)
 	if err != nil {
 		return nil, err
 	}
@@ -55,13 +63,20 @@ func (w *work) readSources(ctx context.Context, db *store.DB, now time.Time) (fu
 	group.SetLimit(readAtOnce)
 	for i, s := range sources {
 		group.Go(func() error {
-			all[i] = w.read(limited, db, now, s, items[i])
+			all[i] = r.read(limited, now, s, items[i])
 			return nil
 		})
 	}
 	_ = group.Wait() // none fails: a source that cannot be read is left out
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
+	return all, ctx.Err()
+}
+
+// readSources reads the sources of the factory, and chooses the articles for the item.
+func (w *work) readSources(ctx context.Context, db *store.DB, now time.Time) (func(generate.Work), error) {
+	all, err := (&SourceReading{DB: db, Owner: w.item.Owner, FactoryID: w.record.Item.FactoryID, Reader: w.reader}).
+		Read(ctx, now, w.record.Brief.Sources)
+	if err != nil {
+		return nil, err
 	}
 	told := source.Choose(all, w.record.Item.Prompt, now, time.Duration(w.record.Brief.MaxAge)*time.Hour)
 	if len(told) == 0 && w.record.Brief.Sourced {
@@ -74,7 +89,7 @@ func (w *work) readSources(ctx context.Context, db *store.DB, now time.Time) (fu
 }
 
 // read returns what a source has now, or had not long ago.
-func (w *work) read(ctx context.Context, db *store.DB, now time.Time, s source.Source, stored store.Item) source.Cache {
+func (r *SourceReading) read(ctx context.Context, now time.Time, s source.Source, stored store.Item) source.Cache {
 	var cached source.Cache
 	if text := stored.Attributes[cacheAttribute]; text != "" && json.Unmarshal([]byte(text), &cached) != nil ||
 		cached.Source != s {
@@ -90,17 +105,17 @@ func (w *work) read(ctx context.Context, db *store.DB, now time.Time, s source.S
 	if now.Sub(cached.FailedAt) < source.Fresh {
 		return last
 	}
-	permitted, err := quota.OfHost(ctx, db, now, w.item.Owner, s.URL)
+	permitted, err := quota.OfHost(ctx, r.DB, now, r.Owner, s.URL)
 	if err != nil || !permitted {
-		slog.Info("source not read", "item", w.record.Item.ID, "source", s.ID(), "permitted", permitted, "error", err)
+		slog.Info("source not read", "factory", r.FactoryID, "source", s.ID(), "permitted", permitted, "error", err)
 		return last
 	}
-	c, err := w.reader.Read(ctx, s, cached)
+	c, err := r.Reader.Read(ctx, s, cached)
 	switch {
 	case errors.Is(err, context.Canceled): // not because of the source
 		return last
 	case err != nil:
-		slog.Info("source not read", "item", w.record.Item.ID, "source", s.ID(), "error", err)
+		slog.Info("source not read", "factory", r.FactoryID, "source", s.ID(), "error", err)
 		c = cached
 		c.Source, c.FailedAt = s, now
 	default:
@@ -108,11 +123,11 @@ func (w *work) read(ctx context.Context, db *store.DB, now time.Time, s source.S
 	}
 	doc, err := json.Marshal(c)
 	if err == nil { // also after the time for reading, so that a slow source is not read at once again
-		err = db.Note(context.WithoutCancel(ctx), store.Item{Key: cacheKey(w.record.Item.FactoryID, s), Kind: cacheKind,
+		err = r.DB.Note(context.WithoutCancel(ctx), store.Item{Key: cacheKey(r.FactoryID, s), Kind: cacheKind,
 			ExpireAt: now.Add(source.Keep), Attributes: map[string]string{cacheAttribute: string(doc)}})
 	}
 	if err != nil {
-		slog.Warn("source not kept", "item", w.record.Item.ID, "source", s.ID(), "error", err)
+		slog.Warn("source not kept", "factory", r.FactoryID, "source", s.ID(), "error", err)
 	}
 	return last
 }

@@ -64,7 +64,6 @@ func (r *writer) askAnother(req *provider.Request, hook string) {
 // longestHook is the greatest length of a first line in the prompt of another draft, in characters.
 const longestHook = 200
 
-// tell sets the prompts of a writer.
 func tell(req *provider.Request, told prompt.Writing) {
 	written := prompt.Write(told)
 	req.System, req.User, req.PromptVersion = written.System, written.User, written.Version

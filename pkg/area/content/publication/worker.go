@@ -107,6 +107,14 @@ func (w *Worker) begin(ctx context.Context, t *task.Run) error {
 		if err != nil || !p.waits(r) {
 			return err
 		}
+		shown, err := look(ctx, w.DB, t.Owner, r, w.Now())
+		if err != nil {
+			return err
+		}
+		if shown.holds() {
+			return hold(tx, w.Now(), t.Owner, it, r, shown.ways)
+		}
+		shown.hold(tx)
 		return w.publish(ctx, planner{tx, w.Now(), t.Owner, r}, it, read, ids)
 	})
 }
@@ -478,6 +486,14 @@ func (w *Worker) automatic(ctx context.Context, t *task.Run) error {
 				err = r.Notify(tx, t.Owner, event.ContentScheduled)
 			}
 		} else {
+			var shown productState
+			if shown, err = look(ctx, w.DB, t.Owner, r, now); err != nil {
+				return err
+			}
+			if shown.holds() {
+				return hold(tx, now, t.Owner, it, r, shown.ways)
+			}
+			shown.hold(tx)
 			err = Publish(tx, now, t.Owner, r, targets)
 		}
 		if err != nil {

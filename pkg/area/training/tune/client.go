@@ -22,7 +22,7 @@ type Client interface {
 	DeleteCustomModel(ctx context.Context, name string) error
 }
 
-// NewJob is the request of a customization job. Its members are those of Bedrock's API, as are those of the types below.
+// NewJob is the request of a customization job. Its members and those of the other types are those of Bedrock's API.
 type NewJob struct {
 	Name              string            `json:"jobName"`
 	ModelName         string            `json:"customModelName"`

@@ -30,7 +30,6 @@ type Keys struct {
 
 var _ seal.DataKeys = (*Keys)(nil)
 
-// service returns a client of KMS.
 func service(cfg aws.Config) *awsapi.Client { return awsapi.New(cfg, "kms", "kms") }
 
 // New returns data keys under the KMS key of that ARN.

@@ -69,43 +69,6 @@ func On(back Color) Color {
 	return Black
 }
 
-// scrimContrast exceeds the least contrast, because scaling and compression change it.
-const scrimContrast = 5.2
-
-// Scrim darkens a picture towards a tint, which must be dark, within a rectangle: each row only so much that white text
-// has the least contrast against its lightest pixel. It fades in over the height of fade above the rows that need it,
-// and extends to the bottom of the picture. A dark picture is hardly darkened. It returns the greatest opacity.
-func Scrim(img *image.RGBA, text image.Rectangle, fade int, tint Color) (most float64) {
-	text = text.Intersect(img.Rect)
-	needs := make([]float64, img.Rect.Max.Y)
-	for y := text.Min.Y; y < text.Max.Y; y++ {
-		needs[y] = needed(img, text.Min.X, text.Max.X, y, tint)
-		most = max(most, needs[y])
-	}
-	for y := max(text.Min.Y-fade, img.Rect.Min.Y); y < img.Rect.Max.Y; y++ {
-		at := 0.0
-		for from := text.Min.Y; from < min(y+fade, text.Max.Y); from++ {
-			s := min(1-float64(from-y)/float64(fade), 1) // smooth at both ends
-			at = max(at, needs[from]*s*s*(3-2*s))
-		}
-		blend(img, image.Rect(img.Rect.Min.X, y, img.Rect.Max.X, y+1), tint, at)
-	}
-	return most
-}
-
-// needed returns the opacity of a tint at which white text has enough contrast with a row.
-func needed(img *image.RGBA, from, to, y int, tint Color) (opacity float64) {
-	limit := 1.05/scrimContrast - 0.05
-	for x := from; x < to; x++ {
-		p := img.Pix[img.PixOffset(x, y):]
-		for opacity < 1 && luminance(mix(p[0], tint.R, opacity), mix(p[1], tint.G, opacity), mix(p[2], tint.B,
-			opacity)) > limit {
-			opacity += 1.0 / 256
-		}
-	}
-	return opacity
-}
-
 // Darker returns a color of the same hue that is dark enough for letters of a lighter color to have a contrast on it.
 func Darker(c Color, contrast float64, letters Color) Color {
 	for part := 1.0; ; part -= 0.02 {
@@ -240,10 +203,10 @@ func cover(r image.Rectangle, size image.Point) image.Rectangle {
 // plainSpread is the greatest deviation, of 255, of the colors at the edges of a photo on a plain ground.
 const plainSpread = 9
 
-// studio is the ground of pictures that are cut out, and Studio is a picture of it.
+// StudioColor is the ground of pictures that are cut out, and Studio is a picture of it.
 var (
-	studio = Color{R: 242, G: 242, B: 240}
-	Studio = image.NewUniform(studio.RGBA())
+	StudioColor = Color{R: 242, G: 242, B: 240}
+	Studio      = image.NewUniform(StudioColor.RGBA())
 )
 
 // Ground draws a picture over another, whole, with its corner at a point. Around it is a ground of a fitting color:
@@ -276,7 +239,7 @@ func edges(src *image.NRGBA) (mean Color, spread float64, clear bool) {
 		for x := b.Min.X; x < b.Max.X; x += step {
 			p := src.Pix[src.PixOffset(x, y):]
 			if p[3] < 250 {
-				return studio, 0, true
+				return StudioColor, 0, true
 			}
 			for i := range 3 {
 				v := float64(p[i])
@@ -324,68 +287,10 @@ const (
 	weakOutline           = 0.06
 	// leastCut and mostCut bound the part of a photo that is its object. Beyond them, the ground was not found.
 	leastCut, mostCut = 0.03, 0.9
-	// enlarge is the greatest factor by which an object that was cut out becomes larger.
-	enlarge     = 1.6
-	frameRound  = 28
-	shadowFade  = 26 // of the distance over which a shadow fades, in pixels
-	shadowDown  = 18
-	shadowPower = 0.32
+	shadowFade        = 26 // of the distance over which a shadow fades, in pixels
+	shadowDown        = 18
+	shadowPower       = 0.32
 )
-
-// Stage draws a photo whole over a ground of one color, within a box, and returns the color. What can be cut out, as
-// the photo has a plain ground or a transparent one, lies on the ground with a shadow. Another photo is in a frame with
-// round corners. The ground is a light tint of the brand's color. Without one, it is that of the photo's edges if they
-// have one color, or else a tint of the photo.
-func Stage(img *image.RGBA, photo *image.NRGBA, box image.Rectangle, brand *Color) Color {
-	edge, spread, clear := edges(photo)
-	plain := spread <= plainSpread
-	if brand == nil && plain {
-		Fill(img, img.Rect, edge)
-		draw.Draw(img, photo.Rect.Sub(photo.Rect.Min).Add(centered(photo.Rect, box)), photo, photo.Rect.Min, draw.Over)
-		return edge
-	}
-	ground := Tint(meanOf(photo), 0.3)
-	if brand != nil {
-		ground = Tint(*brand, 0.16)
-	}
-	Fill(img, img.Rect, ground)
-	if plain {
-		object := Trim(photo)
-		if !clear {
-			object = Cut(photo, edge)
-		}
-		if object != nil {
-			size := Within(object.Rect.Size(), box, false)
-			if most := int(float64(object.Rect.Dx()) * enlarge); size.Dx() > most {
-				size = image.Rect(0, 0, most, int(float64(object.Rect.Dy())*enlarge))
-			}
-			at := size.Sub(size.Min).Add(centered(size, box))
-			solid := image.NewNRGBA(at.Sub(at.Min))
-			xdraw.CatmullRom.Scale(solid, solid.Rect, object, object.Rect, draw.Src, nil)
-			shadow(img, solid, at.Min)
-			draw.Draw(img, at, solid, image.Point{}, draw.Over)
-			return ground
-		}
-	}
-	at := photo.Rect.Sub(photo.Rect.Min).Add(centered(photo.Rect, box))
-	mask := image.NewNRGBA(at.Sub(at.Min))
-	draw.DrawMask(mask, mask.Rect, image.Black, image.Point{}, round{mask.Rect, frameRound}, image.Point{}, draw.Src)
-	shadow(img, mask, at.Min)
-	draw.DrawMask(img, at, photo, photo.Rect.Min, round{at, frameRound}, at.Min, draw.Over)
-	return ground
-}
-
-// centered returns the corner of a rectangle in the middle of a box.
-func centered(r, box image.Rectangle) image.Point {
-	return image.Pt(box.Min.X+(box.Dx()-r.Dx())/2, box.Min.Y+(box.Dy()-r.Dy())/2)
-}
-
-func meanOf(photo *image.NRGBA) Color {
-	img := image.NewRGBA(photo.Rect)
-	Fill(img, img.Rect, White)
-	draw.Draw(img, img.Rect, photo, photo.Rect.Min, draw.Over)
-	return Mean(img, img.Rect)
-}
 
 // Cut returns the object of a photo with a plain ground: without the pixels of the ground's color that are joined with
 // the edges. It returns nil if that leaves hardly anything, or nearly all, or if the object is as light as the ground.
@@ -527,10 +432,8 @@ func blurred(a *image.Alpha) *image.Alpha {
 // LogoContrast is the least contrast of a logo with its ground: that of WCAG 2 for graphics.
 const LogoContrast = 3.0
 
-// The plate behind a logo: its margin and its corners, and the colors that it may have besides the given ones. Gray has
-// a contrast of 4.5 with both black and white.
-const platePad, plateRound = 16, 16
-
+// plates are the colors of the plate behind a logo besides the given ones. Gray has a contrast of 4.5 with both black
+// and white.
 var plates = []Color{White, {R: 17, G: 18, B: 22}, {R: 118, G: 118, B: 118}}
 
 // ignored is the share of a logo's pixels, and of the pixels of its ground, that may have less contrast, such as
@@ -632,26 +535,40 @@ func safest(logo []float64, colors []Color) Color {
 	return best
 }
 
-// Badge returns a logo within a size, on a plate that contrasts with all parts of it. The logo keeps its proportions. A
-// picture without transparency needs no plate.
-func Badge(logo image.Image, width, height int, colors []Color) *image.RGBA {
-	at := Within(logo.Bounds().Size(), image.Rect(platePad, platePad, width-platePad, height-platePad), false)
-	at = at.Sub(at.Min).Add(image.Pt(platePad, platePad))
-	img := image.NewRGBA(image.Rect(0, 0, at.Dx()+2*platePad, at.Dy()+2*platePad))
+// LogoRoom bounds the size of a logo: its area, its width and height, and the least height of its letters. Pad is the
+// margin of its plate.
+type LogoRoom struct{ Area, Wide, Tall, Least, Pad int }
+
+// Scaled returns the room with all lengths multiplied by a factor.
+func (r LogoRoom) Scaled(k float64) LogoRoom {
+	part := func(n int, k float64) int { return max(int(float64(n)*k), 1) }
+	return LogoRoom{part(r.Area, k*k), part(r.Wide, k), part(r.Tall, k), part(r.Least, k), part(r.Pad, k)}
+}
+
+// Badge returns a logo in a room, on a plate that contrasts with all parts of it. The logo keeps its proportions. A
+// picture without transparency needs no plate. k is the factor of lengths.
+func Badge(logo image.Image, room LogoRoom, k float64, colors []Color) *image.RGBA {
+	room = room.Scaled(k)
+	size := Sized(logo.Bounds().Size(), room.Area, room.Wide, room.Tall, room.Least)
+	pad := room.Pad
+	at := image.Rectangle{Max: size}.Add(image.Pt(pad, pad))
+	img := image.NewRGBA(image.Rect(0, 0, at.Dx()+2*pad, at.Dy()+2*pad))
 	mark := image.NewRGBA(at)
 	Place(mark, at, logo)
 	seen, opaque := luminances(mark)
 	if !opaque {
-		Round(img, img.Rect, plateRound, plateOf(seen, colors))
+		Round(img, img.Rect, pad, plateOf(seen, colors))
 	}
 	draw.Draw(img, at, mark, at.Min, draw.Over)
 	return img
 }
 
-// Logo draws a logo into the left or the right of a box of a picture, and returns the drawn rectangle. It draws a plate
-// behind it if a part of it has too little contrast with the picture.
-func Logo(img *image.RGBA, logo image.Image, box image.Rectangle, right bool, colors []Color) image.Rectangle {
-	at := Within(logo.Bounds().Size(), box, right)
+// Logo draws a logo into a room of a picture, which begins at a point: to the right of it, to the left, or around it.
+// It returns the drawn rectangle. It draws a plate behind it if a part of it has too little contrast with the picture.
+func Logo(img *image.RGBA, logo image.Image, corner image.Point, to Side, room LogoRoom,
+	colors []Color) image.Rectangle {
+	size := Sized(logo.Bounds().Size(), room.Area, room.Wide, room.Tall, room.Least)
+	at := image.Rectangle{Max: size}.Add(to.corner(corner, size))
 	mark := image.NewRGBA(at)
 	Place(mark, at, logo)
 	seen, opaque := luminances(mark)
@@ -660,13 +577,33 @@ func Logo(img *image.RGBA, logo image.Image, box image.Rectangle, right bool, co
 		draw.Draw(img, at, mark, at.Min, draw.Over)
 		return at
 	}
-	badge := Badge(logo, box.Dx(), box.Dy(), colors)
-	corner := image.Pt(box.Min.X, box.Min.Y+(box.Dy()-badge.Rect.Dy())/2)
-	if right {
-		corner.X = box.Max.X - badge.Rect.Dx()
-	}
+	badge := Badge(logo, room, 1, colors)
+	corner = to.corner(corner, badge.Rect.Size())
 	Stick(img, badge, corner)
 	return badge.Rect.Add(corner)
+}
+
+// Side is where something lies from a point.
+type Side int
+
+// The sides.
+const (
+	After  Side = iota // to the right and below
+	Before             // to the left and below
+	Around             // in the middle of it
+	Beside             // to the right, with the point in the middle of its height
+)
+
+func (s Side) corner(at, size image.Point) image.Point {
+	switch s {
+	case Before:
+		at.X -= size.X
+	case Around:
+		at = at.Sub(size.Div(2))
+	case Beside:
+		at.Y -= size.Y / 2
+	}
+	return at
 }
 
 // Frame draws a picture over a rectangle of its size, with round corners.

@@ -3,7 +3,6 @@ package canvas
 import (
 	"image"
 	"image/color"
-	"math/rand/v2"
 	"testing"
 )
 
@@ -18,30 +17,53 @@ func lightest(img *image.RGBA, r image.Rectangle) (most float64) {
 	return most
 }
 
-func TestAScrimMakesAnyPictureDarkEnough(t *testing.T) {
+// A fade has the color that it is said to have, on any picture, and leaves the picture far above the text alone.
+func TestAFadeHidesAnyPicture(t *testing.T) {
 	text := image.Rect(10, 60, 90, 90)
-	for name, shade := range map[string]func(r *rand.Rand) color.RGBA{
-		"white": func(*rand.Rand) color.RGBA { return color.RGBA{255, 255, 255, 255} },
-		"noise": func(r *rand.Rand) color.RGBA {
-			return color.RGBA{uint8(r.Uint32()), uint8(r.Uint32()), uint8(r.Uint32()), 255}
-		},
-		"yellow": func(*rand.Rand) color.RGBA { return color.RGBA{255, 230, 0, 255} },
-		"dark":   func(*rand.Rand) color.RGBA { return color.RGBA{20, 30, 40, 255} },
-	} {
-		img, r := image.NewRGBA(image.Rect(0, 0, 100, 100)), rand.New(rand.NewPCG(1, 2))
+	for name, shade := range map[string]color.RGBA{"white": {255, 255, 255, 255}, "yellow": {255, 230, 0, 255},
+		"dark": {20, 30, 40, 255}} {
+		img := image.NewRGBA(image.Rect(0, 0, 100, 100))
 		for i := range 100 * 100 {
-			img.SetRGBA(i%100, i/100, shade(r))
+			img.SetRGBA(i%100, i/100, shade)
 		}
-		above := img.RGBAAt(50, 20)
-		opacity := Scrim(img, text, 30, Black)
-		if c := Contrast(lightest(img, text), 1); c < MinContrast {
-			t.Errorf("%s: white text has a contrast of %.2f", name, c)
+		tone := Deep(Color{R: 10, G: 80, B: 160})
+		Fade(img, text.Min.Y, img.Rect.Max.Y, 30, tone)
+		if most := lightest(img, text); Contrast(most, 1) < MinContrast || most > Blended(tone).Luminance()+0.001 {
+			t.Errorf("%s: white text has a contrast of %.2f", name, Contrast(most, 1))
 		}
-		if img.RGBAAt(50, 20) != above {
+		if img.RGBAAt(50, 20) != shade {
 			t.Errorf("%s: the picture is changed far above the text", name)
 		}
-		if name == "dark" && opacity != 0 {
-			t.Errorf("a dark picture is darkened by %.2f", opacity)
+	}
+}
+
+// The window of a picture that has most to see holds its subject.
+func TestAWindowHoldsTheSubject(t *testing.T) {
+	for _, at := range []image.Point{{20, 30}, {300, 60}, {150, 200}, {310, 210}} {
+		img := image.NewRGBA(image.Rect(0, 0, 400, 300))
+		Fill(img, img.Rect, Color{R: 120, G: 150, B: 180})
+		subject := image.Rectangle{Min: at, Max: at.Add(image.Pt(70, 60))}
+		Fill(img, subject, Color{R: 220, G: 60, B: 20})
+		Fill(img, subject.Inset(20), Color{R: 20, G: 20, B: 20})
+		x, y := Salient(img.Pix, img.Stride, img.Rect.Size()).Window(0.5, 0.5)
+		window := image.Rect(int(x*400), int(y*300), int((x+0.5)*400), int((y+0.5)*300))
+		if seen := subject.Intersect(window); seen.Dx()*seen.Dy() < subject.Dx()*subject.Dy()*9/10 {
+			t.Errorf("of the subject at %v, the window %v holds %v", subject, window, seen)
+		}
+	}
+	flat := image.NewRGBA(image.Rect(0, 0, 400, 300))
+	x, y := Salient(flat.Pix, flat.Stride, flat.Rect.Size()).Window(0.5, 0.5)
+	if x < 0.2 || x > 0.3 || y < 0.2 || y > 0.3 {
+		t.Errorf("of a picture without a subject, the window begins at %.2f, %.2f", x, y)
+	}
+}
+
+// Logos of all lengths look equally large, and the letters of a long one can be read.
+func TestLogosAreSizedByTheirArea(t *testing.T) {
+	for ratio, want := range map[int]image.Point{1: {112, 112}, 3: {257, 86}, 9: {430, 48}} {
+		got := Sized(image.Pt(100*ratio, 100), 22_000, 430, 112, 44)
+		if off := got.Sub(want); off.X < -2 || off.X > 2 || off.Y < -2 || off.Y > 2 {
+			t.Errorf("a logo of %d : 1 has %v, not %v", ratio, got, want)
 		}
 	}
 }
@@ -131,14 +153,14 @@ func TestALogoHasContrastOnAnyGround(t *testing.T) {
 			return color.RGBA{20, 30, 30, 255}
 		},
 	}
-	box := image.Rect(40, 30, 332, 172)
+	box, room := image.Rect(40, 30, 372, 172), LogoRoom{Area: 29_000, Wide: 300, Tall: 110, Least: 40, Pad: 16}
 	for name, logo := range logos() {
 		for on, ground := range grounds {
 			img := image.NewRGBA(image.Rect(0, 0, 400, 200))
 			for i := range 400 * 200 {
 				img.SetRGBA(i%400, i/400, ground(i%400, i/400))
 			}
-			at := Logo(img, logo, box, false, []Color{{R: 255, G: 102}})
+			at := Logo(img, logo, box.Min, After, room, []Color{{R: 255, G: 102}})
 			if !at.In(box) || at.Dx() < 200 && at.Dy() < 100 {
 				t.Errorf("%s on %s lies at %v of %v", name, on, at, box)
 			}
@@ -147,8 +169,8 @@ func TestALogoHasContrastOnAnyGround(t *testing.T) {
 			}
 			// Every bar of the logo, and the gap after it.
 			inset := 0
-			if at.Size() != Within(logo.Rect.Size(), box, false).Size() {
-				inset = platePad
+			if at.Size() != Sized(logo.Rect.Size(), room.Area, room.Wide, room.Tall, room.Least) {
+				inset = room.Pad
 			}
 			bars := at.Inset(inset)
 			for n := range 9 {
@@ -167,7 +189,7 @@ func TestALogoHasContrastOnAnyGround(t *testing.T) {
 	// Where there is enough contrast already, no plate hides the picture.
 	img := image.NewRGBA(image.Rect(0, 0, 400, 200))
 	Fill(img, img.Rect, White)
-	at := Logo(img, logos()["black"], box, false, nil)
+	at := Logo(img, logos()["black"], box.Min, After, room, nil)
 	if c := img.RGBAAt(at.Min.X+at.Dx()*75/1000, at.Min.Y+at.Dy()/2); c != (color.RGBA{255, 255, 255, 255}) {
 		t.Errorf("black on white has a plate of %v", c)
 	}
@@ -193,7 +215,7 @@ func TestTheMainColorOfALogoChoosesItsPlate(t *testing.T) {
 				}
 			}
 		}
-		badge := Badge(logo, 252, 132, []Color{c.brand})
+		badge := Badge(logo, LogoRoom{Area: 22_000, Wide: 252, Tall: 100, Least: 40, Pad: 16}, 1, []Color{c.brand})
 		if got := badge.RGBAAt(badge.Rect.Dx()/2, 3); got != c.want.RGBA() {
 			t.Errorf("%s: the plate is %v, not %v", name, got, c.want)
 		}
@@ -232,16 +254,19 @@ func TestObjectsAreCutOut(t *testing.T) {
 	if got := Cut(pale, ground); got != nil {
 		t.Errorf("a pale object is cut out as %v", got.Rect)
 	}
-	brand := Color{R: 20, G: 90, B: 200}
+	on := Tint(Color{R: 20, G: 90, B: 200}, 0.16)
 	img := image.NewRGBA(image.Rect(0, 0, 400, 400))
-	on := Stage(img, photo, image.Rect(50, 50, 350, 350), &brand)
-	if c := img.RGBAAt(2, 2); c != on.RGBA() || c == ground.RGBA() || Contrast(on.Luminance(), 0) < 10 {
-		t.Errorf("the ground is %v, and said to be %v", c, on)
+	Fill(img, img.Rect, on)
+	o := ObjectOf(photo)
+	at := o.Fit(image.Rect(50, 50, 350, 350))
+	if o.Framed || at.Dx() != 300 || o.Covers(at, image.Rect(0, 0, 400, at.Min.Y)) || !o.Covers(at, at.Inset(40)) {
+		t.Errorf("the object lies at %v, framed %t", at, o.Framed)
 	}
+	o.Draw(img, at, 20)
 	if c := img.RGBAAt(200, 200); c != red.RGBA() {
 		t.Errorf("the object is %v", c)
 	}
-	below := img.RGBAAt(200, 200+48+20)
+	below := img.RGBAAt(200, at.Max.Y+12)
 	if luminance(below.R, below.G, below.B) > on.Luminance()-0.02 {
 		t.Errorf("below the object there is %v, no shadow", below)
 	}

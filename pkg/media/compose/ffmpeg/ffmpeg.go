@@ -109,7 +109,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("ffmpeg: %s: %v: %s", e.Kind, e.Err, lastLines(e.Log, 3))
 }
 
-// Unwrap returns the cause.
+// Unwrap returns the cause, for errors.Is and errors.As.
 func (e *Error) Unwrap() error { return e.Err }
 
 const (
@@ -379,7 +379,6 @@ type pipes struct {
 	feeds        sync.WaitGroup
 }
 
-// open makes the pipes of a job.
 func open(job Job) (*pipes, error) {
 	p := &pipes{}
 	read, write, err := os.Pipe()

@@ -47,6 +47,59 @@ type Word struct {
 	Begin int
 	// from and to are offsets into the line, in bytes.
 	from, to int
+	// before is the width of the line before the word, as it is read, and width that of the word, in ems.
+	before, width float64
+	// toLeft and toRight report the direction of the word. A number has none.
+	toLeft, toRight bool
+}
+
+// against reports whether a word runs against the direction of its line.
+func (w Word) against(rtl bool) bool { return rtl && w.toRight || !rtl && w.toLeft }
+
+// Place returns the edges of a word, which counts from 1, in a block between two edges: as Marked draws it.
+func (b Block) Place(n int, left, right, top float64, align Align) (from, above, to, below float64) {
+	for i, l := range b.lines {
+		if n > len(l.words) {
+			n -= len(l.words)
+			continue
+		}
+		w := l.words[n-1]
+		before := l.seen(w, b.RTL, n-1)
+		begin := left
+		switch {
+		case align == Center:
+			begin = (left + right - l.width) / 2
+		case b.RTL:
+			begin = right - l.width
+		}
+		from = begin + before*b.Em
+		if b.RTL {
+			from = begin + l.width - (before+w.width)*b.Em
+		}
+		above = top + b.leading*float64(i)
+		return from, above, from + w.width*b.Em, above + b.leading
+	}
+	return left, top, left, top
+}
+
+// seen returns the width of the line before a word as it is seen, in ems. Neighbors that run against the direction of
+// the line change places.
+func (l line) seen(w Word, rtl bool, n int) float64 {
+	against := func(i int) bool {
+		return i >= 0 && i < len(l.words) && l.words[i].against(rtl)
+	}
+	if !against(n) {
+		return w.before
+	}
+	first, last := n, n
+	for against(first - 1) {
+		first--
+	}
+	for against(last + 1) {
+		last++
+	}
+	begin, end := l.words[first].before, l.words[last].before+l.words[last].width
+	return begin + end - w.before - w.width
 }
 
 // Words returns all words of the block, in reading order.
@@ -65,6 +118,16 @@ type Block struct {
 	RTL     bool
 	leading float64
 	lines   []line
+}
+
+// Scaled returns the block with all lengths multiplied by a factor.
+func (b Block) Scaled(k float64) Block {
+	b.Em, b.Width, b.Height, b.leading = b.Em*k, b.Width*k, b.Height*k, b.leading*k
+	b.lines = slices.Clone(b.lines)
+	for i := range b.lines {
+		b.lines[i].width *= k
+	}
+	return b
 }
 
 // Lines returns the text of each line, from the top.
@@ -269,7 +332,8 @@ func lineOf(units []unit) line {
 		for _, c := range u.clusters {
 			add(c, l.width+c.before)
 		}
-		l.words = append(l.words, Word{u.begin, begin, at})
+		l.words = append(l.words, Word{Begin: u.begin, from: begin, to: at, before: l.width, width: u.width,
+			toLeft: rightToLeft(u.text()), toRight: leftToRight(u.text())})
 		l.width += u.width
 		if i < len(units)-1 && u.space > 0 {
 			add(cluster{text: " ", face: u.gap, width: u.space}, l.width)
@@ -520,6 +584,15 @@ func runs(clusters []cluster) []cluster {
 	return all
 }
 
+// RightToLeft reports whether a text runs from right to left. A text without letters runs as its language does.
+func RightToLeft(text, lang string) bool {
+	if rightToLeft(text) || leftToRight(text) {
+		return rightToLeft(text)
+	}
+	lang, _, _ = strings.Cut(strings.ToLower(lang), "-")
+	return slices.Contains([]string{"ar", "he", "fa", "ur", "yi", "ps"}, lang)
+}
+
 // rightToLeft reports whether a paragraph runs from right to left, by its first letter with a direction.
 func rightToLeft(text string) bool {
 	for _, r := range text {
@@ -528,6 +601,19 @@ func rightToLeft(text string) bool {
 			return false
 		case bidi.R, bidi.AL:
 			return true
+		}
+	}
+	return false
+}
+
+// leftToRight reports whether the first letter of a text with a direction runs from left to right.
+func leftToRight(text string) bool {
+	for _, r := range text {
+		switch p, _ := bidi.LookupRune(r); p.Class() {
+		case bidi.L:
+			return true
+		case bidi.R, bidi.AL:
+			return false
 		}
 	}
 	return false
@@ -681,16 +767,16 @@ const (
 	costPage      = 1.0
 	costPhrase    = 0.25 // for an end with a phrase, within a sentence
 	costWord      = 0.9  // for an end with a word, within a phrase
-	costTied      = 3.0  // for an end with a word that belongs to the next one, besides
+	costTied      = 6.0  // for an end with a word that belongs to the next one, besides
 	costLineEnd   = 0.1  // for a second line, so that short pages have one
 	costAlone     = 0.5  // for a page of a single word, where pages have few
-	costBeyond    = 1.5  // for each sentence that ends within a page
+	costBeyond    = 8.0  // for each sentence that ends within a page
 	costEmptiness = 0.6  // for a page with hardly a word
 )
 
 // Pages divides a text into pages of at most box.MaxLines lines and box.MaxWords words, in letters of the size
-// box.MaxEm, or smaller ones for a page with a word that is too wide. In scripts without spaces, the lines alone count.
-// It returns the errors of Fit.
+// box.MaxEm, or smaller ones if a word is too wide: all pages have one size. In scripts without spaces, the lines alone
+// count. It returns the errors of Fit.
 func (f *Fonts) Pages(text, lang string, box Box) ([]Page, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -703,13 +789,13 @@ func (f *Fonts) Pages(text, lang string, box Box) ([]Page, error) {
 	units = divided(units, width/leastPage)
 	pages := []Page{}
 	begin := 0
+	// A long word makes the letters smaller: those of all pages, which have one size.
+	smaller := 1.0
+	for _, u := range units {
+		smaller = min(smaller, width/u.whole())
+	}
 	for _, end := range paginate(narrowed(units, width), width, box) {
 		part := units[begin:end]
-		// A long word makes the letters of its page smaller.
-		smaller := 1.0
-		for _, u := range part {
-			smaller = min(smaller, width/u.width)
-		}
 		ends, _ := wrap(part, width/smaller)
 		b := block(part, balance(part, width/smaller, ends), em*smaller, leading, rtl)
 		pages = append(pages, Page{b, part[0].begin, part[len(part)-1].end})

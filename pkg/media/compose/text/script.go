@@ -3,6 +3,7 @@ package text
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -52,6 +53,7 @@ const (
 	Fades
 	Slides
 	Unveils
+	Rises
 )
 
 // Moving sets the motion of all that is drawn after it.
@@ -64,6 +66,8 @@ func (s *Script) at(x, y float64) string {
 		return fmt.Sprintf(`\pos(%.2f,%.2f)\fad(260,0)`, x, y)
 	case Slides:
 		return fmt.Sprintf(`\move(%.2f,%.2f,%.2f,%.2f,0,220)\fad(100,0)`, x+m.From, y, x, y)
+	case Rises:
+		return fmt.Sprintf(`\move(%.2f,%.2f,%.2f,%.2f,0,200)\fad(120,0)`, x, y+m.From, x, y)
 	case Unveils:
 		from := m.Left
 		if m.RTL {
@@ -131,7 +135,7 @@ func (s *Script) Marked(b Block, left, right, top float64, align Align, c canvas
 			}
 			anchor, x := l.place(b, p.before, left, right, align)
 			s.add(1, when, fmt.Sprintf(`{\an%d%s\1c%s%s}%s`, anchor, s.at(x, baseline-ascent), assColor(c), outline,
-				p.markup(b, word, c, m.Color)))
+				p.markup(b, word, c, m.Color, m.Outline*b.Em)))
 		}
 		for _, p := range l.pictures {
 			s.needs(l.runs[0].face) // which a line of pictures alone would lack
@@ -171,7 +175,7 @@ func (l line) place(b Block, before, left, right float64, align Align) (anchor i
 
 // markup returns the part with the font of each run, and with a word in another color. Each run is scaled so that the
 // letters of all fonts have the same size.
-func (p part) markup(b Block, w Word, c, marked canvas.Color) string {
+func (p part) markup(b Block, w Word, c, marked canvas.Color, outline float64) string {
 	var out strings.Builder
 	at := p.from
 	for i, r := range p.runs {
@@ -185,8 +189,13 @@ func (p part) markup(b Block, w Word, c, marked canvas.Color) string {
 			out.WriteString(escape.Replace(r.text))
 			continue
 		}
-		fmt.Fprintf(&out, `%s{\1c%s}%s{\1c%s}%s`, escape.Replace(r.text[:from]), assColor(marked),
-			escape.Replace(r.text[from:to]), assColor(c), escape.Replace(r.text[to:]))
+		// The word has no outline: it stands out by its color, or by the box behind it.
+		plain, again := "", ""
+		if outline > 0 {
+			plain, again = `\bord0`, fmt.Sprintf(`\bord%.2f`, outline)
+		}
+		fmt.Fprintf(&out, `%s{\1c%s%s}%s{\1c%s%s}%s`, escape.Replace(r.text[:from]), assColor(marked), plain,
+			escape.Replace(r.text[from:to]), assColor(c), again, escape.Replace(r.text[to:]))
 	}
 	return out.String()
 }
@@ -198,6 +207,24 @@ var escape = strings.NewReplacer(`\`, "\\\u2060", "{", `\{`, "}", `\}`)
 // Box draws a rectangle with round corners under the text, with a color and an opacity.
 func (s *Script) Box(left, top, right, bottom, radius float64, c canvas.Color, opacity float64, when Span) {
 	s.box(0, left, top, right, bottom, radius, c, opacity, when)
+}
+
+// Burst draws a star with many points around a middle, under the text.
+func (s *Script) Burst(x, y, radius float64, c canvas.Color, when Span) {
+	const points, inner = 16, 0.88
+	var path strings.Builder
+	for i := range 2 * points {
+		r, op := radius, "l"
+		if i%2 == 1 {
+			r *= inner
+		}
+		if i == 0 {
+			op = "m"
+		}
+		sin, cos := math.Sincos(float64(i) * math.Pi / points)
+		fmt.Fprintf(&path, "%s %.1f %.1f ", op, radius+r*cos, radius+r*sin)
+	}
+	s.add(0, when, fmt.Sprintf(`{\an7%s\1c%s\p1}%s{\p0}`, s.at(x-radius, y-radius), assColor(c), path.String()))
 }
 
 // Over is Box, over the text.
@@ -220,7 +247,7 @@ func (s *Script) add(layer int, when Span, text string) {
 		assTime(when.To), text))
 }
 
-// String returns the script.
+// String returns the script in the format of ASS files.
 func (s *Script) String() string {
 	return fmt.Sprintf(`[Script Info]
 ScriptType: v4.00+

@@ -237,7 +237,7 @@ type throttledError struct{ cause error }
 // Error returns the text of the cause.
 func (e *throttledError) Error() string { return e.cause.Error() }
 
-// Unwrap returns the cause.
+// Unwrap returns the cause, for errors.Is and errors.As.
 func (e *throttledError) Unwrap() error { return e.cause }
 
 // Throttled makes tasks wait without counting a failure.

@@ -34,6 +34,8 @@ document.addEventListener('click', async (event) => {
       const wanted = scopes.filter((scope) => all.has(scope)).join(' ');
       for (const level of levels) level.checked = level.value === wanted;
     }
+    const select = preset.form.querySelector('[data-preset]');
+    if (select) select.value = '';
   }
   for (const menu of document.querySelectorAll('details.menu[open]')) if (!menu.contains(event.target)) menu.open = false;
 });
@@ -41,6 +43,12 @@ document.addEventListener('click', async (event) => {
 document.addEventListener('keydown', (event) => {
   if (event.key !== 'Escape') return;
   for (const menu of document.querySelectorAll('details.menu[open]')) { menu.open = false; menu.querySelector('summary').focus(); }
+});
+
+// Scopes that are chosen one by one are no preset.
+document.addEventListener('change', (event) => {
+  const select = event.target.closest('[data-scope-row]') && event.target.form.querySelector('[data-preset]');
+  if (select) select.value = '';
 });
 
 // A filter applies as soon as it is chosen. Empty fields are not part of the address.
@@ -57,17 +65,167 @@ document.addEventListener('click', (event) => {
   if (event.ctrlKey || event.metaKey || event.shiftKey || matchMedia('(max-width: 47.99rem)').matches) event.stopPropagation();
 }, true);
 
-// Times are shown in the time zone of the browser. Their titles are in UTC.
-function localize(root) {
-  const language = document.documentElement.lang === 'en' ? 'en-GB' : document.documentElement.lang;
-  const whole = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' });
-  const seconds = new Intl.DateTimeFormat(language, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', second: '2-digit' });
-  for (const time of root.querySelectorAll('time[data-local]')) {
-    time.textContent = (time.dataset.local === 'seconds' ? seconds : whole).format(new Date(time.dateTime));
-  }
+// The pages have their times in the zone of the browser, unless the person has chosen one: a cookie tells it. A page that
+// did not know it is loaded once more.
+const shownZone = document.documentElement.dataset.zone, here = Intl.DateTimeFormat().resolvedOptions().timeZone;
+if (here && !document.cookie.includes(`zone=${here}`)) {
+  document.cookie = `zone=${here}; path=/; max-age=31536000; samesite=lax; secure`;
+  if (shownZone && shownZone !== here && document.cookie.includes(`zone=${here}`)) location.reload();
 }
-localize(document);
-document.addEventListener('htmx:after:swap', () => localize(document));
+
+// Without a connection a form is not sent, and stays as it was typed.
+const offline = document.querySelector('#offline');
+document.addEventListener('submit', (event) => {
+  if (navigator.onLine || !offline) return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+  offline.hidden = false;
+}, true);
+addEventListener('online', () => { if (offline) offline.hidden = true; });
+
+// The search: a field that shows what it finds while one types. The arrows choose, Enter opens.
+const typed = new Map();
+async function suggest(field, address, into) {
+  const text = field.value.trim();
+  typed.set(field, text);
+  if (!text) { into.hidden = true; return; }
+  const answer = await fetch(`${address}&q=${encodeURIComponent(text)}`, { headers: { 'HX-Request': 'true' } }).catch(() => null);
+  if (!answer?.ok || typed.get(field) !== text) return;
+  into.innerHTML = await answer.text();
+  for (const part of into.querySelectorAll(':scope > header, :scope > button')) part.remove(); // those of a dialog
+  const links = [...into.querySelectorAll('.hits a')];
+  into.setAttribute('role', 'listbox');
+  for (const [i, link] of links.entries()) { link.id = `${field.id}-${i}`; link.setAttribute('role', 'option'); link.tabIndex = -1; }
+  for (const part of into.querySelectorAll('ul, li, section, h2')) part.setAttribute('role', 'presentation');
+  into.hidden = false;
+  field.setAttribute('aria-expanded', 'true');
+}
+function combine(field, address, into, open) {
+  let wait;
+  const close = () => { into.hidden = true; field.setAttribute('aria-expanded', 'false'); field.removeAttribute('aria-activedescendant'); };
+  into.id ||= `${field.id}-found`;
+  for (const [name, value] of [['role', 'combobox'], ['aria-expanded', 'false'], ['aria-controls', into.id], ['aria-autocomplete', 'list']]) field.setAttribute(name, value);
+  field.addEventListener('input', () => { clearTimeout(wait); wait = setTimeout(suggest, 200, field, address, into); });
+  field.addEventListener('keydown', (event) => {
+    const links = [...into.querySelectorAll('.hits a')], at = links.findIndex((l) => l.ariaSelected === 'true');
+    if (event.key === 'Escape') close();
+    if (into.hidden || !links.length) return;
+    if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
+      event.preventDefault();
+      const next = (at + (event.key === 'ArrowDown' ? 1 : -1) + links.length) % links.length;
+      for (const [i, link] of links.entries()) link.ariaSelected = String(i === next);
+      field.setAttribute('aria-activedescendant', links[next].id);
+      links[next].scrollIntoView({ block: 'nearest' });
+    } else if (event.key === 'Enter' && at >= 0) {
+      event.preventDefault();
+      open(links[at]);
+    }
+  });
+  into.addEventListener('mousedown', (event) => {
+    const link = event.target.closest('.hits a');
+    if (link && !event.metaKey && !event.ctrlKey) { event.preventDefault(); open(link); }
+  });
+  field.addEventListener('blur', () => setTimeout(close, 150));
+}
+for (const form of document.querySelectorAll('form[data-search]')) {
+  combine(form.elements.q, form.dataset.search, form.querySelector('.results'), (link) => location.assign(link.href));
+}
+// A field that chooses one of many sends the id of what is chosen.
+for (const field of document.querySelectorAll('input[data-combo]')) {
+  const into = document.createElement('div'), id = document.createElement('input');
+  into.className = 'results';
+  into.hidden = true;
+  id.type = 'hidden';
+  field.after(into, id);
+  field.addEventListener('input', () => { id.name = ''; field.name = field.id; });
+  combine(field, field.dataset.combo, into, (link) => {
+    field.value = link.querySelector('span').textContent;
+    [id.name, id.value, field.name] = [field.id, link.dataset.id, ''];
+    into.hidden = true;
+    if (field.form.matches('[data-applies]')) field.form.requestSubmit();
+  });
+}
+
+// A part of the page that waits for something is read again every two seconds, for two minutes, until it has it.
+async function follow(part, tries) {
+  if (!part?.dataset.polled || tries === 0) return;
+  await new Promise((resolve) => { setTimeout(resolve, 2000); });
+  const answer = document.hidden ? null : await fetch(part.dataset.polled, { headers: { 'HX-Request': 'true' } }).catch(() => null);
+  const fresh = answer?.ok && new DOMParser().parseFromString(await answer.text(), 'text/html').getElementById(part.id);
+  if (fresh) { part.replaceWith(fresh); globalThis.htmx?.process(fresh); }
+  follow(fresh || part, tries - 1);
+}
+for (const part of document.querySelectorAll('[data-polled]')) follow(part, 60);
+
+// The language of samples is remembered.
+const language = localStorage.getItem('language');
+for (const samples of document.querySelectorAll('[data-samples]')) {
+  const chosen = samples.querySelector(`[data-language="${CSS.escape(language ?? '')}"]`);
+  if (chosen) chosen.open = true;
+  samples.addEventListener('toggle', (event) => { if (event.target.open) localStorage.setItem('language', event.target.dataset.language); }, true);
+}
+
+// Keys of the pages. None counts while one types.
+const typing = (target) => target.matches('input:not([type="checkbox"]), textarea, select, [contenteditable]');
+const queue = document.querySelector('form[data-queue]');
+const posts = queue ? [...queue.querySelectorAll('[data-post]')] : [];
+function choose() {
+  const n = queue?.querySelectorAll('.pick:checked').length, shown = queue?.querySelector('[data-chosen]');
+  if (shown) shown.textContent = n;
+}
+queue?.addEventListener('change', choose);
+choose();
+document.addEventListener('keydown', (event) => {
+  const search = document.querySelector('aside form[data-search] input');
+  if (event.key.toLowerCase() === 'k' && (event.metaKey || event.ctrlKey) && search) { event.preventDefault(); search.focus(); search.select(); return; }
+  if (event.metaKey || event.ctrlKey || event.altKey || typing(event.target) || dialog?.open) return;
+  if (event.key === '/' && search) { event.preventDefault(); search.focus(); return; }
+  const link = document.querySelector(`[data-key="${CSS.escape(event.key.toLowerCase())}"]`);
+  if (link) { event.preventDefault(); link.click(); return; }
+  if (!posts.length) return;
+  const at = posts.findIndex((post) => post.contains(document.activeElement)), post = posts[at];
+  const go = (to) => { to?.querySelector('h3 a').focus(); to?.scrollIntoView({ block: 'nearest' }); };
+  switch (event.key.toLowerCase()) {
+    case 'j': go(posts[Math.min(at + 1, posts.length - 1)]); break;
+    case 'k': go(posts[Math.max(at - 1, 0)]); break;
+    case 'x': post?.querySelector('.pick')?.click(); break;
+    case 'a': (queue.querySelector('.pick:checked') ? queue.querySelector('.acts [value="approve"]') : post?.querySelector('[data-approve]'))?.click(); break;
+    case 'n': {
+      const pick = post?.querySelector('.pick');
+      if (pick && !queue.querySelector('.pick:checked')) pick.click();
+      if (pick) { event.preventDefault(); queue.elements.note.focus(); }
+    }
+  }
+});
+
+// The calendar: a post is moved to another day by dragging it, or by Alt and the arrows.
+const calendar = document.querySelector('.calendar[data-moves]');
+function moveTo(item, day) {
+  const form = document.querySelector('#move');
+  form.action += `${item}/move`;
+  form.elements.day.value = day;
+  form.requestSubmit();
+}
+calendar?.addEventListener('dragstart', (event) => {
+  const entry = event.target.closest('[data-item]');
+  if (entry) event.dataTransfer.setData('text/plain', entry.dataset.item);
+});
+for (const kind of ['dragover', 'dragleave', 'drop']) calendar?.addEventListener(kind, (event) => {
+  const day = event.target.closest('[data-date]');
+  if (!day) return;
+  event.preventDefault();
+  day.toggleAttribute('data-over', kind === 'dragover');
+  const item = kind === 'drop' ? event.dataTransfer.getData('text/plain') : '';
+  if (item.startsWith('cnt_')) moveTo(item, day.dataset.date);
+});
+calendar?.addEventListener('keydown', (event) => {
+  const by = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -7, ArrowDown: 7 }[event.key], entry = event.target.closest('[data-item]');
+  if (!by || !event.altKey || !entry) return;
+  event.preventDefault();
+  const day = new Date(`${entry.closest('[data-date]').dataset.date}T12:00:00Z`);
+  day.setUTCDate(day.getUTCDate() + by);
+  moveTo(entry.dataset.item, day.toISOString().slice(0, 10));
+});
 
 // A page from the cache of the browser is asked for again, because the sign-in may have ended.
 addEventListener('pageshow', (event) => { if (event.persisted) location.reload(); });

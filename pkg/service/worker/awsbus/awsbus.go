@@ -20,7 +20,7 @@ type Bus struct {
 
 var _ worker.Bus = Bus{}
 
-// New returns the bus of a name.
+// New returns the event bus that has a name in the account of the configuration.
 func New(cfg aws.Config, name string) Bus { return Bus{eventbridge.NewFromConfig(cfg), name} }
 
 // Publish implements worker.Bus.

@@ -405,7 +405,7 @@ export const accountDescription: INodeProperties[] = [
     },
     required: true,
     default: '{}',
-    description: 'Body of that operation, as it would be sent there. Members: days (required), posts_per_day (required), content_types, starts_on, brief, pillars, campaigns, quality, product_ids, product_share, country, timezone, approve, experiment_id, from_experiment_ids, write_ahead_hours, replace, quote_id, sandbox, metadata, rehearse.',
+    description: 'Body of that operation, as it would be sent there. Members: days (required), posts_per_day (required), weekdays, silent_days, visuals, music, duration_seconds, content_types, starts_on, brief, pillars, campaigns, quality, product_ids, product_share, country, timezone, approve, experiment_id, from_experiment_ids, write_ahead_hours, replace, quote_id, sandbox, metadata, rehearse.',
     routing: { send: { type: 'body', property: 'body', preSend: [json('body')] } },
   },
   {

@@ -14,6 +14,7 @@ import { eventsDescription } from './events.gen';
 import { experimentsDescription } from './experiments.gen';
 import { exportsDescription } from './exports.gen';
 import { factoriesDescription } from './factories.gen';
+import { feedsDescription } from './feeds.gen';
 import { importsDescription } from './imports.gen';
 import { integrationsDescription } from './integrations.gen';
 import { mediaDescription } from './media.gen';
@@ -45,6 +46,7 @@ export const resources: INodePropertyOptions[] = [
   { name: 'Experiment', value: 'experiments' },
   { name: 'Export', value: 'exports' },
   { name: 'Factory', value: 'factories' },
+  { name: 'Feed', value: 'feeds' },
   { name: 'Import', value: 'imports' },
   { name: 'Integration', value: 'integrations' },
   { name: 'Media', value: 'media' },
@@ -77,6 +79,7 @@ export const descriptions: INodeProperties[] = [
   ...experimentsDescription,
   ...exportsDescription,
   ...factoriesDescription,
+  ...feedsDescription,
   ...importsDescription,
   ...integrationsDescription,
   ...mediaDescription,

@@ -149,6 +149,7 @@ export const mediaDescription: INodeProperties[] = [
         type: 'multiOptions',
         options: [
           { name: 'Audio', value: 'audio' },
+          { name: 'Data', value: 'data' },
           { name: 'Image', value: 'image' },
           { name: 'Video', value: 'video' },
         ],
@@ -194,6 +195,8 @@ export const mediaDescription: INodeProperties[] = [
         name: 'mime_type',
         type: 'options',
         options: [
+          { name: 'Application JSON', value: 'application/json' },
+          { name: 'Application Xml', value: 'application/xml' },
           { name: 'Audio Aac', value: 'audio/aac' },
           { name: 'Audio Mp4', value: 'audio/mp4' },
           { name: 'Audio Mpeg', value: 'audio/mpeg' },
@@ -204,9 +207,11 @@ export const mediaDescription: INodeProperties[] = [
           { name: 'Image Jpeg', value: 'image/jpeg' },
           { name: 'Image Png', value: 'image/png' },
           { name: 'Image Webp', value: 'image/webp' },
+          { name: 'Text Csv', value: 'text/csv' },
+          { name: 'Text Tab Separated Values', value: 'text/tab-separated-values' },
           { name: 'Video Mp4', value: 'video/mp4' },
         ],
-        default: 'audio/aac',
+        default: 'application/json',
         description: 'MIME type. Required for an upload. The file must be what it says.',
         routing: { send: { type: 'body', property: 'mime_type' } },
       },
@@ -249,6 +254,7 @@ export const mediaDescription: INodeProperties[] = [
         type: 'options',
         options: [
           { name: 'Audio', value: 'audio' },
+          { name: 'Data', value: 'data' },
           { name: 'Image', value: 'image' },
           { name: 'Video', value: 'video' },
         ],

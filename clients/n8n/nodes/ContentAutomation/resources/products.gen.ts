@@ -424,6 +424,20 @@ export const productsDescription: INodeProperties[] = [
         routing: { send: { type: 'body', property: 'attributes', preSend: [json('attributes')] } },
       },
       {
+        displayName: 'Availability',
+        name: 'availability',
+        type: 'options',
+        options: [
+          { name: 'Backorder', value: 'backorder' },
+          { name: 'In Stock', value: 'in_stock' },
+          { name: 'Out of Stock', value: 'out_of_stock' },
+          { name: 'Preorder', value: 'preorder' },
+        ],
+        default: 'backorder',
+        description: 'Whether it can be bought. Absent: in_stock.',
+        routing: { send: { type: 'body', property: 'availability' } },
+      },
+      {
         displayName: 'Description',
         name: 'description',
         type: 'string',
@@ -508,6 +522,20 @@ export const productsDescription: INodeProperties[] = [
         default: '{}',
         description: 'Properties to set. A null value removes that property; null removes all.',
         routing: { send: { type: 'body', property: 'attributes', preSend: [json('attributes')] } },
+      },
+      {
+        displayName: 'Availability',
+        name: 'availability',
+        type: 'options',
+        options: [
+          { name: 'Backorder', value: 'backorder' },
+          { name: 'In Stock', value: 'in_stock' },
+          { name: 'Out of Stock', value: 'out_of_stock' },
+          { name: 'Preorder', value: 'preorder' },
+        ],
+        default: 'backorder',
+        description: 'Whether it can be bought',
+        routing: { send: { type: 'body', property: 'availability' } },
       },
       {
         displayName: 'Description',

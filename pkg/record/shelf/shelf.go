@@ -1,0 +1,65 @@
+// Package shelf has the parts of feeds that content needs. Find reads what a feed says about content whose product has
+// changed.
+package shelf
+
+import (
+	"context"
+
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// Kind is the kind of the item of a feed.
+const Kind = "feed"
+
+// Key returns the key of the feed of a factory.
+func Key(factoryID string) store.Key { return store.IDKey("feed#" + factoryID) }
+
+// Policy is what happens to content about a product that has changed.
+type Policy string
+
+// The policies. Keep changes nothing. Hold has content that is not published wait for the product. Withdraw does so,
+// too, and deletes published posts where their platforms permit it.
+const (
+	Keep     Policy = "keep"
+	Hold     Policy = "hold"
+	Withdraw Policy = "withdraw"
+)
+
+// Policies are those of a feed.
+type Policies struct{ PriceChange, SoldOut, Removed Policy }
+
+// The attributes of the item of a feed.
+const (
+	onPrice   = "on_price_change"
+	onSoldOut = "on_sold_out"
+	onRemoved = "on_removed"
+)
+
+// Attributes returns the policies as the item of a feed has them.
+func (p Policies) Attributes() map[string]string {
+	return map[string]string{onPrice: string(p.PriceChange), onSoldOut: string(p.SoldOut), onRemoved: string(p.Removed)}
+}
+
+// Of returns the policies of the item of a feed. They are zero if it is none of the owner.
+func Of(it store.Item, o tenant.Owner) Policies {
+	if it.Kind != Kind || !o.Sees(it.Owner) {
+		return Policies{}
+	}
+	return Policies{Policy(it.Attributes[onPrice]), Policy(it.Attributes[onSoldOut]), Policy(it.Attributes[onRemoved])}
+}
+
+// Find reads the policies of the feed of a factory.
+func Find(ctx context.Context, db *store.DB, o tenant.Owner, factoryID string) (Policies, error) {
+	it, err := db.Lookup(ctx, Key(factoryID))
+	return Of(it, o), err
+}
+
+// Stricter returns the policy that does more.
+func Stricter(a, b Policy) Policy {
+	order := map[Policy]int{"": 0, Keep: 0, Hold: 1, Withdraw: 2}
+	if order[b] > order[a] {
+		return b
+	}
+	return a
+}

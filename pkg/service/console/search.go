@@ -1,0 +1,178 @@
+package console
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+const searchPath = "/settings/search"
+
+func addSearch(open func(string, func(*request) error)) {
+	open("GET "+searchPath, showSearch)
+}
+
+// hit is something that a search has found.
+type hit struct{ ID, Text, About, Path string }
+
+// hits are the results of a kind.
+type hits struct {
+	Text string
+	All  []hit
+}
+
+// mostHits bounds the results of each kind.
+const mostHits = 8
+
+// searched is a list that a search reads, with the page that shows one of its rows. A name of the row is one of its
+// members.
+type searched struct {
+	Text, API, Path string
+	Members         []string
+	Query           url.Values
+	// Whole reports that the row has no page: the path is that of its list.
+	Whole bool
+}
+
+var searchedLists = []searched{
+	{Text: "Clients", API: "/v1/profiles", Path: profilesPath, Members: []string{"name"}},
+	{Text: "Factories", API: "/v1/factories", Path: contentPath + "?factory_id=", Members: []string{"name"}},
+	{Text: "Content", API: "/v1/content-items", Path: contentPath, Members: []string{"title", "caption", "prompt"},
+		Query: url.Values{"fields": {"title,caption,prompt,state"}}},
+	{Text: "Social accounts", API: "/v1/social/accounts", Path: socialPath, Members: []string{"handle", "display_name"},
+		Whole: true},
+	{Text: "API keys", API: "/v1/api-keys", Path: keysPath, Members: []string{"name", "last4"}},
+	{Text: "Webhooks", API: "/v1/webhooks", Path: webhooksPath, Members: []string{"description", "url"}},
+}
+
+// requestID is the form of the id of a request of the API.
+var requestID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\d{13}-[0-9a-f-]{8,}$`) })
+
+// folded returns a text in which case and accents do not count.
+func folded(text string) string {
+	plain := strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Mn, r) {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, norm.NFKD.String(text))
+	return strings.ReplaceAll(plain, "ß", "ss")
+}
+
+// has reports whether texts have all words of a search.
+func has(search string, texts ...string) bool {
+	in := folded(strings.Join(texts, " "))
+	for word := range strings.FieldsSeq(folded(search)) {
+		if !strings.Contains(in, word) {
+			return false
+		}
+	}
+	return true
+}
+
+// find returns the rows of a list that have the words of a search.
+func (l searched) find(ctx context.Context, a api, search string) (found hits, err error) {
+	found.Text = l.Text
+	rows, err := listAll[map[string]any](ctx, a, l.API, l.Query, mostSearched)
+	for _, row := range rows {
+		var names []string
+		for _, member := range l.Members {
+			names = append(names, textAt(row, member))
+		}
+		id := textAt(row, "id")
+		if len(found.All) == mostHits || !has(search, append(names, id)...) {
+			continue
+		}
+		one := hit{ID: id, Text: id, About: textAt(row, "state"), Path: l.Path}
+		for _, name := range slices.Backward(names) {
+			if line, _, _ := strings.Cut(strings.TrimSpace(name), "\n"); line != "" {
+				one.Text = line
+			}
+		}
+		switch {
+		case strings.HasSuffix(l.Path, "="):
+			one.Path += id
+		case !l.Whole:
+			one.Path += "/" + id
+		}
+		found.All = append(found.All, one)
+	}
+	return found, err
+}
+
+// search returns what has the words of a search: pages, and rows of the lists. In is the API of the only list that is
+// searched, if it is not empty.
+func (r *request) search(v *view, text, in string) (all []hits, err error) {
+	pages := hits{Text: "Pages"}
+	if in == "" {
+		if id := strings.TrimSpace(text); requestID().MatchString(id) {
+			pages.All = append(pages.All, hit{ID: id, Text: id, About: v.T("Call"), Path: auditPath + "/" + id})
+		} else if page := pageOf(id); page != "" && strings.HasPrefix(page, "/settings") {
+			pages.All = append(pages.All, hit{ID: id, Text: id, Path: page})
+		}
+		for _, l := range v.links() {
+			if len(pages.All) < mostHits && has(text, v.T(l.Text), l.Text, l.Path) {
+				pages.All = append(pages.All, hit{ID: l.Path, Text: v.T(l.Text), Path: l.Path})
+			}
+		}
+	}
+	found := make([]hits, len(searchedLists))
+	var reads []func() error
+	for i, l := range searchedLists {
+		if in == "" || in == l.API {
+			reads = append(reads, func() (err error) { found[i], err = l.find(r.Context(), r.api, text); return err })
+		}
+	}
+	err = atOnce(reads...)
+	return slices.DeleteFunc(append([]hits{pages}, found...), func(h hits) bool { return len(h.All) == 0 }), err
+}
+
+// showSearch shows what has the words of a search: as a page, or as the options of a field in which people type.
+func showSearch(r *request) error {
+	text := strings.TrimSpace(r.FormValue("q"))
+	v := r.view("Search", "")
+	data := map[string]any{"Text": text, "List": r.Header.Get("HX-Request") != ""}
+	if len([]rune(text)) > 0 {
+		all, err := r.search(v, text, choosables[r.FormValue("in")])
+		message, err := messageOf(err)
+		if err != nil {
+			return err
+		}
+		v.Error, data["Hits"] = message, all
+	}
+	v.Data = data
+	return r.show(http.StatusOK, "search", v)
+}
+
+// choosables are the lists in which fields of forms search, by their names.
+var choosables = map[string]string{"factory_id": "/v1/factories", "profile_id": "/v1/profiles"}
+
+// resolve returns the id of the factory or profile that a person has typed the name of. A name that nothing has is the
+// id of nothing.
+func (r *request) resolve(field, value string) (string, error) {
+	prefix := map[string]string{"factory_id": "fac_", "profile_id": "prf_"}[field]
+	if prefix == "" || value == "" || strings.HasPrefix(value, prefix) {
+		return value, nil
+	}
+	all, err := listAll[named](r.Context(), r.api, choosables[field], nil, mostNames)
+	if err != nil {
+		return "", err
+	}
+	for _, same := range []func(named) bool{
+		func(n named) bool { return strings.TrimSpace(n.Name) == value },
+		func(n named) bool { return folded(n.Name) == folded(value) },
+		func(n named) bool { return strings.HasPrefix(folded(n.Name), folded(value)) },
+		func(n named) bool { return has(value, n.Name) }} {
+		if i := slices.IndexFunc(all, same); i >= 0 {
+			return all[i].ID, nil
+		}
+	}
+	return prefix + strings.Repeat("0", 26), nil
+}
