@@ -725,7 +725,8 @@ func (l *lexicon) eastern(text string, answer bool) string {
 		text = hanNumber().ReplaceAllStringFunc(text, func(m string) string {
 			n := hanNumber().FindStringSubmatch(m)
 			v, unit := hanValue(n[1]), strings.TrimSpace(n[2])
-			idiom := slices.Contains([]string{"年", "名", "位", "家", "店", "組", "世帯", "件", "社", "台", "户", "组", "分钟", "小时", "時間", "人以上", "人"}, unit) && !counted
+			idiom := slices.Contains([]string{"年", "名", "位", "家", "店",
+				"組", "世帯", "件", "社", "台", "户", "组", "分钟", "小时", "時間", "人以上", "人"}, unit) && !counted
 			if idiom && utf8.RuneCountInString(n[1]) > 1 && v >= fewInWords && !isIdiom(v) {
 				idiom = unit == "年" || unit == "分钟" || unit == "小时" || unit == "時間"
 			}
