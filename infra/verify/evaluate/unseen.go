@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// The table of the answers that the guards were not written with, between these lines of testdata/unseen.md and the
+// The table of the answers that the guards were not written with, between these lines of testdata/unseen.md and of the
 // others.
 const (
 	tableBegins = "<!-- make evaluate writes this table. -->\n"
