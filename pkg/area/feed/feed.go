@@ -73,6 +73,7 @@ var (
 		Values: format.Words("google_xml google_tsv yml shopify_csv csv json_lines")})
 	_ = format.Define("feed-schedule", format.Format{Values: format.Words("manual hourly daily")})
 	_ = format.Define("feed-policy", format.Format{Values: format.Words("keep hold withdraw")})
+	_ = format.Define("feed-held", format.Format{Values: format.Words("mass_removal")})
 	_ = format.Define("feed-photos", format.Format{Values: format.Words("none main all")})
 	_ = format.Define("feed-run-state", format.Format{Values: format.Words("queued running held completed failed")})
 )
@@ -176,7 +177,7 @@ type Run struct {
 	State RunState `json:"state" filter:"state" format:"feed-run-state"`
 	// mass_removal: a fifth of the products of the feed or more are not in it any more, and nothing was changed. Call
 	// syncFeed with confirm_run_id if that is right. Null: it was not held.
-	HeldReason resource.Text `json:"held_reason" enum:"mass_removal"`
+	HeldReason resource.Text `json:"held_reason" format:"feed-held"`
 	// Rows of the feed. 0 until it was read.
 	Total int `json:"total"`
 	// Products of the feed that are not in it any more.
