@@ -243,7 +243,8 @@ func RunsPartition(o tenant.Owner, factoryID string) string {
 // runItem returns the item of a new run.
 func runItem(o tenant.Owner, r *runRecord) (store.Item, error) {
 	it := store.Item{Key: store.IDKey(r.ID), Kind: RunItem, Owner: o, ExpireAt: r.CreatedAt.Add(keepRuns),
-		Parent: store.Key{PK: RunsPartition(o, r.FactoryID), SK: r.ID}}
+		ListKey: store.Key{PK: store.OwnerPartition(o, RunItem), SK: r.ID}, // it goes with the sandbox
+		Parent:  store.Key{PK: RunsPartition(o, r.FactoryID), SK: r.ID}}
 	return it, it.Encode(r)
 }
 
