@@ -462,7 +462,8 @@ var sketches = map[string]sketch{
 			"media.duration_seconds media.bytes media.sha256 media.provenance previews approval waits_for state " +
 			"progress attempt expires_at",
 		reset: "prompt_version variants.*.adapted variants.*.prompt_version from_parts_prompt_version experiment " +
-			"publish_at social_account_ids omitted_accounts outdated publications rehearsal reserved_credits cost_credits " +
+			"publish_at social_account_ids omitted_accounts outdated publications rehearsal reserved_credits " +
+			"cost_credits " +
 			"cancel_cost_credits published_at",
 	},
 	"generation": {
