@@ -22,7 +22,8 @@ func (c Cleaner) Clean(ctx context.Context, o tenant.Owner, factoryID string) (m
 	if err := c.DB.Commit(ctx, tx); err != nil {
 		return false, err
 	}
-	q := store.Query{Index: store.ByParent, Partition: RunsPartition(o, factoryID), Limit: cleanAtOnce, OldestFirst: true}
+	q := store.Query{Index: store.ByParent, Partition: RunsPartition(o, factoryID), Limit: cleanAtOnce,
+		OldestFirst: true}
 	return c.DB.Some(ctx, q, func(listed store.Item) error {
 		tx := &store.Tx{}
 		tx.Remove(listed.Key)
