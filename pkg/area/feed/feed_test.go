@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"runtime"
-	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -426,13 +425,16 @@ func (g *generator) change(share float64) (changed int) {
 	return changed
 }
 
-// heapOf returns by how many megabytes the heap grows at most while a function runs.
+// heapOf returns by how many megabytes what is in use grows at most while a function runs.
 func heapOf(run func()) uint64 {
-	defer debug.SetGCPercent(debug.SetGCPercent(20)) // so that garbage hardly counts
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	before, most := m.HeapAlloc, m.HeapAlloc
+	used := func() uint64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := used()
+	most := before
 	done, sampled := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(sampled)
@@ -440,10 +442,8 @@ func heapOf(run func()) uint64 {
 			select {
 			case <-done:
 				return
-			case <-time.After(5 * time.Millisecond):
-				var m runtime.MemStats
-				runtime.ReadMemStats(&m)
-				most = max(most, m.HeapAlloc)
+			case <-time.After(50 * time.Millisecond):
+				most = max(most, used())
 			}
 		}
 	}()

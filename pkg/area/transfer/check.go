@@ -19,6 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/area/content"
 	"github.com/content-automation/api/pkg/area/content/experiment"
 	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/area/feed"
 	"github.com/content-automation/api/pkg/area/plan"
 	"github.com/content-automation/api/pkg/area/product"
 	profilearea "github.com/content-automation/api/pkg/area/profile"
@@ -283,6 +284,9 @@ func membersOfKind(k exported) []Member { return membersOf(k.of, sketches[k.name
 // Unknown returns the rules of a type that none of its members has.
 func Unknown(name string) (paths []string) {
 	rules := sketches[name].rules()
+	maps.DeleteFunc(rules, func(path string, _ Rule) bool { // a feed has neither
+		return name == "feed" && (path == "id" || path == "metadata")
+	})
 	for _, m := range Members()[name] {
 		delete(rules, m.Path)
 	}
@@ -417,7 +421,7 @@ var sketches = map[string]sketch{
 		reset:    "auto_publish",
 	},
 	"product": {
-		in: "factory_id sku name description price.amount price.currency url attributes state photos.id " +
+		in: "factory_id sku name description price.amount price.currency url attributes availability state photos.id " +
 			"photos.created_at photos.url",
 		computed: "photos.product_id photos.state photos.mime_type photos.bytes photos.width photos.height",
 		reset:    "photos.reason photos.source_url photos.upload price_history",
@@ -426,6 +430,12 @@ var sketches = map[string]sketch{
 		in: "factory_id product_ids name discount.kind discount.value starts_at ends_at message prior_price.amount " +
 			"prior_price.currency prior_price_exception.reason",
 		computed: "state prior_prices",
+	},
+	"feed": {
+		in: "factory_id source.url source.media_id format mapping currency on_price_change on_sold_out " +
+			"on_removed photos",
+		computed: "state next_run_at",
+		reset:    "schedule daily_time last_run",
 	},
 	"experiment": {
 		in: "factory_id question factors.name factors.arms metric.name metric.platform metric.after_hours " +
@@ -460,8 +470,8 @@ var sketches = map[string]sketch{
 		computed: "ai_generated labelled media.type media.mime_type media.thumbnail_url media.width media.height " +
 			"media.duration_seconds media.bytes media.sha256 media.provenance previews approval waits_for state " +
 			"progress attempt expires_at",
-		reset: "prompt_version variants.*.adapted variants.*.prompt_version from_parts_prompt_version experiment " +
-			"publish_at social_account_ids omitted_accounts publications rehearsal reserved_credits cost_credits " +
+		reset: "outdated prompt_version variants.*.adapted variants.*.prompt_version from_parts_prompt_version " +
+			"experiment publish_at social_account_ids omitted_accounts publications rehearsal reserved_credits cost_credits " +
 			"cancel_cost_credits published_at",
 	},
 	"generation": {
@@ -500,6 +510,7 @@ var inputs = map[string]input{
 	"factory":      {of: factory.Input, rules: true},
 	"product":      {of: product.Input, rules: true},
 	"promotion":    {of: product.PromotionInput, rules: true},
+	"feed":         {of: feed.Input, rules: true},
 	"experiment":   {of: experiment.Input},
 	"content_plan": {of: plan.Input},
 	"content_item": {of: content.Input, renamedMembers: []string{"media"}},
