@@ -279,8 +279,8 @@ func (r *Record) touch(now time.Time) {
 
 // item returns the item of a feed that is new.
 func (r *Record) item(o tenant.Owner) (store.Item, error) {
-	it, err := store.NewItem(shelf.Kind, o, shelf.Key(r.FactoryID).PK, r)
-	it.Attributes = r.attributes()
+	it, err := store.NewItem(shelf.Kind, o, r.FactoryID, r)
+	it.Key, it.Attributes = shelf.Key(r.FactoryID), r.attributes()
 	return it, err
 }
 

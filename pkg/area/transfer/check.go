@@ -19,6 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/area/content"
 	"github.com/content-automation/api/pkg/area/content/experiment"
 	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/area/feed"
 	"github.com/content-automation/api/pkg/area/plan"
 	"github.com/content-automation/api/pkg/area/product"
 	profilearea "github.com/content-automation/api/pkg/area/profile"
@@ -283,6 +284,9 @@ func membersOfKind(k exported) []Member { return membersOf(k.of, sketches[k.name
 // Unknown returns the rules of a type that none of its members has.
 func Unknown(name string) (paths []string) {
 	rules := sketches[name].rules()
+	maps.DeleteFunc(rules, func(path string, _ Rule) bool { // a feed has neither
+		return name == "feed" && (path == "id" || path == "metadata")
+	})
 	for _, m := range Members()[name] {
 		delete(rules, m.Path)
 	}
@@ -428,6 +432,12 @@ var sketches = map[string]sketch{
 			"prior_price.currency prior_price_exception.reason",
 		computed: "state prior_prices",
 	},
+	"feed": {
+		in: "factory_id source.url source.media_id format mapping currency on_price_change on_sold_out " +
+			"on_removed photos",
+		computed: "state next_run_at",
+		reset:    "schedule daily_time last_run",
+	},
 	"experiment": {
 		in: "factory_id question factors.name factors.arms metric.name metric.platform metric.after_hours " +
 			"budget.posts budget.credits budget.days stopping.alpha stopping.min_effect " +
@@ -502,6 +512,7 @@ var inputs = map[string]input{
 	"factory":      {of: factory.Input, rules: true},
 	"product":      {of: product.Input, rules: true},
 	"promotion":    {of: product.PromotionInput, rules: true},
+	"feed":         {of: feed.Input, rules: true},
 	"experiment":   {of: experiment.Input},
 	"content_plan": {of: plan.Input},
 	"content_item": {of: content.Input, renamedMembers: []string{"media"}},

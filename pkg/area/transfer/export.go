@@ -396,10 +396,14 @@ func (p *linesPart) add(ctx context.Context, db *store.DB, k exported, it store.
 	}
 	var is struct {
 		ID        string    `json:"id"`
+		FactoryID string    `json:"factory_id"`
 		UpdatedAt time.Time `json:"updated_at"`
 	}
 	if err := json.Unmarshal(data, &is); err != nil {
 		return fmt.Errorf("transfer: read %s: %w", it.PK, err)
+	}
+	if k.idMember() != "id" {
+		is.ID = is.FactoryID
 	}
 	if is.UpdatedAt.After(p.x.ConsistentAt.Time) {
 		p.end.Changed = append(p.end.Changed, is.ID)

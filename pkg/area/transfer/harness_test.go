@@ -32,6 +32,7 @@ import (
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/area/feed"
 	mediaarea "github.com/content-automation/api/pkg/area/media"
 	planarea "github.com/content-automation/api/pkg/area/plan"
 	"github.com/content-automation/api/pkg/area/product"
@@ -74,6 +75,7 @@ func newWorld(t *testing.T) *world {
 		studio.NewService(w.DB, signer, nil, offer, w.Now),
 		mediaarea.NewService(w.DB, signer, nil, w.Now), planarea.NewService(w.DB, factories, offer, w.Now),
 		product.NewService(w.DB, signer, nil, w.Now), product.NewPromotions(w.DB, w.Now),
+		feed.NewService(w.DB, signer, files, w.Now),
 		profile.NewService(w.DB, signer, w.Now), experiment.NewService(w.DB, factories, w.Now),
 		webhook.NewService(w.DB, files, webhooktest.DeliverRole, envelope, w.Now, rand.Reader),
 		transfer.NewService(w.DB, signer, files, w.Now))
@@ -86,6 +88,7 @@ func newWorld(t *testing.T) *world {
 		Envelope: envelope, Random: rand.Reader}
 	w.engine.Handle(transfer.ExportKind, task.Func(w.out.Export))
 	w.engine.Handle(transfer.ImportKind, task.Func(w.in.Import))
+	w.engine.Handle(feed.RunKind, task.Func(func(context.Context, *task.Run) error { return nil }))
 	publisher := &publication.Worker{DB: w.DB, Platforms: adapters{w.Now}, Now: w.Now}
 	for kind, h := range publisher.Handlers() {
 		w.engine.Handle(kind, h)
@@ -123,6 +126,9 @@ func (w *world) fill() {
 		"settings": object{"currency": "EUR"}})["id"].(string)
 	shoe := post("/v1/products", 201, object{"factory_id": w.seller, "sku": "A-1", "name": "Shoe",
 		"price": object{"amount": 9900, "currency": "EUR"}})["id"].(string)
+	c.Call(http.MethodPut, "/v1/factories/"+w.seller+"/feed", object{"format": "csv",
+		"source": object{"url": "https://93.184.215.14/feed.csv"}, "mapping": object{"sku": "Artikel"},
+		"on_removed": "withdraw"}).Into(w.T, 200, new(object))
 	post("/v1/promotions", 201, object{"factory_id": w.seller, "product_ids": []string{shoe}, "name": "Sale",
 		"discount": object{"kind": "percent", "value": 5}, "ends_at": w.Now().Add(999 * time.Hour)})
 	for _, body := range []object{{"kind": "post"}, {"kind": "carousel", "slides": []object{{"text": "One"}, {}}},
@@ -265,7 +271,9 @@ func (w *world) read(x transfer.Export) exported {
 			}
 			e.lines = append(e.lines, l)
 			if resourceID, ok := l["id"].(string); ok {
-				e.byID[resourceID] = l["data"].(object)
+				if l["kind"] != "feed" { // its id is that of its factory
+					e.byID[resourceID] = l["data"].(object)
+				}
 			}
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/area/content/experiment"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/area/feed"
 	"github.com/content-automation/api/pkg/area/law"
 	incoming "github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/area/plan"
@@ -39,6 +40,7 @@ import (
 	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/record/shelf"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -165,7 +167,7 @@ func (t *taker) resource(ctx context.Context, l Line) (*LeftOut, error) {
 	if e := errs.As(err); err != nil {
 		return &LeftOut{Code: codeInvalid, Message: e.Message}, nil
 	}
-	if tree["id"] != l.ID {
+	if tree[k.idMember()] != l.ID {
 		return &LeftOut{Code: codeInvalid, Message: "id is not that of data."}, nil
 	}
 	in := admit(tree, membersOfKind(k))
@@ -186,6 +188,9 @@ func (t *taker) resource(ctx context.Context, l Line) (*LeftOut, error) {
 	}
 	if err := t.create(ctx, k, take, a); err != nil {
 		return nil, err
+	}
+	if k.idMember() != "id" {
+		return nil, nil // its factory has noted the id
 	}
 	return nil, t.note(l, met)
 }
@@ -267,7 +272,7 @@ func (a adoption) file(url *string) (f lineFile, ok bool) {
 func (t *taker) place(ctx context.Context, k exported, a *adoption) (*LeftOut, error) {
 	a.owner = t.s.Owner
 	of := a.profile
-	if a.factory != "" && k.prefix != id.Factory {
+	if a.factory != "" && k.item != factory.Kind {
 		of = a.factory
 	}
 	if of == "" || k.prefix == id.Profile {
@@ -385,6 +390,9 @@ var takers = map[string]take{
 		}
 		return product.Adopt(tx, a.owner, v, files)
 	}),
+	"feed": taking(func(_ context.Context, t *taker, tx *store.Tx, a adoption, v feed.Feed) error {
+		return feed.Adopt(tx, t.w.Now(), a.ofItem, v, t.by)
+	}),
 	"promotion": taking(func(ctx context.Context, t *taker, tx *store.Tx, a adoption, v product.Promotion) error {
 		found, err := t.w.DB.GetAll(ctx, store.IDKeys(v.ProductIDs)...)
 		if err != nil {
@@ -501,12 +509,14 @@ func (t *taker) mediaFiles(a adoption, all []media.View) (files []media.File, at
 // checkURL refuses the address of a webhook or of a feed that its creation would refuse.
 func (w *Importer) checkURL(ctx context.Context, k exported, in map[string]any) error {
 	at, of := "/url", in
-	if k.prefix == id.Automation {
-		at = "/trigger/url"
-		of, _ = in["trigger"].(map[string]any)
+	if within := map[string]string{automation.ItemKind: "trigger", shelf.Kind: "source"}[k.item]; within != "" {
+		at = "/" + within + "/url"
+		of, _ = in[within].(map[string]any)
+	} else if k.item != webhook.Kind {
+		return nil
 	}
 	address, ok := of["url"].(string)
-	if k.prefix != id.Webhook && k.prefix != id.Automation || !ok {
+	if !ok {
 		return nil
 	}
 	var check safehttp.Checker = w.Addresses
@@ -541,6 +551,10 @@ func importedKey(resourceID string) store.Key { return store.IDKey(Imported + "#
 func (t *taker) create(ctx context.Context, k exported, take take, a adoption) error {
 	key := store.IDKey(a.id)
 	switch k.prefix {
+	case id.Factory:
+		if k.item == shelf.Kind {
+			key = shelf.Key(a.id)
+		}
 	case id.Webhook:
 		key = webhook.Ref{Owner: a.owner, ID: a.id}.Key()
 	case id.ContentPlan:

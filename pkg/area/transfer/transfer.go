@@ -20,6 +20,7 @@ import (
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/engagement"
 	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/area/feed"
 	incoming "github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/area/plan"
 	"github.com/content-automation/api/pkg/area/product"
@@ -36,6 +37,7 @@ import (
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/record/shelf"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -228,6 +230,14 @@ type exported struct {
 	view func(context.Context, viewer, store.Item) (any, error)
 }
 
+// idMember is the member with the id of a resource. A feed has that of its factory.
+func (k exported) idMember() string {
+	if k.item == shelf.Kind {
+		return "factory_id"
+	}
+	return "id"
+}
+
 // kindOf returns a kind of resource whose view is a function of its item.
 func kindOf[T any](name, itemKind, prefix string, view func(context.Context, viewer, store.Item) (T, error)) exported {
 	return exported{name: name, item: itemKind, prefix: prefix, of: reflect.TypeFor[T](),
@@ -268,6 +278,7 @@ var kinds = []exported{
 			}
 			return r.View(ctx, v.names, it.Owner, v.now, false)
 		}),
+	kindOf("feed", shelf.Kind, id.Factory, plain(decoded[feed.Feed])),
 	kindOf("promotion", product.PromotionKind, id.Promotion,
 		func(_ context.Context, v viewer, it store.Item) (product.Promotion, error) {
 			return product.DecodePromotion(&it, v.now)

@@ -27,8 +27,8 @@ func TestAnExportHasEverything(t *testing.T) {
 	w.fill()
 	x := w.export(w.Caller, object{})
 	got := w.read(x)
-	want := map[string]int{"profile": 1, "media": 1, "factory": 2, "product": 1, "promotion": 1, "content_item": 8,
-		"content_plan": 1, "generation": 1, "webhook": 1}
+	want := map[string]int{"profile": 1, "media": 1, "factory": 2, "product": 1, "feed": 1, "promotion": 1,
+		"content_item": 8, "content_plan": 1, "generation": 1, "webhook": 1}
 	if !maps.Equal(x.Resources, want) || x.MissingFiles != 0 || x.Files != len(got.files) || x.Files < 15 {
 		t.Errorf("it has %v, %d files of which %d are missing; want %v", x.Resources, x.Files, x.MissingFiles, want)
 	}
@@ -115,7 +115,7 @@ func TestAnExportOfAProfile(t *testing.T) {
 	w := newWorld(t)
 	w.fill()
 	x := w.export(w.Caller, object{"profile_id": w.profile})
-	want := map[string]int{"profile": 1, "factory": 1, "product": 1, "promotion": 1}
+	want := map[string]int{"profile": 1, "factory": 1, "product": 1, "feed": 1, "promotion": 1}
 	if !maps.Equal(x.Resources, want) || x.ProfileID == nil || string(*x.ProfileID) != w.profile {
 		t.Errorf("it has %v of %v", x.Resources, x.ProfileID)
 	}
@@ -259,6 +259,21 @@ func TestImportedResourcesWork(t *testing.T) {
 		t.Errorf("the secret is %v", made["secret"])
 	}
 	c.Call(http.MethodPatch, hook, object{"state": "enabled"}).Into(t, 200, new(object))
+	var of struct {
+		FactoryID string `json:"factory_id"`
+		Source    struct{ URL string }
+		Mapping   map[string]string
+		OnRemoved string `json:"on_removed"`
+		Schedule  string
+		LastRun   *object `json:"last_run"`
+	}
+	path := "/v1/factories/" + i.Map[w.seller] + "/feed"
+	c.Call(http.MethodGet, path, nil).Into(t, 200, &of)
+	if of.FactoryID != i.Map[w.seller] || of.Source.URL != "https://93.184.215.14/feed.csv" ||
+		of.OnRemoved != "withdraw" || of.Mapping["sku"] != "Artikel" || of.Schedule != "manual" || of.LastRun != nil {
+		t.Errorf("the feed is %+v", of)
+	}
+	c.Call(http.MethodPost, path+"/sync", nil).Into(t, 202, new(object))
 	made = nil
 	c.Call(http.MethodPost, "/v1/content-items", object{"factory_id": i.Map[w.factory], "kind": "post",
 		"prompt": "Another shoe"}).Into(t, 202, &made)
@@ -267,7 +282,7 @@ func TestImportedResourcesWork(t *testing.T) {
 	story := "/v1/content-items/" + items[0]["id"].(string)
 	c.Call(http.MethodPost, story+"/regenerate", object{}).Into(t, 202, new(object))
 	w.engine.Drain()
-	for _, path := range []string{"/v1/content-items/" + made["id"].(string), story} {
+	for _, path = range []string{"/v1/content-items/" + made["id"].(string), story} {
 		c.Call(http.MethodGet, path, nil).Into(t, 200, &made)
 		if made["state"] != "generated" {
 			t.Errorf("%s is %v: %v", path, made["state"], made["failure"])

@@ -322,9 +322,9 @@ func (w factories) end(ctx context.Context, s *task.Run) error {
 	// Each ends a bounded number of things, and reports whether there may be more. What fails is tried without end.
 	for _, clean := range []func(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error){
 		w.cancel, publication.FactoryCleaner{DB: w.DB, Now: w.Now}.Clean, training.Cleaner{DB: w.DB, Now: w.Now}.Clean,
-		feed.Cleaner{DB: w.DB}.Clean, product.Cleaner{DB: w.DB, Now: w.Now}.Clean, social.FactoryCleaner{DB: w.DB,
-			Now: w.Now}.Clean,
-		architect.Cleaner{DB: w.DB, Now: w.Now}.Clean, experiment.Cleaner{DB: w.DB, Now: w.Now}.Clean,
+		feed.Cleaner{DB: w.DB}.Clean, product.Cleaner{DB: w.DB, Now: w.Now}.Clean,
+		social.FactoryCleaner{DB: w.DB, Now: w.Now}.Clean, architect.Cleaner{DB: w.DB, Now: w.Now}.Clean,
+		experiment.Cleaner{DB: w.DB, Now: w.Now}.Clean,
 	} {
 		more, err := clean(ctx, s.Owner, s.Subject)
 		if err != nil {
