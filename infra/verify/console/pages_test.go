@@ -29,7 +29,7 @@ func TestEachFormHasTheToken(t *testing.T) {
 	b := s.signedIn(t, "owner")
 	for _, path := range []string{"", "/automations", "/people", "/social-accounts", "/integrations", "/approvals", "/applications",
 		"/content-items", "/calendar", "/webhooks", "/api-keys", "/sign-on", "/programs", "/profile"} {
-		for _, form := range strings.Split(b.get("/settings" + path).body, `<form method="post"`)[1:] {
+		for _, form := range strings.Split(b.get("/settings"+path).body, `<form method="post"`)[1:] {
 			_, inside, _ := strings.Cut(form, ">")
 			if !strings.HasPrefix(inside, `<input type="hidden" name="token" value="`) {
 				t.Errorf("/settings%s: a form has no token: %.200s", path, form)
