@@ -88,9 +88,10 @@ func pushCommand(w machine) *cobra.Command {
 
 // feedRun is what is shown of a run while it is under way.
 type feedRun struct {
-	ID, State                                   string
-	Total, Created, Changed, Unchanged, Refused int
-	Failure                                     *struct{ Message string }
+	ID, State                                         string
+	FactoryID                                         string `json:"factory_id"`
+	Total, Created, Changed, Unchanged, Refused, Gone int
+	Failure                                           *struct{ Message string }
 }
 
 // push uploads a feed, sets it and reads it. It returns the run as the answer has it.
@@ -166,8 +167,12 @@ func (c *calling) watch(ctx context.Context, client *contentautomation.Client, a
 			fmt.Fprintf(c.notes, "\r[%s] %d of %d rows", bar, done, run.Total)
 		}
 		switch run.State {
-		case "completed", "held":
+		case "completed":
 			fmt.Fprintln(c.notes)
+			return raw, nil
+		case "held":
+			fmt.Fprintf(c.notes, "\nThe run is held: %d of the products are not in the feed any more. To archive them:\n  %s "+
+				"feeds sync %s --confirm-run-id %s\n", run.Gone, c.called(), run.FactoryID, run.ID)
 			return raw, nil
 		case "failed":
 			fmt.Fprintln(c.notes)
@@ -177,10 +182,8 @@ func (c *calling) watch(ctx context.Context, client *contentautomation.Client, a
 			}
 			return nil, errors.New(message)
 		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(watchEvery):
+		if err := c.machine.wait(ctx, watchEvery); err != nil {
+			return nil, err
 		}
 	}
 }

@@ -88,11 +88,14 @@ func Read() (*Document, error) {
 
 func shapeOf(method, path string) string { return fmt.Sprint(method, " ", strings.Count(path, "/")) }
 
-// listValues makes open enumerations closed ones.
+// listValues makes open enumerations closed ones, which have null if their types have.
 func listValues(tree any) {
 	switch v := tree.(type) {
 	case object:
-		if values, open := v[api.ExtensibleEnum]; open {
+		if values, open := v[api.ExtensibleEnum].([]any); open {
+			if types, several := v["type"].([]any); several && slices.Contains(types, any("null")) {
+				values = append(slices.Clone(values), nil)
+			}
 			v["enum"] = values
 		}
 		for _, part := range v {

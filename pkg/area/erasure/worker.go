@@ -37,6 +37,7 @@ import (
 	"github.com/content-automation/api/pkg/record/person"
 	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/record/shelf"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -560,6 +561,7 @@ func (h Deleter) add(ctx context.Context, tx *store.Tx, it store.Item) error {
 		}
 	}
 	if it.Kind == factoryrecord.Kind {
+		tx.Remove(shelf.Key(it.PK))
 		return factoryrecord.RemoveBook(ctx, tx, h.DB, it.PK)
 	}
 	loader, ok := h.Loaders[it.Kind]

@@ -15,6 +15,9 @@ import (
 	"github.com/content-automation/api/pkg/media"
 
 	"github.com/content-automation/api/infra/verify/harness/apitest"
+	"github.com/content-automation/api/infra/verify/harness/storetest"
+	"github.com/content-automation/api/pkg/area/feed"
+	"github.com/content-automation/api/pkg/record/shelf"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -30,7 +33,14 @@ func (nothing) Delete(context.Context, string) error { return nil }
 
 func (nothing) Remove(context.Context, media.Place) error { return nil }
 
-// Products and promotions go with the sandbox, and with their factory. Of photos that are
+// noShop is the client of feeds whose shop has none.
+type noShop struct{}
+
+func (noShop) Do(*http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusNotFound, Body: http.NoBody}, nil
+}
+
+// Products, promotions and feeds with their runs go with the sandbox, and with their factory. Of photos that are
 // still awaited no place is lost among the pending ones.
 func TestProductsAndPromotionsAreDeleted(t *testing.T) {
 	for name, remove := range map[string]func(w *world, factory string){
@@ -47,6 +57,9 @@ func TestProductsAndPromotionsAreDeleted(t *testing.T) {
 				object{"type": "seller", "name": "Shop", "settings": object{"currency": "EUR"}}).Into(t,
 				http.StatusCreated, &f)
 			seller = f.ID
+			c.Call(http.MethodPut, "/v1/factories/"+f.ID+"/feed", object{"format": "csv",
+				"source": object{"url": "https://93.184.215.14/feed.csv"}}).Into(t, http.StatusOK, new(object))
+			c.Call(http.MethodPost, "/v1/factories/"+f.ID+"/feed/sync", nil).Into(t, http.StatusAccepted, new(object))
 			for i := range 3 {
 				c.Call(http.MethodPost, "/v1/products", object{"factory_id": f.ID, "sku": fmt.Sprint(i), "name": "Shoe",
 					"price": object{"amount": 1, "currency": "EUR"}}).Into(t, http.StatusCreated, &p)
@@ -65,6 +78,10 @@ func TestProductsAndPromotionsAreDeleted(t *testing.T) {
 		w.Clock.Add(time.Second)
 		remove(w, seller)
 		w.engine.Drain()
+		if left := storetest.Rows(t, w.DB, shelf.Kind, feed.RunItem); len(left) != 2 || left[0]["mode"] != "live" ||
+			left[1]["mode"] != "live" {
+			t.Errorf("%s: of feeds and runs are left %v", name, left)
+		}
 		for c, want := range map[*apitest.Caller][2]int{w.Caller: {0, 0}, w.Live(): {3, 1}} {
 			if n := [2]int{len(apitest.All[product.Product](c, "/v1/products", 100)),
 				len(apitest.All[product.Promotion](c, "/v1/promotions", 100))}; n != want {

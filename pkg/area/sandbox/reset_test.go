@@ -23,6 +23,7 @@ import (
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/erasure"
 	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/area/feed"
 	mediaarea "github.com/content-automation/api/pkg/area/media"
 	planarea "github.com/content-automation/api/pkg/area/plan"
 	"github.com/content-automation/api/pkg/area/product"
@@ -31,6 +32,7 @@ import (
 	"github.com/content-automation/api/pkg/area/training"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
@@ -60,7 +62,8 @@ func newWorld(t *testing.T) *world {
 		mediaarea.NewService(w.DB, signer, nil, w.Now), advice.NewService(w.DB, w.Now),
 		planarea.NewService(w.DB, factories, offer, w.Now),
 		training.NewService(w.DB, factories, offer, w.Now), product.NewService(w.DB, signer, nil, w.Now),
-		product.NewPromotions(w.DB, w.Now))
+		product.NewPromotions(w.DB, w.Now),
+		feed.NewService(w.DB, signer, safehttp.New(safehttp.Options{}), w.Now))
 	sign := item.SignedBy(signer)
 	w.engine = generatetest.New(t, w.DB, w.Clock, generatetest.Only{Provider: sandbox.NewAlike(w.Now)},
 		map[string]generate.Loader{
@@ -69,8 +72,11 @@ func newWorld(t *testing.T) *world {
 	diagnoses := &advice.Worker{DB: w.DB, Providers: generatetest.Only{Provider: sandbox.NewAlike(w.Now)}, Offer: offer,
 		Now: w.Clock.Now}
 	w.engine.Handle(advice.TaskKind, task.Func(diagnoses.Diagnose))
-	for kind, h := range (&training.Worker{DB: w.DB, Now: w.Clock.Now}).Handlers() {
-		w.engine.Handle(kind, h)
+	for _, all := range []map[task.Kind]task.Handler{(&training.Worker{DB: w.DB, Now: w.Clock.Now}).Handlers(),
+		(&feed.Worker{DB: w.DB, URLs: noShop{}, Now: w.Clock.Now}).Handlers()} {
+		for kind, h := range all {
+			w.engine.Handle(kind, h)
+		}
 	}
 	return w
 }

@@ -26,6 +26,7 @@ import (
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/area/feed"
 	incoming "github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/area/people"
 	"github.com/content-automation/api/pkg/area/plan"
@@ -321,7 +322,8 @@ func (w factories) end(ctx context.Context, s *task.Run) error {
 	// Each ends a bounded number of things, and reports whether there may be more. What fails is tried without end.
 	for _, clean := range []func(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error){
 		w.cancel, publication.FactoryCleaner{DB: w.DB, Now: w.Now}.Clean, training.Cleaner{DB: w.DB, Now: w.Now}.Clean,
-		product.Cleaner{DB: w.DB, Now: w.Now}.Clean, social.FactoryCleaner{DB: w.DB, Now: w.Now}.Clean,
+		feed.Cleaner{DB: w.DB}.Clean, product.Cleaner{DB: w.DB, Now: w.Now}.Clean, social.FactoryCleaner{DB: w.DB,
+			Now: w.Now}.Clean,
 		architect.Cleaner{DB: w.DB, Now: w.Now}.Clean, experiment.Cleaner{DB: w.DB, Now: w.Now}.Clean,
 	} {
 		more, err := clean(ctx, s.Owner, s.Subject)

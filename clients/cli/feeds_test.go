@@ -1,0 +1,87 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A push keeps what the feed says, uploads the file, sets it, and shows the run to its end.
+func TestAFileIsPushedAsAFeed(t *testing.T) {
+	for name, c := range map[string]struct {
+		file, text, format, mime, end string
+		code                          int
+		notes                         string
+	}{
+		"a table": {"shop.csv", "sku,name,price\nA,Shoe,9.90\n", "csv", "text/csv", `"state":"completed"`, 0,
+			"4 of 4 rows"},
+		"an export of Shopify": {"export.csv", "Handle,Title\n", "shopify_csv", "text/csv", `"state":"completed"`, 0, ""},
+		"Yandex Market":        {"shop.xml", "<yml_catalog>", "yml", "application/xml", `"state":"completed"`, 0, ""},
+		"Google":               {"shop.xml", "<rss>", "google_xml", "application/xml", `"state":"completed"`, 0, ""},
+		"lines":                {"shop.jsonl", "{}", "json_lines", "application/json", `"state":"completed"`, 0, ""},
+		"a run that is held": {"shop.tsv", "id\ttitle\n", "google_tsv", "text/tab-separated-values",
+			`"state":"held","gone":3`, 0, "feeds sync fac_1 --confirm-run-id run_1"},
+		"a run that fails": {"shop.csv", "sku", "csv", "text/csv",
+			`"state":"failed","failure":{"code":"unreadable","message":"The feed has no rows."}`, 1, "has no rows"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), c.file)
+			if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			var declared, set, stored string
+			looks := 0
+			var env map[string]string
+			env = answering(t, func(req *http.Request) string {
+				body, _ := io.ReadAll(req.Body)
+				switch req.Method + " " + req.URL.Path {
+				case "GET /v1/factories/fac_1/feed":
+					return `{"currency":"EUR","photos":"all","schedule":"daily","mapping":{"sku":"Artikel"}}`
+				case "POST /v1/media":
+					declared = string(body)
+					return `{"id":"med_1","state":"pending","upload":{"method":"PUT","url":"` + env["BASE_URL"] +
+						`/store","headers":{}}}`
+				case "PUT /store":
+					stored = string(body)
+				case "GET /v1/media/med_1":
+					return `{"id":"med_1","state":"ready"}`
+				case "PUT /v1/factories/fac_1/feed":
+					set = string(body)
+				case "POST /v1/factories/fac_1/feed/sync":
+					return `{"id":"run_1","factory_id":"fac_1","state":"queued"}`
+				case "GET /v1/factories/fac_1/feed/runs/run_1":
+					if looks++; looks == 1 {
+						return `{"id":"run_1","factory_id":"fac_1","state":"running","total":4,"created":2}`
+					}
+					return fmt.Sprintf(`{"id":"run_1","factory_id":"fac_1","total":4,"created":4,%s}`, c.end)
+				default:
+					t.Errorf("%s %s", req.Method, req.URL.Path)
+				}
+				return "{}"
+			})
+			code, out, notes := play(env, "feed", "push", file, "--factory-id", "fac_1")
+			if code != c.code || !strings.Contains(notes, c.notes) || stored != c.text {
+				t.Errorf("%d %s%s: %q was stored", code, out, notes, stored)
+			}
+			if c.code == 0 && (!strings.Contains(out, "run_1") || looks != 2) {
+				t.Errorf("after %d looks: %s", looks, out)
+			}
+			if !strings.Contains(declared, c.mime) {
+				t.Errorf("declared is %s", declared)
+			}
+			for _, part := range []string{`"media_id":"med_1"`, `"format":"` + c.format + `"`, `"currency":"EUR"`,
+				`"photos":"all"`} {
+				if !strings.Contains(set, part) {
+					t.Errorf("set is %s, without %s", set, part)
+				}
+			}
+			if strings.Contains(set, "schedule") || strings.Contains(set, "mapping") != (c.format == "csv") {
+				t.Errorf("set is %s", set)
+			}
+		})
+	}
+}
