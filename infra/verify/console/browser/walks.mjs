@@ -166,6 +166,7 @@ async function walkOfAClient() {
     await stays(id, 'an approval');
   }
   await page.getByText('16 of 16 decided').waitFor();
+  await page.getByText('Thank you! Demo has your answers.').last().waitFor();
   await inspect(page, 'client who is done', 'client-phone-done');
   const last = given.posts.at(-1);
   await post(last).getByRole('button', { name: /^Undo/ }).tap();
