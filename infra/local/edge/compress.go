@@ -15,10 +15,7 @@ import (
 )
 
 // writers are used again: the state of one takes nearly a megabyte.
-var writers = sync.Pool{New: func() any {
-	w, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // which is a level
-	return w
-}}
+var writers = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
 
 // compress compresses a response as the deployed gateway does: only if it is large enough and
 // not yet compressed, and only if the caller prefers gzip. The emulated gateway does not

@@ -288,7 +288,8 @@ func TestAFormWaitsForTheSignIn(t *testing.T) {
 	}
 	b = s.signedIn(t, "owner")
 	kept := b.get(back)
-	kept.shows(t, `action="/settings/webhooks"`, `name="url" value="http://127.0.0.1:9/hook"`, "CRM")
+	kept.shows(t, `action="/settings/webhooks"`, `name="url" value="http://127.0.0.1:9/hook"`, "CRM", ">Address</dt>",
+		">Events</dt>", ">Description</dt>")
 	b.post("/settings/webhooks", url.Values{"url": {kept.field("url")}, "description": {kept.field("description")},
 		"event_types": {kept.field("event_types")}, "once": {kept.field("once")}}).shows(t, "The signing secret")
 }

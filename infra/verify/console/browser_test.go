@@ -22,7 +22,7 @@ import (
 
 // mostBytes is what the first visit of a page takes at most, compressed and without the account's own media. Names in
 // other scripts take more fonts.
-const mostBytes, mostWithFonts = 60_000, 85_000
+const mostBytes, mostWithFonts = 65_000, 85_000
 
 // hostile is text that would be a script, if a page did not escape it.
 const hostile = `"><script>hostile=1</script><img src=x onerror=hostile=1>{{.}}`

@@ -18,6 +18,7 @@ import (
 	_ "time/tzdata" // Lambda's runtime need not know the time zones.
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/factory"
@@ -106,10 +107,28 @@ func (s *Service) view(ctx context.Context, l *linkRecord, it store.Item, with p
 	switch {
 	case len(records) == 0:
 		p.Text = p.T("There is nothing to review at the moment.")
+	case p.Decide && p.Decided == p.Total:
+		p.Thanks = p.T("You have decided about all posts. Thank you!")
+		if name := s.customer(ctx, it.Owner.Account); name != "" {
+			p.Thanks += " " + p.T("%s has your answers.", name)
+		}
 	case len(p.Items) == 0:
-		p.Text = p.T("You have decided about all posts. Thank you!")
+		p.Text = p.T("There is nothing to review at the moment.")
 	}
 	return p
+}
+
+// customer returns the name of the account that gets the answers of a page, or nothing if it cannot be read.
+func (s *Service) customer(ctx context.Context, id tenant.Account) string {
+	var a account.Account
+	it, err := s.db.Get(ctx, store.IDKey(string(id)))
+	if err == nil {
+		err = it.Decode(&a)
+	}
+	if err != nil {
+		slog.Error("account of a review page not read", "account", id, "error", err)
+	}
+	return a.Name
 }
 
 // madeOf says how finished media were made, as far as their files do.
@@ -488,6 +507,7 @@ type page struct {
 	Brand  string
 	Logo   template.URL
 	Notice string // why a form did nothing, if its item is not on the page
+	Thanks string // after the last decision, with who gets the answers
 	Items  []pageItem
 	// Decided is how many of Total items were decided about.
 	Decided, Total int

@@ -10,10 +10,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/area/content/item"
 	incoming "github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/area/publishing"
 	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -56,6 +58,20 @@ func TestAReviewPageStaysInPlaceAndKeepsNotes(t *testing.T) {
 	_, _, body = w.visit(http.MethodGet, at+"?todo=1", nil)
 	if strings.Contains(body, "First words") || !strings.Contains(body, "2 of 2 decided") {
 		t.Errorf("only what waits: %s", body)
+	}
+	// The last decision is thanked for, on the page and at its post, with the name of who gets the answers.
+	owner := w.Principal.Owner.Account
+	customer, err := store.NewItem(account.Kind, tenant.Of(owner, ""), string(owner), account.Account{Name: "Demo"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tx := &store.Tx{}
+	if tx.Create(customer, nil); w.DB.Commit(t.Context(), tx) != nil {
+		t.Fatal("the account is not stored")
+	}
+	const thanks = "You have decided about all posts. Thank you! Demo has your answers."
+	if _, _, body = w.visit(http.MethodGet, at+"?on="+second.ID, nil); strings.Count(body, thanks) != 2 {
+		t.Errorf("no thanks: %s", body)
 	}
 }
 

@@ -298,16 +298,14 @@ func (r *request) newest() (n names, err error) {
 
 // with adds what has one of the ids and is not in a list. What was deleted is known by its id.
 func (r *request) with(all []named, path string, ids []string) ([]named, error) {
-	known := map[string]bool{"": true}
-	for _, one := range all {
-		known[one.ID] = true
-	}
-	var more []named
-	for _, id := range ids {
-		if !known[id] {
-			known[id] = true
-			more = append(more, named{ID: id})
+	more := lacking(all, ids)
+	if len(more) > mostSingle {
+		listed, err := r.whole(strings.TrimSuffix(path, "/"))
+		if err != nil {
+			return nil, err
 		}
+		all = listed
+		more = lacking(all, ids)
 	}
 	err := each(more, func(one *named) error {
 		err := r.api.get(r.Context(), path+url.PathEscape(one.ID), nil, one)
@@ -318,6 +316,38 @@ func (r *request) with(all []named, path string, ids []string) ([]named, error) 
 		return err
 	})
 	return slices.Concat(all, more), err
+}
+
+// mostSingle is the number of rows that are read one by one. A call of a list reads a hundred.
+const mostSingle = 3
+
+// whole reads a list of factories or profiles to its end. A page reads it once.
+func (r *request) whole(path string) ([]named, error) {
+	r.wholeLock.Lock()
+	defer r.wholeLock.Unlock()
+	if all, ok := r.wholes[path]; ok {
+		return all, nil
+	}
+	all, err := listAll[named](r.Context(), r.api, path, nil, mostNames)
+	if err == nil {
+		r.wholes[path] = all
+	}
+	return all, err
+}
+
+// lacking returns what has one of the ids and is not in a list.
+func lacking(all []named, ids []string) (more []named) {
+	known := map[string]bool{"": true}
+	for _, one := range all {
+		known[one.ID] = true
+	}
+	for _, id := range ids {
+		if !known[id] {
+			known[id] = true
+			more = append(more, named{ID: id})
+		}
+	}
+	return more
 }
 
 // many reports whether a field has more options than a select should.

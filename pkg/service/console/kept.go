@@ -88,12 +88,29 @@ func keptFormOf(r *request) (f keptForm, err error) {
 	return f, err
 }
 
+// fieldNames are the labels of fields whose names say less than their labels.
+var fieldNames = []choice{{"url", "Address"}, {"event_types", "Events"}, {"ips", "IP allow-list"}, {"limit", "Spending limit"},
+	{"kind", "Environment"}, {"preset", "The program may"}, {"email", "E-mail"}, {"cron", "Cron expression"},
+	{"most", "Most items a day"}}
+
+// labelOf returns the label of a field.
+func labelOf(name string) string {
+	for _, f := range fieldNames {
+		if f.Value == name {
+			return f.Text
+		}
+	}
+	label := strings.ReplaceAll(strings.TrimSuffix(name, "_id"), "_", " ")
+	return strings.ToUpper(label[:1]) + label[1:]
+}
+
 // showKept shows a form that has waited, and sends it when its person says so.
 func showKept(r *request) error {
 	f, err := keptFormOf(r)
 	if err != nil {
 		return err
 	}
+	v := r.view("Go on with your form", "")
 	var fields, shown []formField
 	for _, name := range slices.Sorted(maps.Keys(f.Values)) {
 		for _, value := range f.Values[name] {
@@ -102,11 +119,10 @@ func showKept(r *request) error {
 				strings.HasPrefix(name, "of-") || value == ""
 			secret := strings.Contains(name, "secret") || strings.Contains(name, "token") || name == "password"
 			if !hidden && !secret && len(value) <= mostShownValue {
-				shown = append(shown, formField{name, value})
+				shown = append(shown, formField{v.T(labelOf(name)), value})
 			}
 		}
 	}
-	v := r.view("Go on with your form", "")
 	v.Data = map[string]any{"Action": r.site.prefix + f.Path, "Fields": fields, "Shown": shown}
 	return r.show(http.StatusOK, "continue", v)
 }

@@ -53,6 +53,9 @@ type request struct {
 	newestNames names
 	listed      sync.Once
 	listErr     error
+	// wholes are the lists that were read to their end, by their paths.
+	wholes    map[string][]named
+	wholeLock sync.Mutex
 }
 
 // hostOf returns the host that the browser has asked for.
@@ -153,7 +156,7 @@ func (s *site) signedIn(handle func(*request) error) http.HandlerFunc {
 			var token string
 			if token, err = s.Sessions.AccessToken(r.Context(), found, s.Issuer); err == nil {
 				q := &request{Request: r, site: s, w: w, session: found, api: s.apiOf(r, found, token),
-					known: s.roleOf(r, found)}
+					known: s.roleOf(r, found), wholes: map[string][]named{}}
 				if err = handle(q); r.Method != http.MethodGet {
 					forgetCorner(q)
 				}

@@ -51,7 +51,7 @@ func texts(t *testing.T) (all []string) {
 	}
 	for _, c := range slices.Concat(ranges, splits, requestSplits, withins, statuses, periods, deliveryStates,
 		filterNames, overlaps, lifetimes, queueTabs, calendarViews, contentOrders, mays, triggers, callKinds,
-		monthFigures) {
+		monthFigures, fieldNames) {
 		all = append(all, c.Text)
 	}
 	for day := range 7 {

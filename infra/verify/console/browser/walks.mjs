@@ -70,10 +70,9 @@ async function walkOfTheFirstAdmin(page) {
   await click(menu.getByRole('link', { name: 'API keys' }));
   await click(page.getByRole('link', { name: 'Create an API key' }));
   await type(page.getByLabel('Name'), 'CRM integration');
-  await click(page.getByRole('button', { name: 'Read only' }));
   await click(page.getByRole('button', { name: 'Create the key' }).last());
   const made = await secret(page);
-  await click(page.getByRole('button', { name: 'Copy', exact: true }));
+  await click(page.getByRole('button', { name: 'Copy', exact: true }).first());
   const me = await fetch(given.base + '/v1/me', { headers: { Authorization: `Bearer ${made}` } });
   expect('a call with the new key', me.status, 200);
 
@@ -83,7 +82,7 @@ async function walkOfTheFirstAdmin(page) {
   await click(page.getByLabel('content.*', { exact: true }));
   await click(page.getByRole('button', { name: 'Add the webhook' }));
   system.set(await secret(page));
-  await click(page.getByRole('button', { name: 'Copy', exact: true }));
+  await click(page.getByRole('button', { name: 'Copy', exact: true }).first());
   await click(page.getByRole('link', { name: 'Done' }));
   await click(page.getByRole('button', { name: 'Send a test event' }));
   await page.getByText('A test event is on its way.').waitFor();
@@ -167,6 +166,7 @@ async function walkOfAClient() {
     await stays(id, 'an approval');
   }
   await page.getByText('16 of 16 decided').waitFor();
+  await page.getByText('Thank you! Demo has your answers.').last().waitFor();
   await inspect(page, 'client who is done', 'client-phone-done');
   const last = given.posts.at(-1);
   await post(last).getByRole('button', { name: /^Undo/ }).tap();

@@ -1,0 +1,63 @@
+package console
+
+import (
+	"io/fs"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// More series than four have no colour twice, whatever their names are, as long as there are colours.
+func TestNoColourTwice(t *testing.T) {
+	at := time.Date(2026, 11, 26, 0, 0, 0, 0, time.UTC)
+	names := strings.Fields("CRM Nightly Shop Acme Demo Test Harbour Alpine Nordlicht Tea Peak Studio")
+	for n := 2; n <= len(names); n++ {
+		c := newChart(at, 1, "Requests")
+		for i, name := range names[:n] {
+			c.add(name, at, int64(100-i))
+		}
+		seen := map[string]string{}
+		for _, s := range c.done(&view{Language: "en"}).Series {
+			if other, ok := seen[s.Class]; ok {
+				t.Errorf("of %d names, %s and %s have the colour %s", n, other, s.Name, s.Class)
+			}
+			seen[s.Class] = s.Name
+		}
+	}
+}
+
+var (
+	// othersText is a text that people of a customer have written, as the only content of an element.
+	othersText = regexp.MustCompile(`<(\w+)([^<>]*)>\s*\{\{(?:deref )?[.$\w]*\.(Name|Caption|Description|Note|Title|Handle|Message)\}\}\s*</`)
+	// othersField is a field in which they write such a text.
+	othersField = regexp.MustCompile(`<(?:input|textarea)\b[^>]*\bname="(?:name|note|description|caption|prompt|q)"[^>]*>`)
+)
+
+// A text in another direction than the page stands in its own, wherever a template shows it or has it typed.
+func TestTextsOfOthersHaveTheirDirection(t *testing.T) {
+	files, err := fs.Glob(templates, "templates/*.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, file := range files {
+		b, err := templates.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range othersText.FindAllStringSubmatch(string(b), -1) {
+			if found++; m[1] != "bdi" && !strings.Contains(m[2], `dir="auto"`) && m[1] != "option" {
+				t.Errorf("%s: no direction: %s", file, m[0])
+			}
+		}
+		for _, field := range othersField.FindAllString(string(b), -1) {
+			if found++; !strings.Contains(field, `dir="auto"`) && !strings.Contains(field, "hidden") {
+				t.Errorf("%s: no direction: %s", file, field)
+			}
+		}
+	}
+	if found < 30 {
+		t.Errorf("only %d texts were found", found)
+	}
+}
