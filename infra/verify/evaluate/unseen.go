@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// The table of the answers that the guards were not written with, between these lines of testdata/unseen.md and the others.
+// The table of the answers that the guards were not written with, between these lines of testdata/unseen.md and of the
+// others.
 const (
 	tableBegins = "<!-- make evaluate writes this table. -->\n"
 	tableEnds   = "<!-- End of the table. -->\n"

@@ -73,6 +73,7 @@ var (
 		Values: format.Words("google_xml google_tsv yml shopify_csv csv json_lines")})
 	_ = format.Define("feed-schedule", format.Format{Values: format.Words("manual hourly daily")})
 	_ = format.Define("feed-policy", format.Format{Values: format.Words("keep hold withdraw")})
+	_ = format.Define("feed-held", format.Format{Values: format.Words("mass_removal")})
 	_ = format.Define("feed-photos", format.Format{Values: format.Words("none main all")})
 	_ = format.Define("feed-run-state", format.Format{Values: format.Words("queued running held completed failed")})
 )
@@ -176,7 +177,7 @@ type Run struct {
 	State RunState `json:"state" filter:"state" format:"feed-run-state"`
 	// mass_removal: a fifth of the products of the feed or more are not in it any more, and nothing was changed. Call
 	// syncFeed with confirm_run_id if that is right. Null: it was not held.
-	HeldReason resource.Text `json:"held_reason" enum:"mass_removal"`
+	HeldReason resource.Text `json:"held_reason" format:"feed-held"`
 	// Rows of the feed. 0 until it was read.
 	Total int `json:"total"`
 	// Products of the feed that are not in it any more.
@@ -327,7 +328,8 @@ func (r *Record) timer(o tenant.Owner) task.Message {
 func (r *Record) check() error {
 	var found []error
 	if r.Format != feed.CSV && len(r.Mapping) > 0 {
-		found = append(found, errs.Invalid("/mapping", "is for the format csv, the columns of other formats have names "+
+		found = append(found, errs.Invalid("/mapping", "is for the format csv, the columns of other formats have "+
+			"names "+
 			"of their own"))
 	}
 	known := feed.MappedMembers()
@@ -341,7 +343,8 @@ func (r *Record) check() error {
 			ok = ok || k == member
 		}
 		if !ok {
-			found = append(found, errs.Invalid("/mapping", "names the member %.60q. Members are %s, and those that begin "+
+			found = append(found, errs.Invalid("/mapping", "names the member %.60q. Members are %s, and those that "+
+				"begin "+
 				"with attributes.", member, strings.Join(known, ", ")))
 		}
 	}

@@ -141,7 +141,8 @@ func (s *Service) Register(r *httpapi.Router) {
 	httpapi.Write(r, remove, s.remove)
 
 	sync := op("syncFeed", http.MethodPost, path+"/sync", auth.ProductsWrite, "Read a feed now",
-		"Reads the feed in the background, and brings the catalog up to it: products are created and changed, and those "+
+		"Reads the feed in the background, and brings the catalog up to it: products are created and changed, and "+
+			"those "+
 			"that are gone are archived. Rows that are not right are refused, and the others go on. If a fifth of the "+
 			"products of the feed or more are gone, the run is `held` and changes nothing, until it is confirmed. The "+
 			"events `feed.completed`, `feed.held` and `feed.failed` report its end.").Opening(httpapi.Publishing)

@@ -239,7 +239,8 @@ func (s *sync) open(ctx context.Context) (io.ReadCloser, error) {
 		}
 		r := &incoming.Record{}
 		if it.Kind != incoming.ItemKind || !s.task.Owner.Uses(it.Owner) || it.Decode(r) != nil || r.File == nil {
-			return nil, failure("not_fetched", "The media %s is not there any more. Upload the feed again, and set it as "+
+			return nil, failure("not_fetched", "The media %s is not there any more. Upload the feed again, and set "+
+				"it as "+
 				"the source.", *s.feed.Source.MediaID)
 		}
 		return s.Objects.Open(ctx, r.File.Key)

@@ -64,8 +64,9 @@ func sandboxShop(now time.Time) (io.ReadCloser, error) {
 		price := 2000 + 100*chance(i, since, "price", 150)
 		item := shopItem{ID: fmt.Sprintf("SHOP-%03d", i+1), Title: fmt.Sprintf("%s, %s, %s, no. %d", kind, color, size,
 			i/16+1), Description: "Made for long days outside. " + kind + " in " + color + ".",
-			Link: fmt.Sprintf("https://shop.example.com/products/%d", i+1), Price: euros(price), Availability: "in_stock",
-			Group: fmt.Sprintf("GROUP-%02d", i/16+1), Color: color, Size: size}
+			Link: fmt.Sprintf("https://shop.example.com/products/%d", i+1), Price: euros(price),
+			Availability: "in_stock",
+			Group:        fmt.Sprintf("GROUP-%02d", i/16+1), Color: color, Size: size}
 		if chance(i, since, "sale", 10) == 0 {
 			item.Sale = euros(price * 8 / 10)
 		}

@@ -148,7 +148,7 @@ func (s *Service) draft(b createBody, f factory.Factory, l lessons, terms *quote
 		d.recipe.Topics = append(d.recipe.Topics, string(t))
 	}
 	d.recipe.Region = calendar.Region(country,
-		append([]string{f.Name, b.Brief, string(f.Audience)}, d.recipe.Topics...)...)
+		append([]string{f.Name, string(f.Description), b.Brief, string(f.Audience)}, d.recipe.Topics...)...)
 	d.plan = Plan{
 		Resource: resource.New(id.New(id.ContentPlan, now), now, b.Metadata), FactoryID: f.ID, Days: b.Days,
 		PostsPerDay:  b.PostsPerDay,

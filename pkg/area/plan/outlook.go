@@ -55,7 +55,8 @@ func (h *Handler) outlook(ctx context.Context, j *job) (a prompt.Planning, err e
 		a.Learned = append(a.Learned, fmt.Sprintf("first lines of the kind %s have the best figures", hook))
 	}
 	for _, l := range j.plan.Learned {
-		a.Learned = append(a.Learned, fmt.Sprintf("an experiment has shown that %s works best as the %s", l.Arm, l.Factor))
+		a.Learned = append(a.Learned, fmt.Sprintf("an experiment has shown that %s works best as the %s", l.Arm,
+			l.Factor))
 	}
 	return a, nil
 }

@@ -22,7 +22,7 @@ func slotsOf(t *testing.T, p *Plan) []Slot {
 func TestPillarsHaveTheirSharesAndNoTwoNeighboursAreAlike(t *testing.T) {
 	p := &Plan{Days: 20, PostsPerDay: 3, StartsOn: "2026-12-01",
 		Pillars: []Pillar{{"Making", 3}, {"People", 2}, {"Questions", 1}}}
-	places, err := p.thread(slotsOf(t, p), Recipe{Country: "DE"})
+	places, err := p.thread(slotsOf(t, p), Recipe{Country: "DE", Trade: "expert"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -490,7 +490,7 @@ func dayText(day time.Time) string {
 
 // where returns whose days count as occasions.
 func (r Recipe) where() calendar.Place {
-	return calendar.Place{Country: r.Country, Region: r.Region, Trade: r.Trade}
+	return calendar.Place{Country: r.Country, Region: r.Region, Trade: r.Trade, Business: r.Business}
 }
 
 // occasion returns what the item of a day may speak of: the day that is celebrated then, or one that is soon. A day is

@@ -122,7 +122,8 @@ func (s *Service) registerTopics(r *httpapi.Router) {
 			"Delete the item of a topic that is written.", errs.InvalidState, errs.VersionMismatch).
 		Opening(httpapi.Deletion), s.dropTopic)
 	approve := op("approvePlanTopics", http.MethodPost, path+"/approve", "Approve topics of a content plan",
-		"Approves the topics in `numbers`, those of the days `from` to `to`, or all proposed topics, and reserves the price of their "+
+		"Approves the topics in `numbers`, those of the days `from` to `to`, or all proposed topics, and reserves "+
+			"the price of their "+
 			"items. Either all of them are approved, or none. Each item is written "+
 			"`write_ahead_hours` before its time. A topic that is already approved costs nothing more. A "+
 			"topic that nobody approves before its time becomes `expired`. `If-Match` takes the ETag of the plan.",

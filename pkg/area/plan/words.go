@@ -10,9 +10,11 @@ import (
 // it is made, what customers ask, and who makes it.
 var shopPillars = map[string][]string{
 	"ar": {"جديدنا", "طريقة الاستخدام", "كيف يُصنع", "أسئلة العملاء", "الناس وراء المتجر"},
-	"de": {"Neu im Sortiment", "So benutzt man es", "Wie es gemacht wird", "Fragen von Kunden", "Die Menschen dahinter"},
+	"de": {"Neu im Sortiment", "So benutzt man es", "Wie es gemacht wird", "Fragen von Kunden",
+		"Die Menschen dahinter"},
 	"en": {"New in the shop", "How to use it", "How it is made", "What customers ask", "The people behind it"},
-	"es": {"Novedades de la tienda", "Cómo se usa", "Cómo se hace", "Lo que preguntan los clientes", "Quién está detrás"},
+	"es": {"Novedades de la tienda", "Cómo se usa", "Cómo se hace", "Lo que preguntan los clientes",
+		"Quién está detrás"},
 	"fr": {"Nouveautés de la boutique", "Comment s'en servir", "Comment c'est fait", "Les questions des clients",
 		"Les gens derrière la boutique"},
 	"he": {"חדש בחנות", "איך משתמשים", "איך זה נוצר", "מה הלקוחות שואלים", "האנשים שמאחורי החנות"},
@@ -20,8 +22,10 @@ var shopPillars = map[string][]string{
 	"it": {"Novità in negozio", "Come si usa", "Come è fatto", "Che cosa chiedono i clienti", "Chi c'è dietro"},
 	"ja": {"新着商品", "使い方", "ものづくりの裏側", "お客さまの質問", "店の人たち"},
 	"ko": {"새로 들어온 상품", "사용 방법", "만드는 과정", "고객의 질문", "가게 사람들"},
-	"nl": {"Nieuw in de winkel", "Zo gebruik je het", "Hoe het gemaakt wordt", "Wat klanten vragen", "De mensen erachter"},
-	"pl": {"Nowości w sklepie", "Jak tego używać", "Jak to powstaje", "O co pytają klienci", "Ludzie, którzy to tworzą"},
+	"nl": {"Nieuw in de winkel", "Zo gebruik je het", "Hoe het gemaakt wordt", "Wat klanten vragen",
+		"De mensen erachter"},
+	"pl": {"Nowości w sklepie", "Jak tego używać", "Jak to powstaje", "O co pytają klienci",
+		"Ludzie, którzy to tworzą"},
 	"pt": {"Novidades da loja", "Como se usa", "Como é feito", "O que os clientes perguntam", "As pessoas por trás"},
 	"ru": {"Новинки магазина", "Как этим пользоваться", "Как это делают", "Что спрашивают покупатели", "Люди магазина"},
 	"th": {"ของใหม่ในร้าน", "วิธีใช้", "เบื้องหลังการผลิต", "คำถามจากลูกค้า", "คนเบื้องหลังร้าน"},
@@ -43,19 +47,23 @@ func shopPillarsIn(tag string) []string {
 var (
 	// motion matches the words by which a brief asks for pictures that move.
 	motion = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:clips?|klip\p{L}*|video ?clips?|motion|footage|film(?:ed|s)? scenes?|` +
+		return regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:clips?|klip\p{L}*|video ?clips?|motion|footage|film(?:ed|` +
+			`s)? scenes?|` +
 			`animat\p{L}*|animation\p{L}*|animaci\p{L}*|animazion\p{L}*|animaç\p{L}*|animacj\p{L}*|animasyon\p{L}*|` +
 			`moving (?:pictures?|images?|scenes?)|bewegtbild\p{L}*|bewegte\p{L}? bild\p{L}*|gefilmt\p{L}*|` +
 			`images? animées?|filmée?s?|imágenes en movimiento|filmad\p{L}*|immagini in movimento|filmat\p{L}*|` +
-			`imagens em movimento|ruchom\p{L}* obraz\p{L}*|клип\p{L}*|анимац\p{L}*|анімац\p{L}*|движущ\p{L}*|рухом\p{L}*|` +
+			`imagens em movimento|ruchom\p{L}* obraz\p{L}*|клип\p{L}*|анимац\p{L}*|анімац\p{L}*|движущ\p{L}*|` +
+			`рухом\p{L}*|` +
 			`съ[её]мк\p{L}*|hareketli görüntü\p{L}*|bewegend\p{L}* beeld\p{L}*|hình ảnh chuyển động|hoạt hình|` +
 			`क्लिप|एनिमेशन|متحركة?|אנימציה|קליפים?)(?:[^\p{L}\p{M}]|$)|動く映像|動画クリップ|アニメーション|움직이는|클립|애니메이션|` +
 			`动态画面|动画|视频片段|動態|ภาพเคลื่อนไหว|คลิป`)
 	})
 	// still matches the words before or after them by which it asks for none.
 	still = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(?:no|not|without|never|kein\p{L}*|ohne|nicht|sans|pas d[e']|aucun\p{L}*|sin|nada de|` +
-			`senza|niente|sem|bez|żadn\p{L}*|без|не|yok|olmadan|geen|zonder|không|ללא|בלי|بدون|لا|बिना|ไม่|不要|不用|无|無)\s?` +
+		return regexp.MustCompile(`(?i)(?:no|not|without|never|kein\p{L}*|ohne|nicht|sans|pas d[e']|aucun\p{L}*|sin|` +
+			`nada de|` +
+			`senza|niente|sem|bez|żadn\p{L}*|без|не|yok|olmadan|geen|zonder|không|ללא|בלי|بدون|لا|बिना|ไม่|不要|不用|无|` +
+			`無)\s?` +
 			`(?:[\p{L}\p{M}]+\s){0,2}$`)
 	})
 )

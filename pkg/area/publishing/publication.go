@@ -134,7 +134,8 @@ func (s *Service) registerPublications(r *httpapi.Router) {
 	list := op("listAllPublications", http.MethodGet, "/v1/publications", auth.ContentRead, "List all publications",
 		"Lists the publications of the account in a period, and what is planned in it: a calendar. With "+
 			"`Accept: text/csv`, the answer is a file of comma-separated values with all results. A file and an order "+
-			"by a metric have up to 1,000 results of 10,000 content items: if the period has more, name a shorter one.").
+			"by a metric have up to 1,000 results of 10,000 content items: if the period has more, name a shorter "+
+			"one.").
 		Opening(httpapi.Nothing)
 	list.Sheet = "publications.csv"
 	list.Errors = []errs.Code{errs.InvalidCursor}
@@ -260,7 +261,8 @@ func (s *Service) sorted(ctx context.Context, q store.Query, filters map[string]
 			read += httpapi.MostScanned
 		}
 	}
-	return nil, errs.Invalid("to", "makes a period with more than %d content items, which are too many to look through "+
+	return nil, errs.Invalid("to", "makes a period with more than %d content items, which are too many to look "+
+		"through "+
 		"for a file and for an order by a metric. Name a shorter one", mostRead)
 }
 

@@ -414,7 +414,8 @@ var sketches = map[string]sketch{
 	},
 	"factory": {
 		in: "type name language description audience tone topics content_types models replace_retired_models " +
-			"ai_caption_line schedule.timezone schedule.times schedule.weekdays schedule.silent_days approval plan_approve " +
+			"ai_caption_line schedule.timezone schedule.times schedule.weekdays schedule.silent_days approval " +
+			"plan_approve " +
 			"quality visuals music duration_seconds settings region " +
 			"ad_marking.advertiser ad_marking.tax_id ad_marking.erid state",
 		computed: "profile_id social_account_ids",
@@ -470,8 +471,9 @@ var sketches = map[string]sketch{
 		computed: "ai_generated labelled media.type media.mime_type media.thumbnail_url media.width media.height " +
 			"media.duration_seconds media.bytes media.sha256 media.provenance previews approval waits_for state " +
 			"progress attempt expires_at",
-		reset: "outdated prompt_version variants.*.adapted variants.*.prompt_version from_parts_prompt_version " +
-			"experiment publish_at social_account_ids omitted_accounts publications rehearsal reserved_credits cost_credits " +
+		reset: "prompt_version variants.*.adapted variants.*.prompt_version from_parts_prompt_version experiment " +
+			"publish_at social_account_ids omitted_accounts outdated publications rehearsal reserved_credits " +
+			"cost_credits " +
 			"cancel_cost_credits published_at",
 	},
 	"generation": {

@@ -30,7 +30,7 @@ func TestPatternsMatchTypesAreasAndEverything(t *testing.T) {
 			t.Errorf("%s is not among the patterns", known.Type)
 		}
 	}
-	if got := len(event.Patterns()); got != 1+21+len(event.Types) {
+	if got := len(event.Patterns()); got != 1+23+len(event.Types) {
 		t.Errorf("%d patterns: %v", got, event.Patterns())
 	}
 }

@@ -146,7 +146,8 @@ func Read(ctx context.Context, file io.ReadSeeker, o Options, take Taker) error 
 	}
 	switch {
 	case errors.Is(err, budget.ErrExceeded):
-		return fault("The feed is larger than %d MB, or a part of it than %d KB (%s).", MaxBytes>>20, maxRecord>>10, err)
+		return fault("The feed is larger than %d MB, or a part of it than %d KB (%s).", MaxBytes>>20, maxRecord>>10,
+			err)
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return fault("The feed ends in the middle of an element or a row.")
 	case err == nil && p.rows == 0:

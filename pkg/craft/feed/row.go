@@ -281,7 +281,8 @@ var (
 		return regexp.MustCompile(`(?i)</?(?:p|br|div|li|tr|h[1-6]|ul|ol|hr)\b[^<>]*>`)
 	})
 	tags = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)</?(?:p|br|div|span|b|i|u|s|a|h[1-6]|ul|ol|li|strong|em|table|tbody|thead|tr|td|` +
+		return regexp.MustCompile(`(?i)</?(?:p|br|div|span|b|i|u|s|a|h[1-6]|ul|ol|li|strong|em|table|tbody|thead|tr|` +
+			`td|` +
 			`th|img|font|hr|sup|sub|small|big|center|video|iframe)\b[^<>]*>`)
 	})
 )

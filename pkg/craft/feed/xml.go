@@ -79,7 +79,8 @@ func (e *elements) token() (xml.Token, error) {
 	switch t := token.(type) {
 	case xml.Directive:
 		if strings.Contains(string(t), "ENTITY") {
-			return nil, fault("The feed defines entities of its own in its document type. Write the characters themselves.")
+			return nil, fault("The feed defines entities of its own in its document type. Write the characters " +
+				"themselves.")
 		}
 	case xml.StartElement:
 		err = e.meter.Enter()
@@ -135,7 +136,8 @@ func (e *elements) each(roots string, names map[string]func(*node) error) error 
 			continue
 		}
 		if first && !strings.Contains(" "+roots+" ", " "+start.Name.Local+" ") {
-			return fault("The first element of the feed is %.40s, not %s. Is the format right, and the address that of a "+
+			return fault("The first element of the feed is %.40s, not %s. Is the format right, and the address that "+
+				"of a "+
 				"feed?", start.Name.Local, strings.ReplaceAll(roots, " ", " or "))
 		}
 		first = false

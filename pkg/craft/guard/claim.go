@@ -66,7 +66,8 @@ func claimsOf(text, language string, answer bool) []claim {
 
 // hebrewUnits writes abbreviations of units without the mark in them.
 var hebrewUnits = strings.NewReplacer(`ק"ג`, "קג", "ק״ג", "קג", `ק"מ`, "קמ", "ק״מ", "קמ", `מ"ל`, "מל",
-	"מ״ל", "מל", `ס"מ`, "סמ", "ס״מ", "סמ", `מ"מ`, "ממ", "מ״מ", "ממ", `מ"ג`, "מג", "מ״ג", "מג", "ק''ג", "קג", "ק''מ", "קמ")
+	"מ״ל", "מל", `ס"מ`, "סמ", "ס״מ", "סמ", `מ"מ`, "ממ", "מ״מ", "ממ", `מ"ג`, "מג", "מ״ג", "מג", "ק''ג", "קג", "ק''מ",
+	"קמ")
 
 func scanOf(text, language string, answer bool) *scan {
 	words := lexiconOf(language)

@@ -173,7 +173,7 @@ func (l *lexicon) near1(word, name string, follows bool) bool {
 }
 
 // formEndings are the endings by which a form of a name may differ from it.
-var formEndings = []string{"s", "n", "en", "es", "er", "e"}
+var formEndings = map[string][]string{"de": {"s", "n", "en", "es", "er", "e"}}
 
 // formOf reports whether a word is a name with another ending.
 func (l *lexicon) formOf(word, name string) bool {
@@ -194,7 +194,7 @@ func (l *lexicon) formOf(word, name string) bool {
 		longer, shorter = name, word
 	}
 	rest, ok := strings.CutPrefix(longer, shorter)
-	return ok && (rest == "" || slices.Contains(formEndings, rest))
+	return ok && (rest == "" || rest == "s" || slices.Contains(formEndings[l.base], rest))
 }
 
 // distance returns the number of letters that are added, removed, replaced or swapped between two words.

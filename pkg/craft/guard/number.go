@@ -141,7 +141,8 @@ func (s *scan) counts() {
 var (
 	halfMillion = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)(?:half a million|medio millón de|medio millón|un demi-million d[e']|` +
-			`demi-million|mezzo milione di|meio milhão de|pół miliona|полмиллиона|півмільйона|eine halbe million|yarım milyon|` +
+			`demi-million|mezzo milione di|meio milhão de|pół miliona|полмиллиона|півмільйона|eine halbe million|` +
+			`yarım milyon|` +
 			`نصف مليون|חצי מיליון|nửa triệu|ครึ่งล้าน)`)
 	})
 	// centsText matches the whole part of a price and the word for its hundredths, as in sette euro e cinquanta.

@@ -675,7 +675,7 @@ func eastValue(text, digits, powers string) (total float64) {
 var (
 	hanNumber = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`([` + hanDigits + `]+)(\s?(?:%|パーセント|円|元|块|塊|月|日|号|時|点半|点钟|点|割|成|折|年|个月|か月|ヶ月|` +
-			`人以上|人|名以上|名|位|多位|多名|万|小时|時間|分钟|歳|公斤|千克|克|家|店))`)
+			`人以上|人|名以上|名|位|多位|多名|万|小时|時間|分钟|歳|公斤|千克|克|家|店|組|世帯|件|社|台|户|组))`)
 	})
 	koreanNumber = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`((?:[영일이삼사오육칠팔구십백천]*만 )?[영일이삼사오육칠팔구십백천만]+)(\s?(?:퍼센트|프로|원|년|개월|명|킬로))`)
@@ -725,7 +725,8 @@ func (l *lexicon) eastern(text string, answer bool) string {
 		text = hanNumber().ReplaceAllStringFunc(text, func(m string) string {
 			n := hanNumber().FindStringSubmatch(m)
 			v, unit := hanValue(n[1]), strings.TrimSpace(n[2])
-			idiom := slices.Contains([]string{"年", "名", "位", "家", "店", "分钟", "小时", "時間", "人以上", "人"}, unit) && !counted
+			idiom := slices.Contains([]string{"年", "名", "位", "家", "店",
+				"組", "世帯", "件", "社", "台", "户", "组", "分钟", "小时", "時間", "人以上", "人"}, unit) && !counted
 			if idiom && utf8.RuneCountInString(n[1]) > 1 && v >= fewInWords && !isIdiom(v) {
 				idiom = unit == "年" || unit == "分钟" || unit == "小时" || unit == "時間"
 			}

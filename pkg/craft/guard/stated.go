@@ -38,8 +38,10 @@ var (
 	})
 	// until matches what stands between the first and the last day of some days.
 	until = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)^[\s,.]*(?:(?:to|until|till|through|bis(?:\szum)?|au|jusqu['’]au|al|a|à|ao|até|` +
-			`hasta(?:\sel)?|fino\sal|do|до|по|tot|t/m|đến|ถึง|से|तक|إلى|حتى|עד|〜|～|~|から|부터|至|到)(?:\s\p{L}+)?|[–—-])[\s,.]*$`)
+		return regexp.MustCompile(`(?i)^[\s,.]*(?:(?:to|until|till|through|bis(?:\szum)?|au|jusqu['’]au|al|a|à|ao|` +
+			`até|` +
+			`hasta(?:\sel)?|fino\sal|do|до|по|tot|t/m|đến|ถึง|से|तक|إلى|حتى|עד|〜|～|~|から|부터|至|到)(?:\s\p{L}+)?|` +
+			`[–—-])[\s,.]*$`)
 	})
 	joins = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)^[\s,]*(?:and|und|et|y|e|i|oraz|и|та|й|ve|en|og|och|&|,|و|और|และ|và)[\s,]*$`)

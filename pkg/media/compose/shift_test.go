@@ -27,19 +27,19 @@ func TestAnIntroLosesNoCaption(t *testing.T) {
 				to = at + 100*time.Millisecond
 			}
 			word := string(rune('a' + n%26))
-			f.written = append(f.written, timeline.Cue{From: at, To: to, Lines: []string{word}})
+			f.told = append(f.told, timeline.Cue{From: at, To: to, Lines: []string{word}})
 			if said += word; to <= hook {
-				f.before = len(f.written)
+				f.before = len(f.told)
 			}
 			at = to
 		}
 		f.shift(2 * time.Second)
 		got := ""
-		for i, c := range f.written {
-			if c.To-c.From < timeline.Shortest && len(f.written) > 2 {
+		for i, c := range f.told {
+			if c.To-c.From < timeline.Shortest && len(f.told) > 2 {
 				t.Fatalf("the caption %d of %v has %v", i, c.Lines, c.To-c.From)
 			}
-			if i > 0 && c.From < f.written[i-1].To {
+			if i > 0 && c.From < f.told[i-1].To {
 				t.Fatalf("the caption %v begins before the end of the one before it", c)
 			}
 			got += strings.Join(c.Lines, "")

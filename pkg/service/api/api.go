@@ -119,7 +119,8 @@ func header() *huma.OpenAPI {
 				"use"},
 			{Name: "Products", Description: "The catalog of a factory of type seller, with photos"},
 			{Name: "Promotions", Description: "Lower prices of products for a time"},
-			{Name: "Feeds", Description: "Feeds of shops, which the catalogs of factories follow, and content follows these"},
+			{Name: "Feeds", Description: "Feeds of shops, which the catalogs of factories follow, and content " +
+				"follows these"},
 			{Name: "Social accounts", Description: "Accounts on social platforms, and the factories that publish to " +
 				"them"},
 			{Name: "Integrations", Description: "Connections to CRMs: products, stages of deals that make content, " +

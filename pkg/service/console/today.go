@@ -229,7 +229,8 @@ func (t today) failures(v *view) (all []task) {
 // task returns what a webhook that fails waits for.
 func (a hookAnswer) task(v *view) task {
 	name := cmp.Or(given(a.Description), a.Target())
-	one := task{Tone: "bad", Text: v.T("“%s” is disabled", name), Path: webhooksPath + "/" + a.ID, Verb: "See the webhook"}
+	one := task{Tone: "bad", Text: v.T("“%s” is disabled", name), Path: webhooksPath + "/" + a.ID,
+		Verb: "See the webhook"}
 	if a.FailingSince != nil {
 		one.Text = v.T("“%s” fails since %s", name, v.At(*a.FailingSince))
 	}

@@ -335,7 +335,15 @@ var changeForm = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`<form\b[^>]*\bmethod="post"[^>]*>`)
 })
 
-const withToken = `$0{{with $$.FormToken}}<input type="hidden" name="` + tokenField + `" value="{{.}}">{{end}}`
+const withToken = `$0{{with formToken $$}}<input type="hidden" name="` + tokenField + `" value="{{.}}">{{end}}`
+
+// formToken returns the token of the page that shows a form. Templates of rows get a page with a value.
+func formToken(of any) string {
+	if row, ok := of.(map[string]any); ok {
+		of = row["Page"]
+	}
+	return of.(*view).FormToken // a template with anything else fails in the first test that shows it
+}
 
 // Templates are laid out for people. A line break between tags, attributes and actions is no part of a page, and one
 // beside a text is a space.
@@ -729,7 +737,7 @@ var functions = template.FuncMap{
 	"groups":  groupLines,
 	// A part of a page gets the page and a value.
 	"pair":   func(page, value any) map[string]any { return map[string]any{"Page": page, "Value": value} },
-	"pageOf": pageOf,
+	"pageOf": pageOf, "formToken": formToken,
 	"copying": func(page *view, text, label string) map[string]any {
 		return map[string]any{"Page": page, "Text": text, "Label": page.T(label)}
 	},

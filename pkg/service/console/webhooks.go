@@ -273,7 +273,8 @@ func resendOf(r *request) (s resend, err error) {
 			return err
 		},
 		func() (err error) {
-			s.deliveries, err = listAll[delivery](r.Context(), r.api, r.apiPath("webhooks")+"/deliveries", nil, mostResent)
+			s.deliveries, err = listAll[delivery](r.Context(), r.api, r.apiPath("webhooks")+"/deliveries", nil,
+				mostResent)
 			return err
 		})
 	s.more = len(s.events) >= mostResent || len(s.deliveries) >= mostResent
@@ -453,7 +454,8 @@ func (d delivery) Curl() string {
 	return "# WEBHOOK_SECRET is the signing secret of the webhook: whsec_…\n" +
 		"id=" + shell(d.EventID) + "\nat=$(date +%s)\nbody=" + shell(*d.Request.Body) + "\n" +
 		`key=$(printf %s "${WEBHOOK_SECRET#whsec_}" | base64 -d | od -An -v -tx1 | tr -d ' \n')` + "\n" +
-		`signature=$(printf %s "$id.$at.$body" | openssl dgst -sha256 -mac HMAC -macopt "hexkey:$key" -binary | base64)` +
+		`signature=$(printf %s "$id.$at.$body" | openssl dgst -sha256 -mac HMAC -macopt "hexkey:$key" -binary |` +
+		` base64)` +
 		"\n" + strings.Join(append(lines, `--data-raw "$body"`), " \\\n  ")
 }
 

@@ -16,7 +16,8 @@ import (
 // names are the names that have a number, which is their place here. A journal has these numbers: names are only added.
 var names = [...]string{"pk", "sk", "kind", "acc", "mode", "ver", "doc", "packed", "ttl", "owner_pk", "owner_sk",
 	"parent_pk", "parent_sk", "due_pk", "due_sk", "f_state", "f_kind", "f_type", "f_factory", "f_object", "f_approval",
-	"f_publish_at", "f_region", "f_status", "f_request", "f_key_id", "f_operation_id", "x_region", "x_request", "x_write"}
+	"f_publish_at", "f_region", "f_status", "f_request", "f_key_id", "f_operation_id", "x_region", "x_request",
+	"x_write"}
 
 // numbers are the numbers of the names.
 var numbers = func() map[string]byte {

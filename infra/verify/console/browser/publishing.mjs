@@ -276,6 +276,7 @@ async function journeyOfABoundKey(page) {
   if (cut > 0) wrong(`the table of keys is ${cut} pixels wider than its place`);
   await page.goto(given.base + '/settings/api-keys/new');
   await page.getByLabel('Name').fill('By Enter');
+  await page.getByLabel('The program may').selectOption({ label: 'As chosen below' });
   expected.push('422 (Unprocessable');
   await page.getByLabel('Name').press('Enter');
   await page.getByRole('alert').first().waitFor();

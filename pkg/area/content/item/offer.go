@@ -18,11 +18,11 @@ func (r *writer) offer() *generate.Offer {
 			price, o.Promotion = p.reducedPrice(), p.Promotion.Name
 			o.Until = p.Promotion.EndsAt.Time
 			if was, lower := p.priceBefore(); lower {
-				o.Was = &was
+				prior := was
 				if p.Prior.Currency != "" {
-					was = p.Prior // which laws compare a percentage with
+					prior = p.Prior // which laws compare a percentage with
 				}
-				o.Percent = law.Percent(was, price)
+				o.Was, o.Percent = &was, law.Percent(prior, price)
 			}
 		}
 		o.Price = &price

@@ -64,8 +64,7 @@ func NewProduct(r *product.StoredProduct, promotionID, region string, now time.T
 	promotions := r.Running(now)
 	if promotionID != "" {
 		promotions = slices.DeleteFunc(r.OpenPromotions(now), func(i product.ProductPromotion) bool {
-			return i.ID !=
-				promotionID
+			return i.ID != promotionID
 		})
 		if len(promotions) == 0 {
 			e := errs.New(errs.NotFound, "No promotion of the product %s that has not ended has the id %q. GET "+

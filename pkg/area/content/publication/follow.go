@@ -116,7 +116,8 @@ func Current(ctx context.Context, db *store.DB, tx *store.Tx, o tenant.Owner, r 
 		return err
 	}
 	if found.holds() {
-		return errs.New(errs.InvalidState, "The product %s is not what the content item shows: %s. Regenerate the item.",
+		return errs.New(errs.InvalidState, "The product %s is not what the content item shows: %s. Regenerate the "+
+			"item.",
 			r.Brief.Product.ProductID, found.ways.Words()).In(string(r.Item.State), string(item.Regenerate))
 	}
 	found.hold(tx)
