@@ -89,7 +89,8 @@ func keptFormOf(r *request) (f keptForm, err error) {
 }
 
 // fieldNames are the labels of fields whose names say less than their labels.
-var fieldNames = []choice{{"url", "Address"}, {"event_types", "Events"}, {"ips", "IP allow-list"}, {"limit", "Spending limit"},
+var fieldNames = []choice{{"url", "Address"}, {"event_types", "Events"}, {"ips", "IP allow-list"}, {"limit",
+	"Spending limit"},
 	{"kind", "Environment"}, {"preset", "The program may"}, {"email", "E-mail"}, {"cron", "Cron expression"},
 	{"most", "Most items a day"}}
 
