@@ -40,7 +40,6 @@ func (p page) field(name string) string {
 	return found[1]
 }
 
-
 // All posts of a client are approved by one button, in one call. The filters stay, and one button takes it back.
 func TestAllPostsOfAClientAreApprovedAtOnce(t *testing.T) {
 	s := start(t)
