@@ -56,6 +56,8 @@ type Op struct {
 	Successor *Succession
 	// FixedMembers are members of the resource that a body cannot have, with the alternative to each.
 	FixedMembers map[string]string
+	// Kind is the kind of the items of the table that it is about, if they are declared: see the package kind.
+	Kind string
 }
 
 // Ops returns a function that declares operations of the same Lambda function and tag.
@@ -83,6 +85,8 @@ type Route struct {
 	Status                    int
 	// Errors are all codes that the operation may return.
 	Errors []errs.Code
+	// Kind is that of the operation.
+	Kind string
 
 	// input describes the parameters. It is made at the first call of the operation.
 	input func() parameters
@@ -404,7 +408,7 @@ func (r *Router) run(ctx context.Context, op *Op, handle func() (*answer, error)
 // operation notes an operation with a type of input, and begins its description.
 func (r *Router) operation(op *Op, input reflect.Type, codes []errs.Code) huma.Operation {
 	r.routes = append(r.routes, Route{op.Method, op.Path, op.ID, op.Scope, op.Also, op.Opens, op.Function,
-		op.status(), codes, sync.OnceValue(func() parameters {
+		op.status(), codes, op.Kind, sync.OnceValue(func() parameters {
 			return parameters{takesIfMatch(input), idParameters(input)}
 		})})
 	return huma.Operation{
