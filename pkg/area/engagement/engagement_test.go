@@ -140,7 +140,7 @@ func (w *world) work() engagement.Comment {
 		if err := it.Decode(&is); err != nil {
 			w.T.Fatal(err)
 		}
-		if _, err := w.kernel.Do(w.T.Context(), is.Message, n+1); err != nil {
+		if _, err := w.kernel.Do(w.T.Context(), is.Message, ""); err != nil {
 			w.T.Error(err)
 		}
 	}
