@@ -112,7 +112,9 @@ func (m methods) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	serve(w, req)
 }
 
-// Router collects the operations of a function and serves them.
+// Router collects the operations of a function and serves them. Read, List, Write and Act register an operation. A call
+// passes ServeHTTP in handler.go, which reads it, then run, which checks the caller, and then the function of the
+// operation.
 type Router struct {
 	mux    *http.ServeMux     // of the paths
 	served map[string]methods // by path
@@ -302,6 +304,7 @@ func endOf(data any) (deprecation, sunset, link string) {
 	return deprecation, sunset, link
 }
 
+// render returns the answer with the data of an operation, and the headers that follow from its type.
 func render(ctx context.Context, op Op, data any) (a *answer, err error) {
 	etag := ""
 	switch v := data.(type) {
@@ -338,6 +341,7 @@ func (r *Router) answer(ctx context.Context, op Op, data any) (*answer, error) {
 	return a, err
 }
 
+// status returns the status of success.
 func (op Op) status() int {
 	if op.Status == 0 {
 		return http.StatusOK

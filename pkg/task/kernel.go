@@ -42,7 +42,8 @@ type EndedTask struct {
 	Done bool
 }
 
-// Kernel takes the steps of tasks.
+// Kernel takes the steps of tasks. Do takes one: it reads the task, finds out whether the step is due and free, calls
+// the handler of its kind, and commits the outcome. The methods below follow that order.
 type Kernel struct {
 	Config
 	mu     sync.Mutex

@@ -151,9 +151,9 @@ func TestEachStepIsTakenOnce(t *testing.T) {
 	}
 }
 
-// The queue delivers each message three times, and the function that takes a step dies before it sends the next message.
-// The messages of the next step are those of the two other deliveries, however many steps there are: copies of a message
-// lead to nothing.
+// The queue delivers each message three times, and the function that takes a step dies before it sends the next one.
+// The messages of the next step are those of the two other deliveries, however many steps there are: copies of a
+// message lead to nothing.
 func TestRepeatsDoNotMultiply(t *testing.T) {
 	const steps, deliveries = 40, 3
 	w := newWorld(t, &handler{step: up(steps)})

@@ -141,8 +141,8 @@ func TestWakingGoesThroughTheOutbox(t *testing.T) {
 		if err := json.Unmarshal([]byte(row["doc"]), &m); err != nil {
 			t.Fatal(err)
 		}
-		if next, err := w.kernel.Do(t.Context(), m, ""); err != nil || m.Queue != topology.GenerateText || next == nil ||
-			next.Step != 3 {
+		next, err := w.kernel.Do(t.Context(), m, "")
+		if err != nil || m.Queue != topology.GenerateText || next == nil || next.Step != 3 {
 			t.Errorf("%+v leads to %+v, %v", m, next, err)
 		}
 		return

@@ -60,8 +60,8 @@ func (h *Handler) outlook(ctx context.Context, j *job) (a prompt.Planning, err e
 	return a, nil
 }
 
-// posts are what a planner sees of the posts of a channel: the best and the worst ones, and the kind of first lines whose
-// posts have the best figures.
+// posts are what a planner sees of the posts of a channel: the best and the worst ones, and the kind of first lines
+// that have the best figures.
 type posts struct {
 	Best  []prompt.Figures `json:"best,omitempty"`
 	Worst []prompt.Figures `json:"worst,omitempty"`
