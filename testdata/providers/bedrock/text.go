@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// wording has the sentences of a language. In them {topic} and {subject} are the places of what a text is about.
+// wording has the sentences of a language. In them {topic} and {subject} are the places of what a text, or a picture, is about.
 type wording struct {
 	// Subject stands for a topic that is in another script.
 	Subject string
@@ -43,15 +43,19 @@ func wordingOf(tag string) wording {
 
 // postOrder is what a prompt requests: a text about a topic, with some numbers of pictures, slides and scenes.
 type postOrder struct {
-	language, topic, kind            string
-	pictures, slides, scenes, words  int
-	hashtags                         int
-	headline, sources, news          bool
-	short                            []shortVersion
-	hook                             int // the number of the chosen one, from 0
-	fill                             func(string) string
-	wording                          wording
-	title, opening, closing, visuals string
+	language, topic, kind    string
+	pictures, slides, scenes int
+	words, hashtags          int // of the script, and the most of them
+	headline, sources, news  bool
+	short                    []shortVersion
+	hook                     int // the number of the chosen first line, from 0
+}
+
+// writer writes the text of an order.
+type writer struct {
+	postOrder
+	wording
+	title, opening string
 }
 
 // shortVersion is a version of the text of at most so many characters for a platform.
@@ -64,71 +68,74 @@ type object = map[string]any
 
 // write returns the object of a text, as the prompt describes it.
 func (o postOrder) write() object {
-	o.wording = wordingOf(o.language)
-	if o.topic == "" || scriptOf(o.topic) != scriptOf(o.wording.Subject) {
-		o.topic = o.wording.Subject
+	w := writer{postOrder: o, wording: wordingOf(o.language)}
+	if o.topic == "" || scriptOf(o.topic) != scriptOf(w.Subject) {
+		w.topic = w.Subject
 	}
-	o.title = clip(capital(o.topic), maxTitle)
-	o.fill = func(s string) string {
-		return capital(strings.NewReplacer("{topic}", o.topic, "{subject}", o.title).Replace(s))
-	}
+	w.title = clip(capital(w.topic), maxTitle)
 	hooks, kinds := []string{}, []string{"question", "contradiction", "scene"}
-	for _, h := range o.wording.Hooks {
-		hooks = append(hooks, clip(o.fill(h), maxHook))
+	for _, h := range w.Hooks {
+		hooks = append(hooks, clip(w.fill(h), maxHook))
 	}
 	if o.news {
-		o.hook, kinds, hooks[0] = 0, []string{"news", "news", "news"}, clip(capital(o.topic), maxHook)+"."
+		w.hook, kinds, hooks[0] = 0, []string{"news", "news", "news"}, clip(capital(w.topic), maxHook)+"."
 	}
-	o.opening, o.closing, o.visuals = hooks[o.hook], o.wording.Close, "A table by a window, with: "+o.title
-	caption := o.opening
+	w.opening = hooks[w.hook]
+	caption := w.opening
 	if o.kind != "story" {
-		caption += "\n\n" + o.wording.Body + "\n\n" + o.closing
+		caption += "\n\n" + w.Body + "\n\n" + w.Close
 	}
-	all := object{"title": o.title, "caption": caption, "hooks": hooks, "hook_kinds": kinds, "hook": o.hook + 1,
-		"hashtags": o.tags(), "style": "Photos by daylight, few colors, a calm background"}
-	o.add(all)
+	all := object{"title": w.title, "caption": caption, "hooks": hooks, "hook_kinds": kinds, "hook": w.hook + 1,
+		"hashtags": w.tags(), "style": "Photos by daylight, few colors, a calm background"}
+	w.add(all)
 	return all
 }
 
+// fill puts the topic into a sentence.
+func (w writer) fill(s string) string { return capital(strings.ReplaceAll(s, "{topic}", w.topic)) }
+
 // add adds the parts of the text that only some prompts request.
-func (o postOrder) add(all object) {
-	if o.headline {
-		all["headline"] = clip(o.title, maxName)
+func (w writer) add(all object) {
+	if w.headline {
+		all["headline"] = clip(w.title, maxName)
 	}
-	if o.sources {
+	if w.sources {
 		all["sources"] = []int{1}
 	}
-	if o.kind == "music_clip" {
+	if w.kind == "music_clip" {
 		all["sound"] = "Slow, with a guitar and a soft drum."
 	}
-	if len(o.short) > 0 {
-		all["short"] = o.shortVersions()
+	if len(w.short) > 0 {
+		all["short"] = w.shortVersions()
 	}
 	var pictures []object
-	for range o.pictures {
-		pictures = append(pictures, o.picture(o.title))
+	for range w.pictures {
+		pictures = append(pictures, w.picture(w.title))
 	}
 	if pictures != nil {
 		all["pictures"] = pictures
 	}
-	if o.slides > 0 {
-		all["slides"] = o.carousel()
+	if w.slides > 0 {
+		all["slides"] = w.carousel()
 	}
-	if o.scenes > 0 {
-		all["scenes"] = o.script()
+	if w.scenes > 0 {
+		all["scenes"] = w.script()
 	}
 }
 
-func (o postOrder) picture(of string) object {
-	return object{"visual": o.visuals, "alt_text": strings.ReplaceAll(o.wording.Alt, "{subject}", of)}
+// visual describes all pictures.
+func (w writer) visual() string { return "A table by a window, with: " + w.title }
+
+func (w writer) picture(of string) object {
+	return object{"visual": w.visual(), "alt_text": strings.ReplaceAll(w.Alt, "{subject}", of)}
 }
 
 // shortVersions returns the first line for each platform, with the end of the caption where there is room.
-func (o postOrder) shortVersions() (all []object) {
-	for _, s := range o.short {
-		text := o.opening + "\n\n" + o.closing
+func (w writer) shortVersions() (all []object) {
+	for _, s := range w.short {
+		text := w.opening + "\n\n" + w.Close
 		if utf8.RuneCountInString(text) > s.characters {
-			text = clip(o.opening, s.characters)
+			text = clip(w.opening, s.characters)
 		}
 		all = append(all, object{"platform": s.platform, "caption": text})
 	}
@@ -136,19 +143,19 @@ func (o postOrder) shortVersions() (all []object) {
 }
 
 // carousel returns the slides: the title, then thoughts, and an invitation at the end.
-func (o postOrder) carousel() (all []object) {
-	headings := o.wording.Headings
-	for i := range o.slides {
-		slide := o.picture(o.title)
+func (w writer) carousel() (all []object) {
+	headings := w.Headings
+	for i := range w.slides {
+		slide := w.picture(w.title)
 		switch {
 		case i == 0:
-			slide["heading"] = o.title
-		case i == o.slides-1:
-			slide["heading"], slide["body"] = headings[len(headings)-1], o.closing
+			slide["heading"] = w.title
+		case i == w.slides-1:
+			slide["heading"], slide["body"] = headings[len(headings)-1], w.Close
 		default:
-			thoughts := append(headings[:len(headings)-1:len(headings)-1], o.wording.Angles...)
+			thoughts := append(headings[:len(headings)-1:len(headings)-1], w.Angles...)
 			slide["heading"] = capital(thoughts[(i-1)%len(thoughts)])
-			slide["body"] = o.wording.Bodies[i%len(o.wording.Bodies)]
+			slide["body"] = w.Bodies[i%len(w.Bodies)]
 		}
 		all = append(all, slide)
 	}
@@ -156,12 +163,12 @@ func (o postOrder) carousel() (all []object) {
 }
 
 // script divides sentences among the scenes, as many as their words permit.
-func (o postOrder) script() (all []object) {
-	room := float64(o.words) / float64(o.scenes)
-	sentences := []string{o.fill(o.wording.Scenes[0])}
-	sentences = append(sentences, o.wording.Scenes[1:]...)
+func (w writer) script() (all []object) {
+	room := float64(w.words) / float64(w.scenes)
+	sentences := []string{w.fill(w.Scenes[0])}
+	sentences = append(sentences, w.Scenes[1:]...)
 	next := 0
-	for i := range o.scenes {
+	for i := range w.scenes {
 		said := ""
 		for range sentences {
 			more := strings.TrimSpace(said + " " + sentences[next%len(sentences)])
@@ -178,9 +185,9 @@ func (o postOrder) script() (all []object) {
 			}
 			next++
 		}
-		scene := object{"text": said, "visual": o.visuals}
+		scene := object{"text": said, "visual": w.visual()}
 		if i == 0 {
-			scene["on_screen"] = clip(o.title, maxName)
+			scene["on_screen"] = clip(w.title, maxName)
 		}
 		all = append(all, scene)
 	}
@@ -211,16 +218,16 @@ const (
 )
 
 // tags returns the first words of the topic that are worth a hashtag.
-func (o postOrder) tags() []string {
+func (w writer) tags() []string {
 	all := []string{}
-	for _, word := range strings.FieldsFunc(strings.ToLower(o.topic), func(r rune) bool {
+	for _, word := range strings.FieldsFunc(strings.ToLower(w.topic), func(r rune) bool {
 		return !unicode.In(r, unicode.Letter, unicode.Mark, unicode.Number)
 	}) {
-		if n := utf8.RuneCountInString(word); n >= minTag && n <= maxTag && len(all) < min(o.hashtags, mostTags) {
+		if n := utf8.RuneCountInString(word); n >= minTag && n <= maxTag && len(all) < min(w.hashtags, mostTags) {
 			all = append(all, word)
 		}
 	}
-	if len(all) == 0 && o.hashtags > 0 {
+	if len(all) == 0 && w.hashtags > 0 {
 		return []string{"daylight"}
 	}
 	return all

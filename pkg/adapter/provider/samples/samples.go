@@ -1,6 +1,6 @@
 // Package samples has the texts that the sandbox writes, by language. They are written by hand, and stand for what a
-// language model writes with a live key: they say nothing but what they are given, ask readers a question, and have none
-// of the phrases that the prompts ban. Start with Write.
+// language model writes with a live key: they say nothing but what they are given, ask readers a question, and have
+// none of the phrases that the prompts ban. Start with Write.
 package samples
 
 import (
