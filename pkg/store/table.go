@@ -304,6 +304,17 @@ func (db *DB) Some(ctx context.Context, q Query, f func(Item) error) (found bool
 	}
 }
 
+// ChangeSome is Some with a transaction for each item. It is committed unless f leaves it empty.
+func (db *DB) ChangeSome(ctx context.Context, q Query, f func(tx *Tx, it Item) error) (found bool, err error) {
+	return db.Some(ctx, q, func(it Item) error {
+		tx := &Tx{}
+		if err := f(tx, it); err != nil || tx.Len() == 0 {
+			return err
+		}
+		return db.Commit(ctx, tx)
+	})
+}
+
 // bytes returns the approximate size of the item.
 func (it *Item) bytes() int {
 	n := len(it.Doc)
