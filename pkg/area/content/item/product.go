@@ -80,6 +80,16 @@ func NewProduct(r *product.StoredProduct, promotionID, region string, now time.T
 	return p, nil
 }
 
+// Now returns the product as it is now, in the promotion that it was in unless that has ended.
+func (p *Product) Now(r *product.StoredProduct, region string, now time.Time) (*Product, error) {
+	if p.Promotion != nil {
+		if same, err := NewProduct(r, p.Promotion.ID, region, now); err == nil {
+			return same, nil
+		}
+	}
+	return NewProduct(r, "", region, now)
+}
+
 // IDs returns the ids of the product and of its promotion, each nil if there is none.
 func (p *Product) IDs() (productID, promotionID *string) {
 	if p == nil {
