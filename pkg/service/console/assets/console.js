@@ -146,7 +146,8 @@ for (const field of document.querySelectorAll('input[data-combo]')) {
   });
 }
 
-// A part of the page that waits for something is read again every two seconds, for two minutes, until it has it.
+// A part of the page that waits for something is read again every two seconds, until it has it: 60 times, or as often as
+// it says.
 async function follow(part, tries) {
   if (!part?.dataset.polled || tries === 0) return;
   await new Promise((resolve) => { setTimeout(resolve, 2000); });
@@ -155,7 +156,7 @@ async function follow(part, tries) {
   if (fresh) { part.replaceWith(fresh); globalThis.htmx?.process(fresh); }
   follow(fresh || part, tries - 1);
 }
-for (const part of document.querySelectorAll('[data-polled]')) follow(part, 60);
+for (const part of document.querySelectorAll('[data-polled]')) follow(part, Number(part.dataset.tries ?? 60));
 
 // The language of samples is remembered.
 const language = localStorage.getItem('language');
