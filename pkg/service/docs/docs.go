@@ -141,6 +141,7 @@ func New(o Options) http.Handler {
 	}
 	h.addGuides()
 	h.addPage("/", h.frontPage)
+	h.pages[assetsPath+frontPictureName()] = &page{content: fixed(frontPicture), kind: "image/webp", caching: forever}
 	h.addPage(referencePath, func() []byte { return h.indexPage(referencePath, "", "") })
 	h.addExplorer(o.Assets)
 	h.addAgents()

@@ -110,7 +110,7 @@ func (c call) curl() string {
 		lines = append(lines, `-H "Idempotency-Key: $(uuidgen)"`)
 	}
 	if len(c.sent) > 0 {
-		lines = append(lines, `-H "Content-Type: application/json"`, "-d "+quotedForShell(indented(c.sent)))
+		lines = append(lines, `-H "Content-Type: application/json"`, "-d "+quotedForShell(strings.ReplaceAll(indented(c.sent), "\n", "\n  ")))
 	}
 	return strings.Join(lines, " \\\n  ")
 }
