@@ -297,8 +297,7 @@ func (s *Service) holdOf(ctx context.Context, in KeyPath, match httpapi.IfMatch)
 	return h, err
 }
 
-// getKey reads a key with its usage and spending in one round trip, and then the count of
-// the running minute, which is found by the secret.
+// getKey reads a key with its usage and spending in one round trip, and then the counts that its secrets still have.
 func (s *Service) getKey(ctx context.Context, in *KeyPath) (out Details, err error) {
 	p, now := auth.FromContext(ctx), s.now()
 	if !id.Valid(id.APIKey, in.ID) {
@@ -325,13 +324,11 @@ func (s *Service) getKey(ctx context.Context, in *KeyPath) (out Details, err err
 	if err != nil {
 		return out, err
 	}
-	var current store.Item
-	if secret := items[days].Attributes[account.SecretAttribute]; secret != "" && r.LastUsedAt != nil {
-		if current, err = s.db.Lookup(ctx, credential.SecretKey(secret)); err != nil {
-			return out, err
-		}
+	chain, err := credential.ChainOf(ctx, s.db, items[days].Attributes[account.SecretAttribute])
+	if err != nil {
+		return out, err
 	}
-	return Details{r.Key, credential.UsageOf(items[:days], current, now), credential.DaysOf(items[:days], current, now),
+	return Details{r.Key, credential.UsageOf(items[:days], chain, now), credential.DaysOf(items[:days], chain, now),
 		items[days+1].Count(), ledger.SpentOn(items[days+1], now)}, nil
 }
 

@@ -26,6 +26,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/craft/calendar"
 	"github.com/content-automation/api/pkg/craft/prompt"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/catalog"
@@ -583,7 +584,7 @@ func NewBrief(f factory.Factory, legal profile.Legal) (item.Brief, error) {
 		topics[i] = string(t)
 	}
 	return item.NewBrief(item.Factory{
-		ID: f.ID, Region: legal.Country(), Name: f.Name, Type: string(f.Type), Description: string(f.Description),
+		ID: f.ID, Region: legal.Country(), Zone: zoneOf(f, legal.Country()), Name: f.Name, Type: string(f.Type), Description: string(f.Description),
 		Audience: string(f.Audience), Tone: string(f.Tone),
 		Topics: topics, Settings: settings, Models: f.Models, Replace: f.ReplaceRetiredModels,
 		CaptionLine: f.AICaptionLine,
@@ -591,6 +592,14 @@ func NewBrief(f factory.Factory, legal profile.Legal) (item.Brief, error) {
 		Intro: f.Files.Intro, Outro: f.Files.Outro,
 		Sells: f.Type == factory.Seller,
 	})
+}
+
+// zoneOf returns the time zone of a factory: that of its schedule, or else of its country.
+func zoneOf(f factory.Factory, country string) string {
+	if f.Schedule != nil {
+		return f.Schedule.Timezone
+	}
+	return calendar.Zone(calendar.Country(country, f.Language, ""))
 }
 
 // A prompt below these says too little to write from: words, and characters in scripts without spaces.

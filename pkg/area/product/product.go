@@ -75,6 +75,8 @@ type Product struct {
 	// Its prices of the last year, the oldest first, each from the time at which it was set. Of a day with many
 	// changes, the lowest and the last price.
 	PriceHistory []PriceChange `json:"price_history" nullable:"false"`
+	// What the feed of its factory has changed: the last 20 changes, the newest first. Empty in lists.
+	FeedChanges []FeedChange `json:"feed_changes" nullable:"false"`
 }
 
 // StoredProduct is the stored document of a product.
@@ -187,6 +189,7 @@ func (r *StoredProduct) clear(tx *store.Tx, now time.Time, o tenant.Owner) error
 func (r *StoredProduct) View(ctx context.Context, signer *media.Signer, o tenant.Owner, now time.Time,
 	uploads bool) (Product, error) {
 	v := r.Product
+	v.FeedChanges = r.feedChanges()
 	v.Photos = make([]Photo, len(r.Photos))
 	for i := range r.Photos {
 		var err error

@@ -495,17 +495,9 @@ func (a *subject) Asks(of consent.Consent) (consent.Asking, error) {
 		return consent.Asking{}, err
 	}
 	c := adapter.Capabilities()
-	publish := "publish on the account in your name"
-	if c.Comment.Max > 0 {
-		publish += ", and comment on these posts"
-	}
-	may := []string{publish, "read the name and the picture of the account"}
-	if len(c.Metrics) > 0 {
-		may = append(may, "read how often its posts were seen and liked")
-	}
-	return consent.Asking{To: "your account on " + c.Label, Label: c.Label,
-		May: append(may, "keep this access until you end it in the settings of "+c.Label),
-		Own: of.Details[applicationDetail] != ""}, nil
+	asking := consent.OfSocial(c.Label, c.Comment.Max > 0, len(c.Metrics) > 0)
+	asking.Own = of.Details[applicationDetail] != ""
+	return asking, nil
 }
 
 // with returns the context of the calls of a consent, with the application that asks for it.
