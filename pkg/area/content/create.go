@@ -584,8 +584,9 @@ func NewBrief(f factory.Factory, legal profile.Legal) (item.Brief, error) {
 		topics[i] = string(t)
 	}
 	return item.NewBrief(item.Factory{
-		ID: f.ID, Region: legal.Country(), Zone: zoneOf(f, legal.Country()), Name: f.Name, Type: string(f.Type), Description: string(f.Description),
-		Audience: string(f.Audience), Tone: string(f.Tone),
+		ID: f.ID, Region: legal.Country(), Zone: zoneOf(f, legal.Country()), Name: f.Name, Type: string(f.Type),
+		Description: string(f.Description),
+		Audience:    string(f.Audience), Tone: string(f.Tone),
 		Topics: topics, Settings: settings, Models: f.Models, Replace: f.ReplaceRetiredModels,
 		CaptionLine: f.AICaptionLine,
 		TunedModel:  f.TrainedText(), Logo: f.Files.Logo,
