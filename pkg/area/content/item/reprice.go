@@ -183,11 +183,16 @@ var percentages = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompi
 // text returns a text with the prices of now.
 func (p *repricing) text(text string) (string, error) {
 	stated := money.In(text)
+	replaced := slices.ContainsFunc(stated, func(s money.Statement) bool {
+		to, ok := p.of(s)
+		return ok && to >= 0
+	})
+	price, _ := p.now.shown()
 	for i := len(stated) - 1; i >= 0; i-- {
 		s := stated[i]
 		to, ok := p.of(s)
 		switch {
-		case !ok:
+		case !ok, !replaced && slices.Contains(s.Means(), price): // it states the price of now
 			continue
 		case to < 0 || p.now.Price.Currency != p.currency || s.To > len(text) || text[s.From:s.To] != s.Text:
 			return text, p.refusal(fmt.Sprintf("%q has none of now", s.Text))
