@@ -46,8 +46,8 @@ func (s *shop) feed() []byte {
 
 // Do implements the client of feeds.
 func (s *shop) Do(*http.Request) (*http.Response, error) {
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(s.feed()))},
-		nil
+	body := io.NopCloser(bytes.NewReader(s.feed()))
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: body}, nil
 }
 
 // Open implements worker.Files.
@@ -88,7 +88,8 @@ func (w *World) Feed(ctx context.Context, rows int) (f Feed, err error) {
 		if err != nil {
 			return f, err
 		}
-		if err := w.weigh(used, func() error { return w.steps(ctx, kernel, task.ID(feed.RunKind, run, 1)) }); err != nil {
+		work := func() error { return w.steps(ctx, kernel, task.ID(feed.RunKind, run, 1)) }
+		if err := w.weigh(used, work); err != nil {
 			return f, err
 		}
 		it, err := w.Call(ctx, Request{Operation: "getFeed", ID: factory})

@@ -408,7 +408,7 @@ func (y *year) look() {
 	}
 }
 
-// check reports a post that went out with another price than that of the last sync, in what it shows or in what it says.
+// check reports a post that went out with another price than that of the last sync, in what it shows or says.
 func (y *year) check(itemID, sku string) {
 	if got := y.shows(itemID).Amount; got != y.synced[sku] {
 		y.t.Errorf("%s went out with %d, and the last sync has %d", sku, got, y.synced[sku])

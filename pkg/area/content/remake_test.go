@@ -226,8 +226,9 @@ func TestPublishedPostsShowThePriceOfNow(t *testing.T) {
 			t.Fatalf("%s: the post is %s, %+v, %q", price, pub.State, pub.Change, pub.Posted.Text)
 		}
 		got := w.get(it.ID)
-		if events := w.events(it.ID); events[event.ProductOutdated] != min(n+1, 2) || events[event.ContentUpdated] != min(n+1, 2) ||
-			len(got.Outdated) != 0 {
+		prices := min(n+1, 2)
+		if events := w.events(it.ID); events[event.ProductOutdated] != prices ||
+			events[event.ContentUpdated] != prices || len(got.Outdated) != 0 {
 			t.Errorf("%s: the events are %v, outdated %v", price, events, got.Outdated)
 		}
 		if _, err := w.DB.Get(t.Context(), store.IDKey(task.ID("publish.change", pub.ID, min(n+1, 2)+1))); err == nil {

@@ -122,8 +122,8 @@ func TestServersOfShops(t *testing.T) {
 		}
 		state, reason, _ := strings.Cut(c.want, ": ")
 		code, reason, _ := strings.Cut(reason, ": ")
-		if r.Failure == nil && got != c.want || r.Failure != nil && (string(r.State) != state || r.Failure.Code != code ||
-			!strings.Contains(got, reason)) {
+		if r.Failure == nil && got != c.want || r.Failure != nil && (string(r.State) != state ||
+			r.Failure.Code != code || !strings.Contains(got, reason)) {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 		if r.Failure != nil && w.writes("product") != before {

@@ -224,7 +224,8 @@ func (p *repricing) text(text string) (string, error) {
 // of returns the amount of now that a statement becomes. It reports false if the statement is no price of the product.
 func (p *repricing) of(s money.Statement) (to int64, ok bool) {
 	for from, now := range p.prices {
-		if changed := from != now || p.now.Price.Currency != p.currency; changed && slices.Contains(s.Means(), money.Price{Amount: from, Currency: p.currency}) {
+		changed := from != now || p.now.Price.Currency != p.currency
+		if changed && slices.Contains(s.Means(), money.Price{Amount: from, Currency: p.currency}) {
 			return now, true
 		}
 	}
