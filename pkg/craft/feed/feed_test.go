@@ -280,7 +280,8 @@ func TestFeedsOfGoogle(t *testing.T) {
 		`<item><g:id>S-2</g:id><g:title>Shirt</g:title><g:price>9 EUR</g:price><g:item_group_id>S</g:item_group_id>` +
 		`<g:size>L</g:size></item></channel></rss>`
 	rows, refused, fault = read(t, Options{Format: GoogleXML}, []byte(variants))
-	if len(rows) != 2 || rows[0].Group != "S" || rows[1].Group != "S" || shown(rows[0]) != "S-1|Shirt & tie|9.00 EUR|in_stock|size=M" {
+	if len(rows) != 2 || rows[0].Group != "S" || rows[1].Group != "S" ||
+		shown(rows[0]) != "S-1|Shirt & tie|9.00 EUR|in_stock|size=M" {
 		t.Errorf("%+v, %v, %q", rows, refused, fault)
 	}
 	tsv := "id\ttitle\tdescription\tlink\timage link\tprice\tsale price\tavailability\tproduct detail\tadditional image link\n" +
