@@ -304,14 +304,23 @@ func (db *DB) Some(ctx context.Context, q Query, f func(Item) error) (found bool
 	}
 }
 
-// ChangeSome is Some with a transaction for each item. It is committed unless f leaves it empty.
-func (db *DB) ChangeSome(ctx context.Context, q Query, f func(tx *Tx, it Item) error) (found bool, err error) {
-	return db.Some(ctx, q, func(it Item) error {
+// ChangeSome commits, for each item of the first page of a list that has any, what change adds to a transaction for the
+// item as it is now. An item that others change at the same time is left for the next call. It reports whether there
+// were items: the rest of the list may have more.
+func (db *DB) ChangeSome(ctx context.Context, q Query, change func(*Tx, Item) error) (found bool, err error) {
+	return db.Some(ctx, q, func(listed Item) error {
+		it, err := db.Lookup(ctx, listed.Key)
 		tx := &Tx{}
-		if err := f(tx, it); err != nil || tx.Len() == 0 {
-			return err
+		if err == nil && it.PK != "" {
+			err = change(tx, it)
 		}
-		return db.Commit(ctx, tx)
+		if err == nil {
+			err = db.Commit(ctx, tx)
+		}
+		if errors.Is(err, ErrConflict) {
+			return nil
+		}
+		return err
 	})
 }
 

@@ -3,7 +3,7 @@ package metered
 import (
 	"bytes"
 	"context"
-	"errors"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -92,12 +92,20 @@ func (w *World) Feed(ctx context.Context, rows int) (f Feed, err error) {
 		if err := w.weigh(used, work); err != nil {
 			return f, err
 		}
-		it, err := w.Call(ctx, Request{Operation: "getFeed", ID: factory})
+		ended, err := w.Call(ctx, Request{Operation: "getFeed", ID: factory})
 		if err != nil {
 			return f, err
 		}
-		if !bytes.Contains(it.Data, []byte(`"completed"`)) {
-			return f, errors.Join(errors.New("the run has not completed"), fmt.Errorf("%s", it.Data))
+		var got feed.Feed
+		if err := json.Unmarshal(ended.Data, &got); err != nil {
+			return f, err
+		}
+		changed := rows
+		if s.day > 0 {
+			changed /= 100
+		}
+		if got.LastRun == nil || got.LastRun.Created+got.LastRun.Changed != changed {
+			return f, fmt.Errorf("the run is not right: %s", ended.Data)
 		}
 		s.day++
 	}

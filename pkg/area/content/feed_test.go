@@ -103,7 +103,7 @@ func (s *shelf) take(id string) {
 		s.w.T.Fatal(err)
 	}
 	for m := t.Message; ; {
-		next, err := s.kernel.Do(s.w.T.Context(), m, 1)
+		next, err := s.kernel.Do(s.w.T.Context(), m, "")
 		if err != nil {
 			s.w.T.Fatal(err)
 		}

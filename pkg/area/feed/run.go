@@ -178,7 +178,7 @@ func (s *sync) load(ctx context.Context) (bool, error) {
 	}
 	s.zone, err = zoneOf(&found[1])
 	s.shelf = product.Shelf{Owner: s.task.Owner, FactoryID: s.run.FactoryID, Now: s.Now(), Clock: clock,
-		Steers: !by.Principal.Has(auth.ContentPublish)}
+		Steers: !by.Principal.Has(auth.ContentPublish), RunID: s.run.ID}
 	return true, err
 }
 

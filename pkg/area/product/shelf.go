@@ -32,6 +32,8 @@ type FeedRow struct {
 	MissingPhotos []string `json:"missing,omitempty"`
 	// PromotionID is the promotion of the sale of the row.
 	PromotionID string `json:"promotion,omitempty"`
+	// Changes are the last changes of the row, the oldest first.
+	Changes []rowChange `json:"changes,omitempty"`
 }
 
 // feedHash is the attribute of an item with the hash of its row.
@@ -99,6 +101,8 @@ type Shelf struct {
 	Now, Clock time.Time
 	// Steers reports that who has set the feed may not publish.
 	Steers bool
+	// RunID is the run that has read the rows.
+	RunID string
 }
 
 // Put adds to the transaction what a row makes of its product: the one with its SKU, or a new one if the item is zero.
@@ -126,6 +130,7 @@ func (s Shelf) Put(tx *store.Tx, it, promotion store.Item, row feed.Row) (done O
 	if err := s.sale(tx, r, promotion, row); err != nil {
 		return Unchanged, err
 	}
+	s.note(r, row)
 	s.photos(tx, r, row)
 	r.Feed.Hash, r.Feed.Group, r.Steered = hash, row.Group, s.Steers
 	if it.Kind == "" {
@@ -253,6 +258,9 @@ func (s Shelf) Withdraw(tx *store.Tx, it, promotion store.Item) (bool, error) {
 		return false, err
 	}
 	r.State, r.Feed.Hash = Archived, ""
+	if n := len(r.Feed.Changes); n > 0 {
+		s.keep(r, r.Feed.Changes[n-1], RowRemoved)
+	}
 	r.Touch(s.Now)
 	return true, Replace(tx, it, r, r.SKU)
 }

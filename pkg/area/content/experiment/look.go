@@ -565,7 +565,7 @@ func (c Cleaner) Clean(ctx context.Context, o tenant.Owner, factoryID string) (m
 		OneOf:   map[string][]string{"state": {string(Draft), string(Running)}}}
 	return c.DB.ChangeSome(ctx, q, func(tx *store.Tx, it store.Item) error {
 		r, err := Decode(&it)
-		if err != nil {
+		if err != nil || r.State != Draft && r.State != Running {
 			return err
 		}
 		r.stop(c.Now())
