@@ -96,9 +96,9 @@ func (a *references) product(b createBody, now time.Time) (*item.Product, error)
 	return item.NewProduct(r, b.PromotionID, a.legal[b.FactoryID].Country(), now)
 }
 
-// refresh updates the product of an item to its present state. If the product was deleted, the item
-// keeps it without its photos. An attempt that reuses parts keeps its texts: of a product in a feed, they get the prices
-// of now, and of others, the product stays as it was.
+// refresh updates the product of an item to its present state. If the product was deleted, the item keeps it without
+// its photos. An attempt that reuses parts keeps its texts: of a product in a feed, they get the prices of now, and of
+// others, the product stays as it was.
 func (s *Service) refresh(ctx context.Context, r *item.Record, reuse bool) error {
 	p := r.Brief.Product
 	if p == nil {

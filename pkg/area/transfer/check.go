@@ -422,19 +422,19 @@ var sketches = map[string]sketch{
 		reset:    "auto_publish",
 	},
 	"product": {
-		in: "factory_id sku name description price.amount price.currency url attributes availability state photos.id " +
-			"photos.created_at photos.url",
+		in: "factory_id sku name description price.amount price.currency url attributes availability state in_feed " +
+			"photos.id photos.created_at photos.url photos.source_url",
 		computed: "photos.product_id photos.state photos.mime_type photos.bytes photos.width photos.height",
-		reset:    "photos.reason photos.source_url photos.upload price_history feed_changes",
+		reset:    "photos.reason photos.upload price_history feed_changes",
 	},
 	"promotion": {
 		in: "factory_id product_ids name discount.kind discount.value starts_at ends_at message prior_price.amount " +
-			"prior_price.currency prior_price_exception.reason",
+			"prior_price.currency prior_price_exception.reason from_feed",
 		computed: "state prior_prices",
 	},
 	"feed": {
 		in: "factory_id source.url source.media_id format mapping currency on_price_change on_sold_out " +
-			"on_removed photos",
+			"on_removed remake_per_day photos",
 		computed: "state next_run_at",
 		reset:    "schedule daily_time last_run",
 	},
@@ -472,8 +472,8 @@ var sketches = map[string]sketch{
 			"media.duration_seconds media.bytes media.sha256 media.provenance previews approval waits_for state " +
 			"progress attempt expires_at",
 		reset: "prompt_version variants.*.adapted variants.*.prompt_version from_parts_prompt_version experiment " +
-			"publish_at social_account_ids omitted_accounts outdated publications rehearsal reserved_credits " +
-			"cost_credits " +
+			"publish_at social_account_ids omitted_accounts outdated remake.credits remake.reason remake.message " +
+			"publications rehearsal reserved_credits cost_credits " +
 			"cancel_cost_credits published_at",
 	},
 	"generation": {

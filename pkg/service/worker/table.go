@@ -253,19 +253,24 @@ func synchronizing(e Env) Handlers {
 		c.Apps = social.NewApps(e.Apps, e.Now).Get
 	}
 	w := &crm.Worker{DB: e.DB, Systems: crm.NewSystems(c), Now: e.Now,
-		Vault: social.Vault{Envelope: e.Envelope, DB: e.DB}, Content: maker{content.NewService(e.DB,
-			factory.NewService(e.DB, e.Now), e.Media, catalog.NewOffer(e.Providers, e.AWS.Region, e.Now), e.Now)}}
+		Vault: social.Vault{Envelope: e.Envelope, DB: e.DB}, Content: maker{e.items()}}
 	return w.Handlers()
 }
 
 // feeding has catalogs follow feeds, and content follow catalogs.
 func feeding(e Env) Handlers {
 	w := &feed.Worker{DB: e.DB, Objects: e.Files, URLs: e.Uploads, Now: e.Now,
-		Content: &publication.Follower{DB: e.DB, Platforms: e.platforms(), Now: e.Now}}
+		Content: &publication.Follower{DB: e.DB, Platforms: e.platforms(), Items: e.items(), Now: e.Now}}
 	if e.Uploads == nil {
 		w.URLs = feed.NewClient(e.Loopback)
 	}
 	return w.Handlers()
+}
+
+// items returns the operations of content items.
+func (e Env) items() *content.Service {
+	return content.NewService(e.DB, factory.NewService(e.DB, e.Now), e.Media,
+		catalog.NewOffer(e.Providers, e.AWS.Region, e.Now), e.Now)
 }
 
 // platforms returns the platforms that the stack reaches.
