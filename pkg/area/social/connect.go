@@ -787,19 +787,11 @@ const detachAtOnce = 25
 func (c FactoryCleaner) Clean(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error) {
 	q := store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(o, Kind), Limit: detachAtOnce,
 		Filters: map[string]string{FactoryFilter(factoryID): "yes"}}
-	return c.DB.Some(ctx, q, func(listed store.Item) error {
-		it, err := c.DB.Get(ctx, listed.Key)
-		if err != nil {
-			return err
-		}
+	return c.DB.ChangeSome(ctx, q, func(tx *store.Tx, it store.Item) error {
 		r, err := Decode(&it)
 		if err != nil || !r.Detach(factoryID) {
 			return err // the index may not show it yet
 		}
-		tx := &store.Tx{}
-		if err := r.Replace(tx, c.Now(), it, ""); err != nil {
-			return err
-		}
-		return c.DB.Commit(ctx, tx)
+		return r.Replace(tx, c.Now(), it, "")
 	})
 }

@@ -122,6 +122,7 @@ func New(o Options) (http.Handler, error) {
 	addMandates(open)
 	addPages(open)
 	addClients(open)
+	addFeeds(open)
 	addWebhooks(open)
 	addAudit(open)
 	addUsage(open)

@@ -676,6 +676,7 @@ type fieldErrors map[string]string
 var formFields = []string{"url", "name", "email", "kind", "expires", "ips", "limit", "profiles",
 	"credits_a_day", "until", "quiet_from", "quiet_to", "quiet_zone", "description",
 	"event_types", "scopes", "logo", "region", "factory_id", "trigger", "cron", "prompt", "most", "domain", "groups",
+	"media_id", "format", "mapping", "currency", "schedule", "daily_time",
 	"metadata_url", "metadata", "issuer", "client_id", "client_secret", "daily_limit", "from", "to",
 	"operation_id", "status",
 	"key_id", "request_id", "type", "object_id", "role", "may", "days", "zone", "note", "at", "typed"}
@@ -711,6 +712,15 @@ var mends = map[string]mend{
 	"/issuer":              {"issuer", "Write the issuer as your provider names it: it begins with https://."},
 	"/client_id":           {"client_id", "Write the client id that your provider has given you."},
 	"/client_secret":       {"client_secret", "Write the client secret that your provider has given you."},
+	"/source":              {"url", "Give the address of the feed, or the id of the file, and not both."},
+	"/source/url":          {"url", "Write an address that begins with https:// and that the internet reaches."},
+	"/source/media_id":     {"media_id", "Write the id of a file that you have uploaded, such as med_…"},
+	"/format":              {"format", "Choose the format of the feed."},
+	"/mapping": {"mapping", "Write a line for each member with its column, such as: sku = Number. Only the format CSV " +
+		"has a mapping."},
+	"/currency":   {"currency", "Write a currency in three letters, such as EUR. An export of Shopify needs it."},
+	"/schedule":   {"schedule", "A file that you have uploaded does not change: choose by hand."},
+	"/daily_time": {"daily_time", "Write the time of day of a daily feed, such as 06:30."},
 	"/daily_limit": {"daily_limit",
 		"Write a whole number, 600 or more on X. Others than X and YouTube have none."},
 	"from":                   {"from", "Choose a day, or leave it empty."},

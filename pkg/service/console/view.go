@@ -147,7 +147,7 @@ var navigation = []group{
 	{"", []link{{homePath, "Today", "home", everybody}}},
 	{"Content", []link{{approvalsPath, "Approvals", "check", everybody},
 		{calendarPath, "Calendar", "calendar", everybody}, {contentPath, "Content", "list", everybody},
-		{automationsPath, "Automations", "zap", everybody}}},
+		{automationsPath, "Automations", "zap", everybody}, {feedsPath, "Product feeds", "gauge", everybody}}},
 	{"Clients", []link{{profilesPath, "Clients", "folder", everybody},
 		{socialPath, "Social accounts", "share", everybody},
 		{integrationsPath, "CRM integrations", "link", everybody}}},

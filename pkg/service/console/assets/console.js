@@ -5,7 +5,7 @@
 // phone, it is a page. A form that cannot be fetched opens as a page too: the browser says there what is wrong.
 const dialog = document.querySelector('#dialog'), part = { headers: { 'X-Part': 'true' } };
 document.addEventListener('click', async (event) => {
-  const link = event.target.closest('a[data-dialog], a[data-hx-get]');
+  const link = event.target.closest('a[data-dialog]');
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey || link.ariaBusy) return;
   if (link.matches('[data-opens]') && matchMedia('(max-width: 47.99rem)').matches) return;
   event.preventDefault();
@@ -149,7 +149,8 @@ for (const field of document.querySelectorAll('input[data-combo]')) {
   });
 }
 
-// A part of the page that waits for something is read again every two seconds, for two minutes, until it has it.
+// A part of the page that waits for something is read again every two seconds, until it has it: 60 times, or as often as
+// it says.
 async function follow(shown, tries) {
   if (!shown?.dataset.polled || tries === 0) return;
   await new Promise((resolve) => { setTimeout(resolve, 2000); });
@@ -158,7 +159,7 @@ async function follow(shown, tries) {
   if (fresh) shown.replaceWith(fresh);
   follow(fresh || shown, tries - 1);
 }
-for (const shown of document.querySelectorAll('[data-polled]')) follow(shown, 60);
+for (const shown of document.querySelectorAll('[data-polled]')) follow(shown, Number(shown.dataset.tries ?? 60));
 
 // The language of samples is remembered.
 const language = localStorage.getItem('language');
