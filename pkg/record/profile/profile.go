@@ -136,6 +136,23 @@ type Logo struct {
 	Picture  []byte `json:"picture"`
 }
 
+// Data returns the picture as a data URL, or an empty text without one.
+func (l Logo) Data() string {
+	if len(l.Picture) == 0 {
+		return ""
+	}
+	return "data:" + l.MIMEType + ";base64," + base64.StdEncoding.EncodeToString(l.Picture)
+}
+
+// LogoOf returns the logo of the owner's profile, or the zero Logo if it has none.
+func LogoOf(ctx context.Context, db *store.DB, o tenant.Owner) (l Logo, err error) {
+	it, err := db.Lookup(ctx, LogoKey(o))
+	if err != nil || it.Kind == "" || it.Owner != o {
+		return l, err
+	}
+	return l, it.Decode(&l)
+}
+
 // LogoKey returns the key of the logo of the owner's profile.
 func LogoKey(o tenant.Owner) store.Key {
 	return store.IDKey("logo#" + o.String() + "#" + string(o.Profile))
@@ -168,7 +185,7 @@ func BrandOf(ctx context.Context, db *store.DB, o tenant.Owner) (b Brand, err er
 	if items[1].Kind != "" {
 		var l Logo
 		err = items[1].Decode(&l)
-		b.Logo = "data:" + l.MIMEType + ";base64," + base64.StdEncoding.EncodeToString(l.Picture)
+		b.Logo = l.Data()
 	}
 	return b, err
 }

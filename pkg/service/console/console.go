@@ -33,6 +33,7 @@ import (
 	"github.com/content-automation/api/pkg/record/auditlog"
 	"github.com/content-automation/api/pkg/record/connection"
 	"github.com/content-automation/api/pkg/record/person"
+	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -61,6 +62,8 @@ type Options struct {
 	// Mails reports that people get e-mails. Watch starts the hourly look at an account.
 	Mails bool
 	Watch func(ctx context.Context, account tenant.Account) error
+	// LogoOf returns the logo that a profile keeps, or the zero Logo.
+	LogoOf func(ctx context.Context, o tenant.Owner) (profile.Logo, error)
 	// EndKey revokes an API key of an account. One that was revoked before is no error.
 	EndKey func(ctx context.Context, account tenant.Account, keyID string) error
 	// Audit writes an entry of the audit log of an account.
@@ -118,6 +121,7 @@ func New(o Options) (http.Handler, error) {
 	addKeys(open)
 	addMandates(open)
 	addPages(open)
+	addClients(open)
 	addFeeds(open)
 	addWebhooks(open)
 	addAudit(open)
@@ -159,12 +163,21 @@ func (s *site) secured(next http.Handler) http.Handler {
 			http.Redirect(w, r, s.URL+to.RequestURI(), http.StatusFound)
 			return
 		}
-		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+		most := int64(maxForm)
+		if hasFile(r) {
+			most = maxLogoForm
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, most)
 		next.ServeHTTP(w, r)
 	})
 }
 
-// maxForm bounds the body of a form.
+// hasFile reports whether a form may have a file.
+func hasFile(r *http.Request) bool {
+	return strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/form-data;")
+}
+
+// maxForm bounds the body of a form without files.
 const maxForm = 128 << 10
 
 // notSetUp answers every request of an account area that people cannot sign in to.
@@ -231,6 +244,7 @@ func Open(w Wiring) (http.Handler, error) {
 			r, _, err := people.Find(ctx, account, personID)
 			return r, err
 		},
+		LogoOf: func(ctx context.Context, o tenant.Owner) (profile.Logo, error) { return profile.LogoOf(ctx, w.DB, o) },
 		EndKey: func(ctx context.Context, account tenant.Account, keyID string) error {
 			keys := apikey.NewService(w.DB, customer.NewService(w.DB, w.Now), w.Now, rand.Reader)
 			_, err := keys.End(ctx, account, keyID)

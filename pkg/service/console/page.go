@@ -98,7 +98,8 @@ type declared interface{ routes() []route }
 var pages = []declared{webhooks.declare(), deliveries.declare(), eventPages.declare(), reviewLinks.declare(),
 	automations.declare(), experiments.declare(), profiles.declare(), socialAccounts.declare(),
 	applications.declare(), integrations.declare(), persons.declare(), keys.declare(),
-	mandates.declare(), feeds.declare(), feedPages.declare(), feedRuns.declare(), feedProducts.declare()}
+	mandates.declare(), feeds.declare(), feedPages.declare(), feedRuns.declare(), feedProducts.declare(),
+	exports.declare()}
 
 // declare fills what follows from the rest of a declaration.
 func (p *page[T]) declare() declared {

@@ -131,7 +131,11 @@ func permitted(r *http.Request) error {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return nil
 	}
-	if err := r.ParseForm(); err != nil {
+	parse := r.ParseForm
+	if hasFile(r) {
+		parse = func() error { return r.ParseMultipartForm(maxLogoForm) }
+	}
+	if err := parse(); err != nil {
 		var tooLarge *http.MaxBytesError
 		if errors.As(err, &tooLarge) {
 			return err
@@ -693,7 +697,7 @@ var mends = map[string]mend{
 	"/description":         {"description", "A description has up to 200 characters."},
 	"/email":               {"email", "Write an e-mail address, such as ada@acme.example."},
 	"/role":                {"role", "Choose a role that you may give."},
-	"/logo":                {"logo", "Write the id of a picture of up to 64 KiB, such as med_…"},
+	"/logo":                {"logo", "Choose a PNG, JPEG or WebP picture of up to 64 KB."},
 	"/region":              {"region", "Write a country in two letters, such as DE."},
 	"/trigger/url":         {"url", "Write the address of an RSS, Atom or JSON Feed that the internet reaches."},
 	"/trigger/cron":        {"cron", "Write five fields, such as 30 9 * * 1-5."},
