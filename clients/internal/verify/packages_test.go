@@ -92,7 +92,7 @@ func TestPythonInAnEmptyProject(t *testing.T) {
 	copied(t, "clients/python/examples", filepath.Join(project, "examples"))
 	samples(t, filepath.Join(project, "examples"))
 	command(t, project, env, python, "-m", "mypy", "--strict", "examples/post.py", "examples/week.py",
-		"examples/upload.py", "examples/journey.py", "examples/samples.py")
+		"examples/upload.py", "examples/journey.py", "examples/shop.py", "examples/samples.py")
 	copied(t, "clients/python/tests", filepath.Join(project, "tests"))
 	command(t, project, env, python, "-m", "mypy", "--strict", "tests/typed.py")
 	command(t, source, env, python, "tests/features.py")
