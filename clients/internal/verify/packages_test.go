@@ -135,6 +135,8 @@ func TestN8nPackage(t *testing.T) {
 	}
 	t.Log(command(t, folder, []string{"PACKAGE=" + folder}, "node", "--test",
 		filepath.Join(root, "clients/internal/verify/n8n/signature.test.mjs")))
+	t.Log(command(t, folder, append(serve(t).env(), "PACKAGE="+folder), "node", "--test",
+		filepath.Join(root, "clients/internal/verify/n8n/waits.test.mjs")))
 	packed := command(t, folder, nil, "npm", "pack", "--dry-run", "--json")
 	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md", "workflows/row-to-media.json",
 		"dist/icons/contentAutomation.svg", "dist/credentials/ContentAutomationApi.credentials.js",

@@ -4,8 +4,8 @@ from content_automation import ContentAutomation
 
 with ContentAutomation() as client:
     shop = client.factories.create({"type": "seller", "name": "Acme", "settings": {"currency": "EUR"}})
-    source = {"url": "https://shop.example.com/sandbox.xml"}
-    client.feeds.set(shop["id"], {"source": source, "format": "google_xml", "photos": "none"})
+    address = "https://shop.example.com/sandbox.xml"
+    client.feeds.set(shop["id"], {"source": {"url": address}, "format": "google_xml", "photos": "none"})
     run = client.feeds.sync_and_wait(shop["id"])
     print(run["state"], run["created"], run["refused"])
     for refusal in run["refusals"]:
