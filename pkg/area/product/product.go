@@ -291,17 +291,8 @@ type Cleaner struct {
 func (c Cleaner) Clean(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error) {
 	for _, partition := range []string{PromotionPartition(o, factoryID), Partition(o, factoryID)} {
 		q := store.Query{Index: store.ByParent, Partition: partition, Limit: cleanAtOnce, OldestFirst: true}
-		more, err := c.DB.Some(ctx, q, func(listed store.Item) error {
-			it, err := c.DB.Lookup(ctx, listed.Key)
-			tx := &store.Tx{}
-			if err == nil && it.PK != "" {
-				err = Discard(tx, c.Now(), it)
-			}
-			if err != nil || tx.Len() == 0 {
-				return err
-			}
-			return c.DB.Commit(ctx, tx)
-		})
+		more, err := c.DB.ChangeSome(ctx, q,
+			func(tx *store.Tx, it store.Item) error { return Discard(tx, c.Now(), it) })
 		if more || err != nil {
 			return more, err
 		}

@@ -38,6 +38,9 @@ import (
 // secure connection.
 const sessionCookie = "__Host-session"
 
+// partHeader is the header of a request of the script for a part of a page, such as the content of a dialog.
+const partHeader = "X-Part"
+
 // request is a request of a signed-in person.
 type request struct {
 	*http.Request
@@ -70,7 +73,7 @@ func setHeaders(h http.Header) {
 	// A page of the explorer, which has another policy, cannot reach a window of the account area.
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
-	h.Add("Vary", "HX-Request")
+	h.Add("Vary", partHeader)
 }
 
 // find returns the session of a request, or session.ErrNone.
@@ -210,9 +213,8 @@ func (s *site) signInAgain(w http.ResponseWriter, r *http.Request) {
 	default:
 		to += "?ended=form"
 	}
-	if r.Header.Get("HX-Request") != "" {
-		w.Header().Set("HX-Redirect", to)
-		w.WriteHeader(http.StatusUnauthorized)
+	if r.Header.Get(partHeader) != "" {
+		w.WriteHeader(http.StatusUnauthorized) // the script opens the page then
 		return
 	}
 	http.Redirect(w, r, to, http.StatusSeeOther)
@@ -268,7 +270,7 @@ func guarded(form string, handle func(*request) error) func(*request) error {
 func (r *request) view(title, active string) *view {
 	v := r.site.newView(r.Request, r.session)
 	v.Title, v.Active, v.Role, v.FieldErrors = title, active, r.known, r.found
-	if r.Header.Get("HX-Request") == "" {
+	if r.Header.Get(partHeader) == "" {
 		v.Corner = cornerOf(r)
 	}
 	return v
@@ -294,7 +296,7 @@ func (r *request) show(status int, name string, v *view) error {
 // render renders a page, or only its content for a dialog.
 func (s *site) render(w http.ResponseWriter, r *http.Request, status int, name string, v *view) error {
 	var out bytes.Buffer
-	v.Dialog = r.Header.Get("HX-Request") != ""
+	v.Dialog = r.Header.Get(partHeader) != ""
 	if err := s.pages[name].render(&out, v); err != nil {
 		return err
 	}

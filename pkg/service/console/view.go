@@ -36,7 +36,7 @@ var (
 	//go:embed templates/*.html
 	templates embed.FS
 
-	//go:embed assets/console.css assets/console.js assets/htmx.js
+	//go:embed assets/console.css assets/console.js
 	assets embed.FS
 )
 
