@@ -179,7 +179,8 @@ func feedBody(ctx context.Context, client *contentautomation.Client, at string) 
 		return nil, err
 	}
 	body := map[string]any{}
-	for _, name := range []string{"mapping", "currency", "on_price_change", "on_sold_out", "on_removed", "photos"} {
+	for _, name := range []string{"mapping", "currency", "on_price_change", "on_sold_out", "on_removed",
+		"remake_per_day", "photos"} {
 		if all[name] != nil {
 			body[name] = all[name]
 		}

@@ -35,7 +35,7 @@ func (s *server) addFeeds() {
 
 // kept are the members of a feed that stay if it gets another source.
 var kept = []string{"mapping", "currency", "on_price_change", "on_sold_out", "on_removed", "photos", "schedule",
-	"daily_time"}
+	"daily_time", "remake_per_day"}
 
 // syncFeed reads a feed, and waits for its run. A repeat of the call looks at the same run.
 func syncFeed(ctx context.Context, c call, in feedIn) (toolResult, error) {
