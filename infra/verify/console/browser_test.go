@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/infra/local/standalone"
-	"github.com/content-automation/api/infra/verify/harness/poll"
 	"github.com/content-automation/api/pkg/base/tenant"
 )
 
@@ -86,29 +85,6 @@ func (s *system) lived(t *testing.T, receiver string) (pages []string) {
 		"/settings/audit-log?reads=1", "/settings/api-keys", "/settings/api-keys/"+id, "/settings/api-keys/new", "/settings/webhooks",
 		"/settings/events", "/settings/usage", "/settings/social-accounts", "/settings/service-levels", "/settings/audit-log",
 		"/settings/people", "/settings/sign-on", "/settings/profile", "/settings/cli?"+cliForm().Encode())
-}
-
-// first returns the id of the first row of a list, once there is one.
-func (s *system) first(t *testing.T, path string) (id string) {
-	t.Helper()
-	poll.Until(t, "there is a row of "+path, func() bool {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.BaseURL+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Authorization", "Bearer "+s.Live)
-		resp, err := client.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = resp.Body.Close() }()
-		var out struct{ Data []struct{ ID string } }
-		if err := json.NewDecoder(resp.Body).Decode(&out); err == nil && len(out.Data) > 0 {
-			id = out.Data[0].ID
-		}
-		return id != ""
-	})
-	return id
 }
 
 // A dialog on a connection that is dead or slow: the person is told, and nothing is lost.

@@ -676,7 +676,7 @@ type fieldErrors map[string]string
 var formFields = []string{"url", "name", "email", "kind", "expires", "ips", "limit", "profiles",
 	"credits_a_day", "until", "quiet_from", "quiet_to", "quiet_zone", "description",
 	"event_types", "scopes", "logo", "region", "factory_id", "trigger", "cron", "prompt", "most", "domain", "groups",
-	"media_id", "format", "mapping", "currency", "schedule", "daily_time",
+	"media_id", "format", "mapping", "currency", "schedule", "daily_time", "remake_per_day",
 	"metadata_url", "metadata", "issuer", "client_id", "client_secret", "daily_limit", "from", "to",
 	"operation_id", "status",
 	"key_id", "request_id", "type", "object_id", "role", "may", "days", "zone", "note", "at", "typed"}
@@ -718,9 +718,10 @@ var mends = map[string]mend{
 	"/format":              {"format", "Choose the format of the feed."},
 	"/mapping": {"mapping", "Write a line for each member with its column, such as: sku = Number. Only the format CSV " +
 		"has a mapping."},
-	"/currency":   {"currency", "Write a currency in three letters, such as EUR. An export of Shopify needs it."},
-	"/schedule":   {"schedule", "A file that you have uploaded does not change: choose by hand."},
-	"/daily_time": {"daily_time", "Write the time of day of a daily feed, such as 06:30."},
+	"/currency":       {"currency", "Write a currency in three letters, such as EUR. An export of Shopify needs it."},
+	"/schedule":       {"schedule", "A file that you have uploaded does not change: choose by hand."},
+	"/remake_per_day": {"remake_per_day", "Write how many posts are made again a day: 0 to 1000."},
+	"/daily_time":     {"daily_time", "Write the time of day of a daily feed, such as 06:30."},
 	"/daily_limit": {"daily_limit",
 		"Write a whole number, 600 or more on X. Others than X and YouTube have none."},
 	"from":                   {"from", "Choose a day, or leave it empty."},
