@@ -37,7 +37,8 @@ async function send(input, init) {
 
 // The groups of the navigation. What is in none comes last.
 const groups = {
-  Content: ['Factories', 'Content', 'Studio', 'Media', 'Products', 'Promotions', 'Feeds'],
+  Content: ['Factories', 'Content', 'Studio', 'Media', 'Products', 'Promotions', 'Feeds',
+    'Templates'],
   Publishing: ['Publishing', 'Social accounts', 'Comments', 'Analytics', 'Automations'],
   Advice: ['Architect'],
   'Your system': ['Webhooks', 'Events', 'Integrations'],
