@@ -87,7 +87,7 @@ var more = map[string]int{
 	"sendMessage": 3, "updateDraft": 1, "applyDraft": 1, "startTraining": 1, "listProposals": 1,
 	"updatePromotion": 1, "connectSocialAccount": 1, "getServiceLevels": 1, "getUsage": 1, "listIntegrations": 1,
 	"updateIntegration": 1, "disconnectIntegration": 1,
-	"deleteProfile": 9, "deleteTemplate": 1, "deleteApplication": 2, "getContentPlan": 1, "scheduleContentItem": 3,
+	"deleteProfile": 10, "deleteTemplate": 1, "deleteApplication": 2, "getContentPlan": 1, "scheduleContentItem": 3,
 	"bulkPublishing": 3, "publishContentItem": 2, "validatePublishing": 3,
 	"getBestTimes": 1, "listAllPublications": 2, "getPublication": 1, "getPublicationDossier": 2,
 	"updatePublication": 1, "deletePublication": 1,

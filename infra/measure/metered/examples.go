@@ -302,7 +302,7 @@ func (w *World) Examples() map[string]Example {
 		"getTemplate":     {ID: fresh("createTemplate")},
 		"updateTemplate":  {ID: fresh("createTemplate"), Body: Object{"design": Object{"post": Object{"heading": 96}}}},
 		"deleteTemplate":  {ID: fresh("createTemplate")},
-		"previewTemplate": {ID: fresh("createTemplate"), Body: Object{"kind": "story"}},
+		"previewTemplate": {Undo: "deleteTemplate", ID: fresh("createTemplate"), Body: Object{"kind": "story"}},
 
 		"listApplications": {},
 		"createApplication": {Body: Object{

@@ -36,7 +36,7 @@ type AdoptedItem struct {
 	Attempt int
 	Factory factory.Factory
 	Legal   profile.Legal
-	Design  *theme.Theme // of its template, or nil
+	Design  *theme.Theme // that of its template or its profile's, or nil
 	Owner   tenant.Owner
 	// Media are the items of the media that it shows, as far as there are any.
 	Media []store.Item

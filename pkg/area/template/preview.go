@@ -54,13 +54,13 @@ type Preview struct {
 // Accepted is a preview that was just accepted.
 type Accepted struct {
 	Preview
-	// Template that shows it.
-	TemplateID string `json:"template_id" example:"tpl_01h455vb4pex5vsknk084sn02q"`
+	// Id of the template, whose GET shows the preview.
+	ID string `json:"id" example:"tpl_01h455vb4pex5vsknk084sn02q"`
 }
 
 // Pending returns the path that shows the preview, and the time to look at it.
 func (a Accepted) Pending() (path string, after time.Duration) {
-	return "/v1/templates/" + a.TemplateID, usual
+	return "/v1/templates/" + a.ID, usual
 }
 
 // usual is the time that a preview takes, with its wait in the queue.
@@ -224,12 +224,12 @@ func (s *Service) fill(ctx context.Context, r *previewRecord, b previewBody, of 
 	return nil
 }
 
-// Loader opens previews for their work.
+// Loader opens previews for the worker that composes them.
 type Loader struct{}
 
 var _ generate.Loader = Loader{}
 
-// Open reads a preview.
+// Open reads the item of a preview for its work.
 func (Loader) Open(it store.Item) (generate.Work, error) {
 	r, err := decodePreview(it)
 	if err != nil {
@@ -290,7 +290,7 @@ func (w *work) Composition(int, []generate.PartResult) (generate.Composition, er
 // Gave implements generate.Composing: a preview costs nothing, whatever it fails for.
 func (w *work) Gave(*provider.Error) bool { return false }
 
-// Sample implements generate.Sampling.
+// Sample implements generate.Sampling: nobody publishes what it makes.
 func (w *work) Sample() {}
 
 func (w *work) Start(time.Time) { w.State = studio.Generating }

@@ -42,7 +42,7 @@ func TestAPreviewReplacesTheLastOne(t *testing.T) {
 			}
 			var asked template.Accepted
 			w.Call(http.MethodPost, path+"/"+d.ID+"/preview", body).Into(t, http.StatusAccepted, &asked)
-			if asked.State != "queued" || asked.TemplateID != d.ID || asked.Version != 1 {
+			if asked.State != "queued" || asked.ID != d.ID || asked.Version != 1 {
 				t.Errorf("%q begins as %+v", kind, asked)
 			}
 			w.Call(http.MethodPost, path+"/"+d.ID+"/preview", body).RefusedAs(t, errs.InvalidState, "")

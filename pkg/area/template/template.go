@@ -32,7 +32,7 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// Service makes and changes templates.
+// Service makes, changes, previews and deletes the templates of callers.
 type Service struct {
 	db        *store.DB
 	signer    *media.Signer
@@ -55,10 +55,10 @@ var templates = kind.Kind[record.Record]{Name: record.Kind, ID: id.Template, Pat
 // of the theme that it begins with, and a changed one those that it has.
 type Design json.RawMessage
 
-// MarshalJSON implements json.Marshaler.
+// MarshalJSON implements json.Marshaler: a design is sent as it was written.
 func (d Design) MarshalJSON() ([]byte, error) { return json.RawMessage(d).MarshalJSON() }
 
-// UnmarshalJSON implements json.Unmarshaler.
+// UnmarshalJSON implements json.Unmarshaler. It keeps which members were sent.
 func (d *Design) UnmarshalJSON(b []byte) error { return (*json.RawMessage)(d).UnmarshalJSON(b) }
 
 // Schema describes a design in the OpenAPI document. A request may leave out any member.

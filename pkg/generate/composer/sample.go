@@ -16,7 +16,7 @@ var drawn = map[string]func(x, y float64) color.RGBA{
 	generate.SamplePhoto.Key: landscape, generate.SampleProduct.Key: bottle,
 }
 
-// The size of the pictures of samples.
+// The width and height of the pictures that samples show.
 const sampleWide, sampleTall = 1080, 1350
 
 // writeSample writes a picture that is drawn point by point. The points go from 0 to 1.
@@ -38,7 +38,7 @@ func writeSample(path string, draw func(x, y float64) color.RGBA) error {
 	return file.Close()
 }
 
-// landscape is hills under an evening sky.
+// landscape is the photo: hills under an evening sky.
 func landscape(x, y float64) color.RGBA {
 	if math.Hypot((x-0.68)*0.8, y-0.3) < 0.075 {
 		return color.RGBA{255, 238, 205, 255}
@@ -80,7 +80,7 @@ func bottle(x, y float64) color.RGBA {
 	return blend(at, color.RGBA{14, 24, 26, 255}, 0.75*math.Pow((x-0.5+half)/(2*half), 3))
 }
 
-// blend returns a color between two.
+// blend returns the color at a part, from 0 to 1, of the way between two.
 func blend(a, b color.RGBA, part float64) color.RGBA {
 	part = min(max(part, 0), 1)
 	mix := func(a, b uint8) uint8 { return uint8(float64(a) + (float64(b)-float64(a))*part) }

@@ -232,7 +232,7 @@ const (
 	mostProfiles = 5000
 	// These are four for each client.
 	mostFactories = 20_000
-	// Each client may have one.
+	// Each client of an agency may have a design of its own.
 	mostTemplates = 5000
 	// A link is for a client's posts of some days: each client may have one a day.
 	mostReviewLinks = 5000

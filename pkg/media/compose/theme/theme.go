@@ -14,29 +14,29 @@ import (
 
 // Theme is a design of media.
 type Theme struct {
-	// Font of all texts.
+	// Font of all texts, unless a factory has another.
 	//
 	// It is a family of script.Fonts.
 	Font string `json:"font" enum:"noto_sans,montserrat,lora,oswald"`
-	// Motion of the texts of videos.
+	// Motion with which the texts of videos appear.
 	Motion string `json:"motion" enum:"none,fade,slide,unveil,rise"`
-	// Radius of the corners of plates, in pixels of a picture that is 1080 wide, as all sizes.
+	// Radius of the corners of plates, in pixels of a picture that is 1080 wide, as are all sizes.
 	Round int `json:"round" minimum:"0" maximum:"120"`
 	// Color of the band with the brand's name and the button.
 	Band Color `json:"band"`
-	// Posts, and first slides of carousels.
+	// Layout of posts, and of the first slides of carousels.
 	Post Layout `json:"post"`
 	// Slides between the first and the last one, in turn.
 	Slides []Layout `json:"slides" minItems:"1" maxItems:"4"`
-	// Last slides.
+	// Layout of the last slides of carousels.
 	Last Layout `json:"last"`
-	// Stories, and covers of videos.
+	// Layout of stories, and of the covers of videos.
 	Story Layout `json:"story"`
-	// Pictures and scenes of products.
+	// Layout of pictures and scenes of products.
 	Product Layout `json:"product"`
-	// Price of a product.
+	// Plate of the price of a product.
 	Sticker Plate `json:"sticker"`
-	// Texts of scenes.
+	// Plate of the texts of scenes of videos.
 	Scene Plate `json:"scene"`
 	// Captions of videos. Its accent is behind the spoken word.
 	Captions Plate `json:"captions"`
@@ -50,11 +50,11 @@ type Theme struct {
 type Layout struct {
 	// Color behind the picture and the text.
 	Ground Color `json:"ground"`
-	// Drawn on the ground.
+	// What is drawn on the ground, behind picture and text.
 	Decor string `json:"decor,omitempty" enum:"none,circle,frame,dots,stripe"`
 	// Area of the picture. Text that lies on the ground takes its room from it.
 	Picture Area `json:"picture"`
-	// Radius of the corners of the picture.
+	// Radius of the corners of the picture, in pixels.
 	Round int `json:"round,omitempty" minimum:"0" maximum:"540"`
 	// Area of the texts. Only the part that no platform covers is used.
 	Text Area `json:"text"`
@@ -62,9 +62,9 @@ type Layout struct {
 	Align string `json:"align,omitempty" enum:"start,center"`
 	// Edge of its area at which the text lies.
 	Anchor string `json:"anchor,omitempty" enum:"top,middle,bottom"`
-	// Greatest size of the letters of the heading. The largest that fit are used, from 32 on.
+	// Greatest size of the letters of the heading, in pixels. The largest that fit are used, from 32 on.
 	Heading int `json:"heading" minimum:"48" maximum:"240"`
-	// Greatest size of the letters of the body.
+	// Greatest size of the letters of the body, in pixels.
 	Body int `json:"body,omitempty" minimum:"32" maximum:"96"`
 	// What lies between picture and text: nothing, as the text lies on the ground, a box or a fade.
 	Plate string `json:"plate,omitempty" enum:"none,box,fade"`
@@ -80,21 +80,21 @@ type Layout struct {
 type Plate struct {
 	// Shape: none is the text alone.
 	Shape string `json:"shape" enum:"none,box,pill,circle,burst,label"`
-	// Color of the plate.
+	// Color of the plate, behind the text on it.
 	Color Color `json:"color"`
 	// Color of what stands out on it.
 	Accent Color `json:"accent,omitempty"`
-	// Greatest size of the letters.
+	// Greatest size of the letters, in pixels.
 	Size int `json:"size,omitempty" minimum:"32" maximum:"240"`
 }
 
 // Area is a rectangle, in percent of the width and height of the picture.
 type Area struct {
-	// Left edge.
+	// Left edge, from the left edge of the picture.
 	X float64 `json:"x" minimum:"0" maximum:"100"`
-	// Upper edge.
+	// Upper edge, from the upper edge of the picture.
 	Y float64 `json:"y" minimum:"0" maximum:"100"`
-	// At least 80 for products.
+	// Together with x at most 100; of products at least 80.
 	Width float64 `json:"width" minimum:"5" maximum:"100"`
 	// Together with y at most 100.
 	Height float64 `json:"height" minimum:"5" maximum:"100"`
@@ -275,8 +275,8 @@ func (c *checker) area(member string, a Area) {
 		case side.at < 0 || side.by < 5:
 			c.add(member+"/"+side.name, "must be of an area that begins at 0 or more, and takes at least 5 percent")
 		case side.at+side.by > 100:
-			c.add(member+"/"+side.name, "ends outside of the picture: together with the beginning of the area, it is %g "+
-				"percent", side.at+side.by)
+			c.add(member+"/"+side.name, "ends outside of the picture: together with the beginning of the area, it "+
+				"is %g percent", side.at+side.by)
 		}
 	}
 }
