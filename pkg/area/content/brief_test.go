@@ -15,7 +15,7 @@ func TestABriefNamesTheWriterOfEachType(t *testing.T) {
 		factory.Musician,
 	} {
 		b, err := content.NewBrief(factory.Factory{Type: kind, Name: "Acme", Topics: []factory.Topic{"sea"}},
-			profile.Legal{})
+			profile.Legal{}, nil)
 		if err != nil || !strings.HasPrefix(b.Voice, `The channel is "Acme", a`) ||
 			strings.HasPrefix(b.Voice, `The channel is "Acme", a channel.`) ||
 			!strings.Contains(b.Voice, "Its topics are sea.") || b.Type != string(kind) {

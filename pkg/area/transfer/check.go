@@ -24,6 +24,7 @@ import (
 	"github.com/content-automation/api/pkg/area/product"
 	profilearea "github.com/content-automation/api/pkg/area/profile"
 	"github.com/content-automation/api/pkg/area/studio"
+	"github.com/content-automation/api/pkg/area/template"
 	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi/jsontree"
@@ -404,7 +405,7 @@ var sketches = map[string]sketch{
 	"profile": {
 		in: "name spend_limit_credits quote_required_above_credits region ad_marking.advertiser ad_marking.tax_id " +
 			"ad_marking.erid",
-		reset: "logo",
+		reset: "logo template_id",
 	},
 	"media": {
 		in: "url",
@@ -412,11 +413,12 @@ var sketches = map[string]sketch{
 			"expires_at",
 		reset: "source_url reason upload",
 	},
+	"template": {in: "name design", computed: "profile_id", reset: "preview"},
 	"factory": {
 		in: "type name language description audience tone topics content_types models replace_retired_models " +
 			"ai_caption_line schedule.timezone schedule.times schedule.weekdays schedule.silent_days approval " +
 			"plan_approve " +
-			"quality visuals music duration_seconds settings region " +
+			"quality visuals music duration_seconds settings template_id region " +
 			"ad_marking.advertiser ad_marking.tax_id ad_marking.erid state",
 		computed: "profile_id social_account_ids",
 		reset:    "auto_publish",
@@ -509,6 +511,7 @@ type input struct {
 // inputs are these bodies. Those of the studio differ by the kind of the generation, and a media has none.
 var inputs = map[string]input{
 	"profile":      {of: profilearea.Input},
+	"template":     {of: template.Input},
 	"factory":      {of: factory.Input, rules: true},
 	"product":      {of: product.Input, rules: true},
 	"promotion":    {of: product.PromotionInput, rules: true},

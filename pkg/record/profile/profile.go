@@ -32,6 +32,8 @@ type Profile struct {
 	SpendLimit *int64 `json:"spend_limit_credits"`
 	// Credits of one call above which live work for the profile needs a `quote_id`. Null: it needs none.
 	QuoteAbove *int64 `json:"quote_required_above_credits"`
+	// Template of its factories that name none. Null: none.
+	TemplateID *string `json:"template_id"`
 	Legal
 }
 
@@ -247,12 +249,21 @@ func (l Legal) Completed(ctx context.Context, db *store.DB, o tenant.Owner) (Leg
 	if o.Profile == "" || l.Region != nil && l.AdMarking != nil {
 		return l, nil
 	}
+	p, err := Of(ctx, db, o)
+	return l.Or(p.Legal), err
+}
+
+// Of reads the profile of the owner. It is zero if there is none.
+func Of(ctx context.Context, db *store.DB, o tenant.Owner) (p Profile, err error) {
+	if o.Profile == "" {
+		return p, nil
+	}
 	found, err := db.Lookup(ctx, store.IDKey(string(o.Profile)))
 	if err != nil || found.Kind != Kind || found.Owner != o {
-		return l, err
+		return p, err
 	}
 	r, err := Decode(&found)
-	return l.Or(r.Legal), err
+	return r.Profile, err
 }
 
 // LegalOf returns the settings of the item of a factory, completed by those of its profile.

@@ -32,6 +32,7 @@ import (
 	"github.com/content-automation/api/pkg/area/sandbox"
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/area/studio"
+	"github.com/content-automation/api/pkg/area/template"
 	"github.com/content-automation/api/pkg/area/training"
 	"github.com/content-automation/api/pkg/area/transfer"
 	"github.com/content-automation/api/pkg/area/webhook"
@@ -123,7 +124,7 @@ func (e Env) Loaders() map[string]generate.Loader {
 	sign := item.SignedBy(e.Media)
 	return map[string]generate.Loader{
 		item.ItemKind:   item.Loader{Sign: sign, Reader: e.Sources, Repeats: e.Repeats},
-		studio.ItemKind: studio.Loader{Sign: sign},
+		studio.ItemKind: studio.Loader{Sign: sign}, template.PreviewKind: template.Loader{},
 	}
 }
 
