@@ -33,8 +33,8 @@ var persons = []struct {
 // TestSevenPersonsInChromium walks the journeys of all persons, and writes what they take into build/journeys.md.
 func TestSevenPersonsInChromium(t *testing.T) {
 	s := start(t)
-	names := []string{"Harbour Coffee", "مطعم الياسمين", "Nordlicht Bäckerei", "Tea House", "Clínica Sonrisa", "Atelier",
-		"Peak Cycles", "Marble"}
+	names := []string{"Harbour Coffee", "مطعم الياسمين", "Nordlicht Bäckerei", "Tea House", "Clínica Sonrisa",
+		"Atelier", "Peak Cycles", "Marble"}
 	clients := append(s.waiting(t, names[:6], 8), s.waiting(t, names[6:], 7)...)
 	to := newReceiver(t)
 	hook := s.must(t, "POST", "/v1/webhooks", object{"url": to.URL + "/hook", "event_types": []string{"content.*"}},
@@ -59,14 +59,15 @@ func TestSevenPersonsInChromium(t *testing.T) {
 	}
 	walks := s.inChromium(t, "walks.mjs", nil, map[string]any{"walk": "walkOfSeven", "link": link, "posts": posts,
 		"hook": "/settings/webhooks/" + hook, "client": "/settings/profiles/" + clients[7], "name": names[7],
-		"advance": serve(func() { s.clock.advance(time.Minute) }), "repair": serve(func() { to.broken.Store(false) })}).Walks
+		"advance": serve(func() { s.clock.advance(time.Minute) }),
+		"repair":  serve(func() { to.broken.Store(false) })}).Walks
 
 	var table strings.Builder
 	table.WriteString("| Person | Does | Before | Now |\n|---|---|---|---|\n")
 	for _, p := range persons {
 		w := walks[p.name]
-		fmt.Fprintf(&table, "| %s | %s | %s | %d clicks, %d keys: %.0f s of the person, %.1f s of the pages |\n", p.name, p.aim,
-			p.before, w.Clicks, w.Keys, w.Person, w.Pages)
+		fmt.Fprintf(&table, "| %s | %s | %s | %d clicks, %d keys: %.0f s of the person, %.1f s of the pages |\n",
+			p.name, p.aim, p.before, w.Clicks, w.Keys, w.Person, w.Pages)
 		if n := w.Clicks + w.Keys; n == 0 || n > p.most {
 			t.Errorf("%s: %d clicks and keys, more than %d", p.name, n, p.most)
 		}

@@ -62,7 +62,8 @@ func (s *system) upload(t *testing.T, content []byte) string {
 	made := s.must(t, "POST", "/v1/media", object{"mime_type": "image/jpeg", "bytes": len(content),
 		"sha256": hex.EncodeToString(sum[:])}, 201)
 	to := made["upload"].(object)
-	req, err := http.NewRequestWithContext(t.Context(), to["method"].(string), to["url"].(string), bytes.NewReader(content))
+	req, err := http.NewRequestWithContext(t.Context(), to["method"].(string), to["url"].(string),
+		bytes.NewReader(content))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,14 +96,16 @@ func TestPicturesOfTheAccountArea(t *testing.T) {
 	day := s.clock.now().UTC().Truncate(24*time.Hour).AddDate(0, 0, 1).Add(8 * time.Hour)
 	first := ""
 	for n, name := range names {
-		profile := s.must(t, "POST", "/v1/profiles", object{"name": name, "spend_limit_credits": 5000}, 201)["id"].(string)
+		profile := s.must(t, "POST", "/v1/profiles", object{"name": name, "spend_limit_credits": 5000},
+			201)["id"].(string)
 		account := s.must(t, "POST", "/v1/social/accounts", object{"platform": "telegram", "bot_token": telegram.Token,
 			"channel": telegram.Channel, "profile_id": profile}, 201)["id"].(string)
 		factory := s.must(t, "POST", "/v1/factories", object{"type": "brand", "name": name + " posts",
 			"settings": object{"brand_name": name}, "profile_id": profile, "approval": "required"}, 201)["id"].(string)
 		for k := range 4 {
-			item := s.must(t, "POST", "/v1/content-items", object{"factory_id": factory, "kind": "post", "source": "provided",
-				"caption": captions[(n+k)%len(captions)], "media": []string{media[(n+k)%len(media)]}}, 202)["id"].(string)
+			item := s.must(t, "POST", "/v1/content-items", object{"factory_id": factory, "kind": "post",
+				"source": "provided", "caption": captions[(n+k)%len(captions)],
+				"media": []string{media[(n+k)%len(media)]}}, 202)["id"].(string)
 			if k < 2 {
 				s.must(t, "POST", "/v1/approvals/"+item+"/approve", nil, 200)
 			}

@@ -110,7 +110,8 @@ func (c call) curl() string {
 		lines = append(lines, `-H "Idempotency-Key: $(uuidgen)"`)
 	}
 	if len(c.sent) > 0 {
-		lines = append(lines, `-H "Content-Type: application/json"`, "-d "+quotedForShell(strings.ReplaceAll(indented(c.sent), "\n", "\n  ")))
+		body := strings.ReplaceAll(indented(c.sent), "\n", "\n  ")
+		lines = append(lines, `-H "Content-Type: application/json"`, "-d "+quotedForShell(body))
 	}
 	return strings.Join(lines, " \\\n  ")
 }
@@ -215,8 +216,8 @@ func (c call) golang() string {
 	}
 	method := fmt.Sprintf("client.%s.%s(%s)", goName(c.Resource), goName(c.Name), strings.Join(arguments, ", "))
 	if len(c.Pagination) > 0 {
-		return strings.Join(append(lines, "for one, err := range "+method+" {", "\tif err != nil {", "\t\tlog.Fatal(err)",
-			"\t}", "\tfmt.Println(one)", "}"), "\n")
+		return strings.Join(append(lines, "for one, err := range "+method+" {",
+			"\tif err != nil {", "\t\tlog.Fatal(err)", "\t}", "\tfmt.Println(one)", "}"), "\n")
 	}
 	return strings.Join(append(append(lines, "result, err := "+method), end...), "\n")
 }
@@ -317,8 +318,8 @@ func tabs(name string, all []tab) string {
 		if i == 0 {
 			checked = " checked"
 		}
-		fmt.Fprintf(&choices, `<input type="radio" name="%[1]s" id="%[1]s-%[2]s" value="%[2]s"%[3]s><label for="%[1]s-%[2]s">`+
-			`%[4]s</label>`, name, t.id, checked, t.label)
+		fmt.Fprintf(&choices, `<input type="radio" name="%[1]s" id="%[1]s-%[2]s" value="%[2]s"%[3]s>`+
+			`<label for="%[1]s-%[2]s">%[4]s</label>`, name, t.id, checked, t.label)
 		fmt.Fprintf(&samples, `<div class="of-%s">%s</div>`, t.id, t.code)
 	}
 	return `<div class="tabs" role="group" aria-label="Language of the sample">` + choices.String() + samples.String() +

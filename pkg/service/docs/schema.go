@@ -267,6 +267,9 @@ func (d *drawing) fill(m *member, s *schema) {
 	m.Shape = d.shape(s, m.At)
 }
 
+// formats are the names of strings of a form.
+var formats = map[string]string{"date-time": "time", "date": "date", "uri": "URL", "email": "e-mail address"}
+
 // kind names the type of a schema.
 func (d *drawing) kind(s *schema) string {
 	s = d.resolve(s)
@@ -295,10 +298,7 @@ func (d *drawing) kind(s *schema) string {
 			}
 			add("object")
 		case "string":
-			add(map[string]string{"date-time": "time", "date": "date", "uri": "URL", "email": "e-mail address"}[s.Format])
-			if len(names) == 0 {
-				add("string")
-			}
+			add(cmp.Or(formats[s.Format], "string"))
 		default:
 			add(fmt.Sprint(one))
 		}
