@@ -61,7 +61,8 @@ func (r *reference) call(o *operation) call {
 		if c.typed = true; p.Required {
 			query = append(query, p.Name+"="+p.value())
 			fields = append(fields, fmt.Sprintf("%s: contentautomation.Ptr(%q)", goName(p.Name), p.value()))
-			c.plain = c.plain || len(p.Schema.Enum)+len(p.Schema.Extensible) > 0
+			of := r.resolve(p.Schema)
+			c.plain = c.plain || len(of.Enum)+len(of.Extensible) > 0
 		}
 	}
 	for _, id := range pathID.FindAllStringSubmatch(o.Path, -1) {
