@@ -74,12 +74,16 @@ var (
 	element = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`<[^>]*>`)
 	})
+	inWords = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`</?(?:a|code|em|strong)\b[^>]*>`)
+	})
 )
 
 // index returns all that can be found: the sections of guides, the operations, the codes of errors, and other pages.
 func (r *reference) index() (all []found) {
 	plain := func(part string) string {
-		return strings.Join(strings.Fields(html.UnescapeString(element().ReplaceAllString(part, " "))), " ")
+		text := element().ReplaceAllString(inWords().ReplaceAllString(part, ""), " ")
+		return strings.Join(strings.Fields(html.UnescapeString(text)), " ")
 	}
 	add := func(path, title, kind, also, text string) {
 		all = append(all, found{path, title, kind, strings.ToLower(title + " " + also), strings.ToLower(text), text})
