@@ -172,17 +172,21 @@ func (h *handler) serveSearch(w http.ResponseWriter, r *http.Request) {
 		content: fixed(body.Bytes())}).serve(w, r)
 }
 
-// browses reports whether a request is of a browser that opens a page.
+// browses reports whether a request is of a browser that opens a page. A program that takes JSON too gets JSON, and so
+// does java.net, which names text/html of its own accord, beside a range "*" that no browser sends.
 func browses(r *http.Request) bool {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return false
 	}
+	asked := false
 	for part := range strings.SplitSeq(r.Header.Get("Accept"), ",") {
-		if kind, _, _ := strings.Cut(strings.TrimSpace(part), ";"); strings.EqualFold(kind, "text/html") {
-			return true
+		kind, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(part)), ";")
+		if kind == "application/json" || kind == "*" {
+			return false
 		}
+		asked = asked || kind == "text/html"
 	}
-	return false
+	return asked
 }
 
 // robots tells crawlers what to leave out.
@@ -245,8 +249,8 @@ func (r *reference) markdown(text string) template.HTML {
 	if err := renderer().Convert([]byte(text), &out); err != nil {
 		panic(err) // writing to memory does not fail
 	}
-	html := relative.ReplaceAllString(out.String(), `href="../$1`)
-	return template.HTML(r.linked(anchored.ReplaceAllString(html, `href="../reference/`), "../")) //nolint:gosec // ours
+	linked := relative.ReplaceAllString(out.String(), `href="../$1`)
+	return template.HTML(r.linked(anchored.ReplaceAllString(linked, `href="../reference/`), "../")) //nolint:gosec // ours
 }
 
 // inline returns a text of one paragraph.

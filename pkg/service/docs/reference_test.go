@@ -198,7 +198,8 @@ func TestUnknownPaths(t *testing.T) {
 				t.Errorf("%s: %s", at, policy)
 			}
 		}
-		for _, accept := range []string{"", "*/*", "application/json"} {
+		for _, accept := range []string{"", "*/*", "application/json", "application/json, text/html;q=0.1",
+			"text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2"} {
 			resp := call(h, "GET", at, "Accept", accept)
 			if body := string(bodyOf(t, resp)); resp.Header.Get("Content-Type") != "application/json" ||
 				!strings.HasPrefix(body, `{"data":null,"error":{"code":"unknown_path","message":"`+errs.NoSuchPath) {
