@@ -227,9 +227,10 @@ async function walkOfRefusedCalls(page) {
 async function walkOfAnOwner(page) {
   await signIn(page, 'owner', given.client);
   const { walk, click, type } = hand(page);
-  await click(page.getByRole('link', { name: /^Erase/ }).first());
-  await type(page.getByLabel(/Type/).first(), given.name, true);
-  await click(page.getByRole('button', { name: /^Erase|^Schedule/ }).first());
+  await click(page.getByRole('link', { name: 'Erase with all its data' }));
+  const dialog = page.getByRole('dialog');
+  await type(dialog.getByLabel(/^Type the name/), given.name, true);
+  await click(dialog.getByRole('button', { name: 'Schedule the erasure' }));
   await page.getByText('The erasure is scheduled').waitFor();
   await click(page.getByRole('button', { name: 'Cancel the erasure' }).first());
   await page.getByText('The erasure is canceled').waitFor();
