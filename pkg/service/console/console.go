@@ -118,6 +118,7 @@ func New(o Options) (http.Handler, error) {
 	addKeys(open)
 	addMandates(open)
 	addPages(open)
+	addFeeds(open)
 	addWebhooks(open)
 	addAudit(open)
 	addUsage(open)
