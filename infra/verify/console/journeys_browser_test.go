@@ -57,7 +57,8 @@ func TestSevenPersonsInChromium(t *testing.T) {
 		t.Cleanup(h.Close)
 		return h.URL
 	}
-	walks := s.inChromium(t, "walks.mjs", nil, map[string]any{"walk": "walkOfSeven", "link": link, "posts": posts,
+	walks := s.inChromium(t, "walks.mjs", nil, map[string]any{"walk": "walkOfSeven", "first": "Today",
+		"link": link, "posts": posts,
 		"hook": "/settings/webhooks/" + hook, "client": "/settings/profiles/" + clients[7], "name": names[7],
 		"advance": serve(func() { s.clock.advance(time.Minute) }),
 		"repair":  serve(func() { to.broken.Store(false) })}).Walks
