@@ -121,6 +121,9 @@ func TestPicturesOfTheAccountArea(t *testing.T) {
 		folder = filepath.Join("..", "..", "..", "docs", "console")
 	}
 	folder, err := filepath.Abs(folder)
+	if err == nil {
+		err = os.MkdirAll(folder, 0o755)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

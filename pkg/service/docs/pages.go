@@ -249,8 +249,9 @@ func (r *reference) markdown(text string) template.HTML {
 	if err := renderer().Convert([]byte(text), &out); err != nil {
 		panic(err) // writing to memory does not fail
 	}
-	linked := relative.ReplaceAllString(out.String(), `href="../$1`)
-	return template.HTML(r.linked(anchored.ReplaceAllString(linked, `href="../reference/`), "../")) //nolint:gosec // ours
+	page := relative.ReplaceAllString(out.String(), `href="../$1`)
+	page = anchored.ReplaceAllString(page, `href="../reference/`)
+	return template.HTML(r.linked(page, "../")) //nolint:gosec // the document is ours
 }
 
 // inline returns a text of one paragraph.
