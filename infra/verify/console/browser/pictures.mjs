@@ -7,7 +7,7 @@ page.on('request', (r) => { const { origin } = new URL(r.url()); if (r.resourceT
 try {
   await signIn(page, 'owner', '/settings');
   for (const [name, path, colorScheme] of [['today', '/settings', 'light'], ['approvals', '/settings/approvals?tab=all', 'dark'],
-    ['calendar', given.week, 'dark'], ['client', given.client, 'light']]) {
+    ['calendar', given.week, 'dark'], ['front', '/', 'light']]) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     await page.goto(given.base + path, { waitUntil: 'networkidle' });
     await page.screenshot({ path: `${given.folder}/${name}.jpg`, type: 'jpeg', quality: 72 });
