@@ -21,7 +21,7 @@ var persons = []struct {
 	name, aim, before string
 	most              int
 }{
-	{"First admin", "from the sign-in to a verified webhook", "14 clicks, 15 s of the pages", 140},
+	{"First admin", "from the sign-in to a verified webhook", "14 clicks, 15 s of the pages", 70},
 	{"Developer", "what a receiver answered, and the events again", "6 clicks", 5},
 	{"Agency", "62 posts approved", "124 clicks, 110 s of the pages", 10},
 	{"Client", "16 posts on a phone, 6 with a note", "24 taps", 23},
