@@ -140,11 +140,15 @@ type sight struct {
 	Again    map[string]int
 	Paints   map[string]float64
 	Pictures int
-	// Walk counts what a person did, and adds up the seconds of the person and of the pages.
-	Walk struct {
-		Clicks, Keys, Loads int
-		Person, Pages       float64
-	}
+	// Walk is the journey of a script, and Walks are those of persons.
+	Walk  walk
+	Walks map[string]walk
+}
+
+// walk counts what a person did, and adds up the seconds of the person and of the pages.
+type walk struct {
+	Clicks, Keys, Loads int
+	Person, Pages       float64
 }
 
 // inChromium runs a script of the folder browser, with what it needs beside the pages. What it has seen decides.
