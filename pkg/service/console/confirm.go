@@ -24,8 +24,17 @@ type confirmation struct {
 	Fields []choice
 	// Name is the name that the person types before it happens. Empty: a click is enough.
 	Name string
+	// Choice is what the person chooses before it happens, if they choose something.
+	Choice *chosen
 	// Harmless reports that nothing is lost.
 	Harmless bool
+}
+
+// chosen is a choice of the page that asks: its field, its value and its legend. Counts tell about single values.
+type chosen struct {
+	Name, Legend, Value string
+	Of                  []choice
+	Counts              map[string]string
 }
 
 // confirm shows a page that asks before something is changed. The message is why the last form did nothing.
@@ -236,21 +245,6 @@ func propose(r *request, p proposal) error {
 	v := r.view(p.Title, p.Active)
 	v.Data = map[string]any{"Of": p, "Fields": sentFields(r), "Action": r.site.prefix + r.URL.Path}
 	return r.show(http.StatusOK, "changes", v)
-}
-
-// changed adds a line about a member whose text has changed.
-func changed(v *view, to []string, name, before, after string) []string {
-	if before == after {
-		return to
-	}
-	none := v.T("None")
-	if before == "" {
-		before = none
-	}
-	if after == "" {
-		after = none
-	}
-	return append(to, v.T(name)+": "+before+" → "+after)
 }
 
 // changedSet adds lines about the members that a list has gained and lost.

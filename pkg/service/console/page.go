@@ -19,8 +19,12 @@ type page[T any] struct {
 	ID string
 	// List is the template of the list. A page without one has details only. Empty and Hint are shown for no rows.
 	List, Empty, Hint, Icon string
-	Columns                 []column
-	Filters                 []string
+	// NoMatch is shown in their place if filters are set.
+	NoMatch string
+	Columns []column
+	Filters []string
+	// Rows reads the rows of the list and the cursor of the next ones, if that is more than one call of the API.
+	Rows func(r *request, query url.Values) ([]T, string, error)
 	// States are the choices of the filter by state.
 	States []string
 	// Names reports that the pages name factories and profiles.
@@ -65,6 +69,8 @@ type action[T any] struct {
 	Typed bool
 	// Effects are what it does, in numbers.
 	Effects func(r *request, v *view, one T) ([]string, error)
+	// Choice is what the person chooses on the page that asks.
+	Choice func(r *request, v *view, one T) (*chosen, error)
 	// Recent reports that it needs a recent sign-in.
 	Recent bool
 	// Body is the body of its call.
@@ -120,6 +126,16 @@ func (p *page[T]) New() string {
 	return p.Create.Title
 }
 
+// None returns what is shown for no rows, with or without filters.
+func (p *page[T]) None(filters map[string]string) string {
+	for _, value := range filters {
+		if value != "" {
+			return cmp.Or(p.NoMatch, p.Empty)
+		}
+	}
+	return p.Empty
+}
+
 // addPages adds the declared pages.
 func addPages(open func(string, func(*request) error)) {
 	for _, p := range pages {
@@ -144,6 +160,9 @@ func (p *page[T]) routes() (all []route) {
 	if f := p.Create; f != nil {
 		if !f.Inline {
 			add("GET "+p.Path+f.At, "", f.Recent, "", func(r *request) error { return p.new(r, nil) })
+		}
+		if f.Anew != "" { // no address may have the token of its session
+			add("POST "+p.Path+f.At, "", f.Recent, "", func(r *request) error { return p.new(r, nil) })
 		}
 		back := p.Path
 		if !f.Inline {
@@ -223,11 +242,19 @@ func (p *page[T]) data(r *request, of ...T) (map[string]any, error) {
 	return to, err
 }
 
+// rows reads the rows of a list, and the cursor of the next ones.
+func (p *page[T]) rows(r *request, query url.Values) (all []T, next string, err error) {
+	if p.Rows != nil {
+		return p.Rows(r, query)
+	}
+	next, err = r.api.list(r.Context(), r.at(p.API), query, &all)
+	return all, next, err
+}
+
 // list shows a list. The message is why a form of it did nothing.
 func (p *page[T]) list(r *request, status int, message string) error {
 	given, query := r.filters(p.Filters...)
-	var all []T
-	next, err := r.api.list(r.Context(), r.at(p.API), query, &all)
+	all, next, err := p.rows(r, query)
 	found, err := refused(err)
 	if err != nil {
 		return err
@@ -295,6 +322,7 @@ func (p *page[T]) new(r *request, found fieldErrors) error {
 	v := p.view(r, f.Title)
 	v.mend(found)
 	if f.Add != nil {
+		to["Draft"] = d
 		if err := f.Add(r, v, to); err != nil {
 			return err
 		}
@@ -352,13 +380,20 @@ func (p *page[T]) edit(r *request, found fieldErrors) error {
 	}
 	v := p.view(r, f.Title)
 	v.mend(found)
-	shown := f.shown(p.one(r)+"/edit", version, d, nil)
+	to := map[string]any{"One": one, "Draft": d}
+	if f.Add != nil {
+		if err := f.Add(r, v, to); err != nil {
+			return err
+		}
+	}
+	shown := f.shown(p.one(r)+"/edit", version, d, to)
 	for i, in := range shown.Inputs {
 		if text, ok := f.fixed(one)[in.Name]; ok {
 			shown.Inputs[i].Fixed = &text
 		}
 	}
-	v.Data = map[string]any{"Form": shown, "Back": choice{p.one(r), p.Name(one)}}
+	to["Form"], to["Back"] = shown, choice{p.one(r), p.Name(one)}
+	v.Data = to
 	return r.show(faulty(found), cmp.Or(f.Template, "form"), v)
 }
 
@@ -388,14 +423,14 @@ func (p *page[T]) change(r *request) error {
 		patch = f.Patch(r)
 	}
 	switch {
-	case f.Review && step == stepBack:
+	case f.Review && step == stepBack, f.Anew != "" && r.PostFormValue(f.Anew) != "":
 		return p.edit(r, nil)
 	case found != nil:
 		return refuse(found)
 	case f.Review && len(patch) == 0:
 		return refuse(about("", messageNoChange))
 	case f.Review && step != stepSave:
-		return propose(r, f.proposal(p.view(r, ""), p.Name(one), before, d))
+		return propose(r, f.proposal(p.view(r, ""), p.Name(one), before, d, patch))
 	}
 	a := r.api
 	a.version = r.PostFormValue("version")
@@ -434,7 +469,10 @@ func (p *page[T]) question(r *request, a action[T]) (c confirmation, err error) 
 	if c.Action != "" {
 		c.Action = p.one(r) + c.Action
 	}
-	if a.Effects != nil {
+	if a.Choice != nil {
+		c.Choice, err = a.Choice(r, v, one)
+	}
+	if a.Effects != nil && err == nil {
 		c.Effects, err = a.Effects(r, v, one)
 	}
 	return c, err

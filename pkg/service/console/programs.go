@@ -264,9 +264,11 @@ func (r *request) showConsent(status int, w wish, message string) error {
 	v.Error = message
 	data := map[string]any{"Wish": w, "Values": w.values.Encode(), "Scopes": scopes, "LiveProfiles": live,
 		"TestProfiles": test, "Cancel": template.URL(w.Callback(r.site.URL, "error", "access_denied"))}
-	if err := addMandate(r, data, mandateOf(r)); err != nil {
+	d := mandateForm.sent(r)
+	if err := addMandate(r, v, d, data); err != nil {
 		return err
 	}
+	data["Form"] = mandateForm.shown("", "", d, data)
 	v.Data = data
 	return r.show(status, "consent", v)
 }
@@ -294,10 +296,9 @@ func consent(r *request, w wish) error {
 	if profile := r.PostFormValue("profile_" + string(mode)); profile != "" {
 		body["profile_ids"] = []string{profile}
 	}
-	if m, found := mandateOf(r).body(nil); found != nil {
+	m, found := mandateForm.body(mandateForm.sent(r))
+	if maps.Copy(body, m); found != nil {
 		return r.showConsent(http.StatusUnprocessableEntity, w, slices.Collect(maps.Values(found))[0])
-	} else if m != nil {
-		body["mandate"] = m
 	}
 	a := r.api
 	a.mode = mode
@@ -481,18 +482,18 @@ func (r *request) cliExpiry() time.Time {
 
 // createCLIKey creates the key as the person, and leads to the command line with a code for it.
 func createCLIKey(r *request, c cliRequest) error {
-	d := r.draft()
-	if d.Kind != tenant.Live && d.Kind != tenant.Test {
+	mode, scopes := tenant.Mode(r.FormValue("kind")), chosenScopes(r)
+	if mode != tenant.Live && mode != tenant.Test {
 		return r.showCLI(http.StatusUnprocessableEntity, c, "The mode is live or test.")
 	}
-	if len(d.Scopes) == 0 {
+	if len(scopes) == 0 {
 		return r.showCLI(http.StatusUnprocessableEntity, c, "Choose what the command line may do.")
 	}
 	a, expires := r.api, r.cliExpiry()
-	a.mode = d.Kind
+	a.mode = mode
 	var made key
 	err := a.change(r.Context(), http.MethodPost, "/v1/api-keys", r.once(), map[string]any{"name": c.KeyName(),
-		"kind": d.Kind, "scopes": d.Scopes, "expires_at": expires.Format(time.RFC3339)}, &made)
+		"kind": mode, "scopes": scopes, "expires_at": expires.Format(time.RFC3339)}, &made)
 	if message, other := r.form(err); other != nil {
 		return other
 	} else if message != "" {
@@ -502,7 +503,7 @@ func createCLIKey(r *request, c cliRequest) error {
 		return &failure{Status: http.StatusConflict, Message: "This form was sent before. Open the page again."}
 	}
 	code, err := r.site.Sessions.Offer(r.Context(), r.session.Person, session.Handover{KeyID: made.ID,
-		Secret: *made.Secret, Mode: d.Kind, ExpiresAt: expires}, c.Challenge)
+		Secret: *made.Secret, Mode: mode, ExpiresAt: expires}, c.Challenge)
 	if err != nil {
 		return err
 	}

@@ -715,7 +715,7 @@ var mends = map[string]mend{
 	"operation_id":           {"operation_id", "Write the name of an operation, such as createApiKey."},
 	"type":                   {"type", "Choose a type of event, such as content.generated."},
 	"object_id":              {"object_id", "Write the id of a resource, such as cnt_…"},
-	"/overlap_seconds":       {"overlap", "Choose when the earlier secret ends."},
+	"/overlap_seconds":       {"", "Choose when the earlier secret ends."},
 	"/social_account_id":     {"", "This social account cannot be connected again."},
 	"/trigger":               {"trigger", "Choose what starts the automation."},
 	"/secondary_url":         {"url", "Write an address that begins with https:// and that the internet reaches."},

@@ -713,15 +713,15 @@ func spark(values []int64, text string) template.HTML {
 
 // chartOfKey draws the requests of a key.
 func chartOfKey(k key, v *view) Drawn {
-	if len(k.Days) == 0 {
+	if len(k.UsageByDay) == 0 {
 		return Drawn{}
 	}
-	from, _ := time.Parse(time.DateOnly, k.Days[0].Date)
-	c := newChart(from, len(k.Days), v.T("Requests"))
+	from, _ := time.Parse(time.DateOnly, k.UsageByDay[0].Day)
+	c := newChart(from, len(k.UsageByDay), v.T("Requests"))
 	c.classes[v.T("Accepted")], c.classes[v.T("Refused")] = "cgood", "cbad"
-	for _, d := range k.Days {
-		at, _ := time.Parse(time.DateOnly, d.Date)
-		c.add(v.T("Accepted"), at, d.Requests-d.Refused)
+	for _, d := range k.UsageByDay {
+		at, _ := time.Parse(time.DateOnly, d.Day)
+		c.add(v.T("Accepted"), at, d.Calls-d.Refused)
 		c.add(v.T("Refused"), at, d.Refused)
 	}
 	return c.done(v)
@@ -737,6 +737,7 @@ var functions = template.FuncMap{
 	"groups":  groupLines,
 	// A part of a page gets the page and a value.
 	"pair":   func(page, value any) map[string]any { return map[string]any{"Page": page, "Value": value} },
+	"to":     func(path, text string) choice { return choice{path, text} },
 	"pageOf": pageOf, "formToken": formToken,
 	"copying": func(page *view, text, label string) map[string]any {
 		return map[string]any{"Page": page, "Text": text, "Label": page.T(label)}
