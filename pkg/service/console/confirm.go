@@ -83,19 +83,6 @@ func number(n int, more bool) string {
 	return strconv.Itoa(n)
 }
 
-// confirmProgram asks before a program is disconnected.
-func confirmProgram(r *request) error {
-	g, err := grantOf(r)
-	if err != nil {
-		return err
-	}
-	v := r.view("", "")
-	return r.confirm(http.StatusOK, confirmation{Title: "Disconnect the program", Verb: "Disconnect", Subject: g.Name,
-		Active: programsPath, Back: programsPath, Text: "Its access ends at once. To use it again, connect it again.",
-		Effects: []string{v.T("Scopes that it loses: %d.", len(g.Scopes)),
-			v.T("Last used") + ": " + v.ago(&g.UsedAt)}}, "")
-}
-
 // confirmSession asks before one browser of the person is signed out.
 func confirmSession(r *request) error {
 	all, err := r.site.Sessions.List(r.Context(), r.session.ID)

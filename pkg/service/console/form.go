@@ -30,8 +30,8 @@ type input struct {
 	// Must reports that the area asks for it although the API does not, and Free that it may be empty although some
 	// bodies of the API need it.
 	Must, Free bool
-	// Wide reports that it takes a line of its own in a form of two columns.
-	Wide bool
+	// Wide reports that it takes a line of its own in a form of two columns, and Short that others are beside it.
+	Wide, Short bool
 	// Added and Removed tell what a change adds to a list, and what it removes.
 	Added, Removed string
 	limit

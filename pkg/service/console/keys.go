@@ -275,6 +275,17 @@ func effectsOfKey(patch map[string]any) []string {
 	return all
 }
 
+// makeKey makes a key as the person, whose secret nobody has seen yet.
+func (r *request) makeKey(mode tenant.Mode, body map[string]any) (made key, err error) {
+	a := r.api
+	a.mode, body["kind"] = mode, mode
+	err = a.change(r.Context(), http.MethodPost, "/v1/api-keys", r.once(), body, &made)
+	if err == nil && made.Secret == nil {
+		err = &failure{Status: http.StatusConflict, Message: "This form was sent before. Open the page again."}
+	}
+	return made, err
+}
+
 // showSecret shows the secret of a key that was just made.
 func (r *request) showSecret(title string, made key) error {
 	v := r.view(title, keysPath)

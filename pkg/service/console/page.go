@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 )
 
 // page is a kind of resources in the account area: its list, and what people do with one of them. A kind is declared,
@@ -29,6 +30,10 @@ type page[T any] struct {
 	States []string
 	// Names reports that the pages name factories and profiles.
 	Names bool
+	// Narrow adds to the query of the list what no filter chooses.
+	Narrow func(r *request, query url.Values)
+	// Folded are further filters, which the page shows folded.
+	Folded []input
 	// More adds what the list shows beside its rows.
 	More func(r *request, v *view, to map[string]any) error
 	// Show is the template of one resource, if it has a page. Heading is the title of its page, and Below adds what it
@@ -49,15 +54,20 @@ type page[T any] struct {
 // heading is. A quiet heading is for screen readers only.
 type column struct {
 	Text, At, From string
-	Quiet          bool
+	// End puts it at the end of its column.
+	Quiet, End bool
 }
 
 // Class returns the classes of the heading.
 func (c column) Class() string {
-	if c.At == "" {
-		return ""
+	class := ""
+	if c.At != "" {
+		class = "hidden " + c.At + ":table-cell"
 	}
-	return "hidden " + c.At + ":table-cell"
+	if c.End {
+		class += " text-end"
+	}
+	return class
 }
 
 // action is what people do with one resource beside its change.
@@ -73,6 +83,8 @@ type action[T any] struct {
 	Choice func(r *request, v *view, one T) (*chosen, error)
 	// Recent reports that it needs a recent sign-in.
 	Recent bool
+	// Do does it, if it is no call of the API.
+	Do func(r *request) error
 	// Body is the body of its call.
 	Body func(r *request) map[string]any
 	// Done names the notice after it. Without a name it is the state of the form. ToList leads to the list, and To to
@@ -99,7 +111,7 @@ type declared interface{ routes() []route }
 var pages = []declared{webhooks.declare(), deliveries.declare(), eventPages.declare(), reviewLinks.declare(),
 	automations.declare(), experiments.declare(), profiles.declare(), socialAccounts.declare(),
 	applications.declare(), integrations.declare(), persons.declare(), keys.declare(),
-	mandates.declare()}
+	mandates.declare(), programs.declare(), calls.declare()}
 
 // declare fills what follows from the rest of a declaration.
 func (p *page[T]) declare() declared {
@@ -187,13 +199,15 @@ func (p *page[T]) routes() (all []route) {
 		if a.Ask != nil {
 			add("GET "+one+"/"+a.Name, "", a.Recent, "", func(r *request) error { return p.ask(r, a) })
 		}
-		if a.Method != "" {
-			back := p.Path
+		if a.Method != "" || a.Do != nil {
+			back, call := p.Path, ""
+			if a.Do == nil {
+				call = a.Method + " " + api + a.API
+			}
 			if a.Ask != nil {
 				back = ""
 			}
-			add("POST "+one+"/"+a.Name, a.Method+" "+api+a.API, a.Recent, back,
-				func(r *request) error { return p.act(r, a) })
+			add("POST "+one+"/"+a.Name, call, a.Recent, back, func(r *request) error { return p.act(r, a) })
 		}
 	}
 	return all
@@ -242,6 +256,27 @@ func (p *page[T]) data(r *request, of ...T) (map[string]any, error) {
 	return to, err
 }
 
+// filters returns the values of the filters, and the query of the list.
+func (p *page[T]) filters(r *request) (given map[string]string, query url.Values) {
+	names := slices.Clone(p.Filters)
+	for _, in := range p.Folded {
+		names = append(names, in.Name)
+	}
+	if given, query = r.filters(names...); p.Narrow != nil {
+		p.Narrow(r, query)
+	}
+	return given, query
+}
+
+// folded returns the folded filters with their values.
+func (p *page[T]) folded(given map[string]string) (all []shownInput) {
+	for _, in := range p.Folded {
+		in.Short, in.Free = true, true
+		all = append(all, shownInput{input: in, Values: []string{given[in.Name]}})
+	}
+	return all
+}
+
 // rows reads the rows of a list, and the cursor of the next ones.
 func (p *page[T]) rows(r *request, query url.Values) (all []T, next string, err error) {
 	if p.Rows != nil {
@@ -253,7 +288,7 @@ func (p *page[T]) rows(r *request, query url.Values) (all []T, next string, err 
 
 // list shows a list. The message is why a form of it did nothing.
 func (p *page[T]) list(r *request, status int, message string) error {
-	given, query := r.filters(p.Filters...)
+	given, query := p.filters(r)
 	all, next, err := p.rows(r, query)
 	found, err := refused(err)
 	if err != nil {
@@ -267,7 +302,8 @@ func (p *page[T]) list(r *request, status int, message string) error {
 	if v.Error = message; found != nil {
 		v.mend(found)
 	}
-	maps.Copy(to, map[string]any{"List": p, "Rows": all, "More": r.more(next), "Filters": given})
+	maps.Copy(to, map[string]any{"List": p, "Rows": all, "More": r.more(next), "Filters": given,
+		"Folded": p.folded(given)})
 	if p.More != nil {
 		if err := p.More(r, v, to); err != nil {
 			return err
@@ -499,6 +535,12 @@ func (p *page[T]) act(r *request, a action[T]) error {
 }
 
 func (p *page[T]) call(r *request, a action[T]) error {
+	if a.Do != nil {
+		if err := a.Do(r); err != nil {
+			return err
+		}
+		return r.redirect(r.at(p.Path) + "?done=" + a.Done)
+	}
 	var body, into any
 	if a.Body != nil {
 		body = a.Body(r)

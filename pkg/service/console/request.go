@@ -276,10 +276,10 @@ func (r *request) view(title, active string) *view {
 
 // roleOf returns the role of the person of a session, which decides what pages offer. The API decides what it permits.
 func (s *site) roleOf(r *http.Request, found *session.Session) auth.Role {
-	if found == nil || s.RoleOf == nil {
+	if found == nil || s.People == nil {
 		return ""
 	}
-	role, err := s.RoleOf(r.Context(), found.Account, found.ID)
+	role, err := s.role(r.Context(), found.Account, found.ID)
 	if err != nil {
 		slog.Warn("the role of a person is not known", "error", err)
 	}
@@ -627,7 +627,7 @@ func (s *site) note(r *http.Request, account tenant.Account, by auth.Actor, e au
 	e.At, e.LatencyMS, e.Count, e.Method = resource.Instant(at), now.Sub(at).Milliseconds(), 1, resource.Text(r.Method)
 	e.RequestID, e.IP = id.OfRequest(at, gateway.RequestID), resource.Text(gateway.Identity.SourceIP)
 	e.UserAgent = resource.Text(r.UserAgent())
-	if err := s.Audit(ctx, account, by, e); err != nil {
+	if err := s.Record(ctx, account, by, e); err != nil {
 		slog.Error("audit entry lost", "request_id", e.RequestID, "operation_id", e.OperationID, "error", err)
 	}
 }

@@ -2,7 +2,6 @@ package console
 
 import (
 	"cmp"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"html/template"
@@ -305,21 +304,16 @@ func exportUsage(r *request) error {
 			head = append(head, sheet.Text("credits: "+name))
 		}
 	}
-	h := r.w.Header()
-	h.Set("Content-Type", "text/csv; charset=utf-8")
-	h.Set("Content-Disposition", `attachment; filename="usage.csv"`)
-	out := csv.NewWriter(r.w)
-	_ = out.Write(head)
+	rows := [][]string{head}
 	for i, d := range u.Usage.Days[:min(days, len(u.Usage.Days))] {
 		row := []string{d.Day, strconv.FormatInt(credits.of(i), 10), strconv.FormatInt(d.Calls, 10),
 			strconv.FormatInt(d.Refused, 10)}
 		for _, name := range parts {
 			row = append(row, strconv.FormatInt(credits.series[name][i], 10))
 		}
-		_ = out.Write(row)
+		rows = append(rows, row)
 	}
-	out.Flush()
-	return out.Error()
+	return r.download("usage.csv", rows)
 }
 
 // entriesSince reads the ledger from a time on, and reports whether there are more entries than it reads.

@@ -746,6 +746,7 @@ var functions = template.FuncMap{
 		return map[string]any{"Page": page, "Label": page.T(label), "Options": of}
 	},
 	"choose":  chooserOf,
+	"pick":    pickerOf,
 	"times":   func(a, b int) int { return a * b },
 	"add":     func(a, b int64) int64 { return a + b },
 	"queryOf": func(query string) template.URL { return template.URL(query) }, //nolint:gosec // url.Values wrote it
@@ -772,6 +773,18 @@ func chooserOf(page *view, name, label, value string, of []named) chooser {
 		}
 	}
 	return c
+}
+
+// picker is a filter of a list without a visible label. All is its choice of everything.
+type picker struct {
+	chooser
+	All string
+}
+
+func pickerOf(page *view, name, label, all string, of []named) picker {
+	data, _ := page.Data.(map[string]any)
+	set, _ := data["Filters"].(map[string]string)
+	return picker{chooserOf(page, name, label, set[name], of), page.T(all)}
 }
 
 // Shown returns the name of the chosen option.

@@ -443,8 +443,6 @@ const (
 )
 
 func addAudit(open func(string, func(*request) error)) {
-	open("GET "+auditPath, listAudit)
-	open("GET "+auditPath+"/{request}", showCall)
 	open("GET "+auditPath+".csv", exportAudit)
 }
 
@@ -526,7 +524,9 @@ var eventPages = page[event]{
 	Title: "Events", Lead: "What has happened in the last 30 days, as webhooks receive it.", Path: eventsPath,
 	API: "/v1/events", List: "events", Icon: "list", Empty: "There are no events here",
 	Columns: []column{{Text: "Type"}, {Text: "Time"}, {Text: "Resource", At: "sm"}},
-	Filters: []string{"type", "object_id", "from", "to"},
+	Filters: []string{"type"},
+	Folded: []input{{Name: "object_id", Label: "Resource", Holder: "cnt_…"}, {Name: "from", Label: "From", Kind: asDate},
+		{Name: "to", Label: "To", Kind: asDate}},
 	More: func(r *request, v *view, to map[string]any) error {
 		given, _ := to["Filters"].(map[string]string)
 		to["Areas"], to["Types"], to["Chips"] = patterns[1:], eventTypes, chipsOf(r, v, given, nil)
