@@ -212,7 +212,7 @@ func (c *course) end(ctx context.Context, id string) error {
 			m := c.changes[0]
 			c.changes = c.changes[1:]
 			err = c.received(ctx, "rollup", m.Body, true,
-				c.keeper.Holding(queue.NewHolder(mailbox{c, &c.changes}, never)))
+				queue.NewHolder(mailbox{c, &c.changes}, never).Handler(c.keeper.Count))
 		case len(c.told) > 0:
 			err = c.dispatched(ctx)
 		case len(c.jobs) > 0:

@@ -1,6 +1,6 @@
-// Builds the style of the account area, and puts htmx beside it, into pkg/service/console/assets. Both are committed,
-// so that the service needs no Node. Run it after a change of a template or of the style: make console-assets. It also
-// makes the fonts of all pages, in pkg/base/web/fonts.
+// Builds the style of the account area into pkg/service/console/assets. It is committed, so that the service needs no
+// Node. Run it after a change of a template or of the style: make console-assets. It also makes the fonts of all pages,
+// in pkg/base/web/fonts.
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -56,11 +56,6 @@ writeFileSync(join(dir, 'source.css'), source);
 mkdirSync(assets, { recursive: true });
 execFileSync(join(modules, '.bin/tailwindcss'), ['--input', 'source.css', '--output', join(assets, 'console.css'), '--minify'],
   { cwd: dir, stdio: ['ignore', 'ignore', 'inherit'] });
-cpSync(join(modules, 'htmx.org/dist/htmx.min.js'), join(assets, 'htmx.js'));
-// The folder has no source map.
-const htmx = readFileSync(join(assets, 'htmx.js'), 'utf8').replace(/\n?\/\/# sourceMappingURL=.*\s*$/, '\n');
-const version = JSON.parse(readFileSync(join(modules, 'htmx.org/package.json'))).version;
-writeFileSync(join(assets, 'htmx.js'), `/*! htmx ${version} | Zero-Clause BSD | https://htmx.org */\n${htmx}`);
 
 // The fonts: Inter in three files, of which a browser loads those whose characters the page has, and JetBrains Mono for
 // code. Weights from 400 to 600 and figures of one width are kept, kerning is not: a third of the size for little.

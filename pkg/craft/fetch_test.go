@@ -80,7 +80,7 @@ func TestAFeedAndAPageAreRead(t *testing.T) {
 		t.Fatalf("%+v: %v", c, err)
 	}
 	a := c.Articles[0]
-	if a.Title != "Bridge & road close" || a.URL != s.URL+"/bridge" || a.Text != "The council voted . Work takes 9 months." ||
+	if a.Title != "Bridge & road close" || a.URL != s.URL+"/bridge" || a.Text != "The council voted. Work takes 9 months." ||
 		a.PublishedAt == nil || a.PublishedAt.Day() != 20 || c.ETag != `"one"` || !c.At.Equal(now) {
 		t.Errorf("%+v", c)
 	}

@@ -91,7 +91,7 @@ func talk(t *testing.T, m *model) (words []string, end error) {
 			defer func() { _ = recover() }()
 			_, _ = task.NewKernel(task.Config{DB: db, Handlers: map[task.Kind]task.Handler{"ask": f}, Now: clock.Now,
 				Chance: func() float64 { return 0 }, Name: func() string { names++; return fmt.Sprint("name-", names) },
-			}).Do(t.Context(), now.Message, 1)
+			}).Do(t.Context(), now.Message, "")
 		}()
 		clock.Add(2 * time.Minute)
 	}

@@ -125,7 +125,7 @@ func TestAMessageThatArrivesTwiceComposesOnce(t *testing.T) {
 		// Another function receives the message meanwhile.
 		m := task.Message{ID: task.ID(generate.Generate, "thing_1", 1), Kind: generate.Generate,
 			Queue: topology.Compose, Subject: "thing_1", Owner: owner, Step: stepOf(w)}
-		next, err := w.kernel.Do(t.Context(), m, 2)
+		next, err := w.kernel.Do(t.Context(), m, "")
 		if err != nil || next == nil || next.Delay <= 0 {
 			t.Errorf("it got %+v, %v", next, err)
 		}
@@ -175,7 +175,7 @@ func kill(w *world, c *twoFiles, deaths int) {
 		die()
 		if err != nil {
 			w.clock.Add(20 * time.Second) // the lease has ended
-			w.queue = append(w.queue, message{j.Message, j.receives + 1, w.clock.Now()})
+			w.queue = append(w.queue, message{j.Message, j.queued, w.clock.Now()})
 		}
 	}
 	w.t.Fatal("it does not end")

@@ -35,7 +35,6 @@ func TestALongerResultIsChargedOnce(t *testing.T) {
 			w.faults.Lose("TransactWriteItems", 1)
 			_ = w.do(t.Context(), j) // a step that holds a lease finds its write by itself
 			w.faults.Reset()
-			j.receives++
 			if err := w.do(t.Context(), j); err != nil {
 				t.Fatal(err)
 			}

@@ -115,10 +115,10 @@ func (w *world) dies(steps int64) bool {
 		}
 		w.fake.after, w.objects.after = after, after
 		w.faults.After = func(c storetest.Call) error { return after(c.Operation) }
-		next, err := w.kernel.Do(ctx, j.Message, j.receives)
+		next, err := w.kernel.Do(ctx, j.Message, j.queued)
 		w.fake.after, w.objects.after, w.faults.After = nil, nil, nil
 		if ctx.Err() != nil {
-			w.queue = append(w.queue, message{j.Message, 2, w.clock.Now()})
+			w.queue = append(w.queue, message{j.Message, j.queued, w.clock.Now()})
 			return true
 		}
 		if err != nil {
@@ -180,7 +180,7 @@ func TestMessagesSideBySideSubmitOnce(t *testing.T) {
 		var mu sync.Mutex
 		for range 4 {
 			all.Go(func() {
-				next, err := w.kernel.Do(t.Context(), j.Message, j.receives)
+				next, err := w.kernel.Do(t.Context(), j.Message, j.queued)
 				mu.Lock()
 				defer mu.Unlock()
 				if err == nil && next != nil {
@@ -454,14 +454,14 @@ func TestABatch(t *testing.T) {
 		var all sync.WaitGroup
 		for range 2 {
 			all.Go(func() {
-				if _, err := w.kernel.Do(t.Context(), j.Message, j.receives); err != nil &&
+				if _, err := w.kernel.Do(t.Context(), j.Message, j.queued); err != nil &&
 					!errors.Is(err, store.ErrConflict) {
 					t.Error(err)
 				}
 			})
 		}
 		all.Wait()
-		for j.receives = 2; j.Kind == generate.Start; { // the one after it, of the crash that took it
+		for j.Kind == generate.Start { // the one after it, of the crash that took it
 			if err := w.do(t.Context(), j); err != nil {
 				t.Fatal(err)
 			}

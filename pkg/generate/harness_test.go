@@ -119,8 +119,8 @@ type world struct {
 
 type message struct {
 	task.Message
-	receives int
-	at       time.Time
+	queued string // the queue's id of it
+	at     time.Time
 }
 
 func newWorld(t *testing.T) *world {
@@ -300,7 +300,7 @@ func (w *world) relay() {
 		if err := json.Unmarshal([]byte(row["doc"]), &m); err != nil {
 			w.t.Fatal(err)
 		}
-		w.queue = append(w.queue, message{m, 1, w.clock.Now()})
+		w.queue = append(w.queue, message{m, rand.Text(), w.clock.Now()})
 	}
 }
 
@@ -320,7 +320,7 @@ func (w *world) pop() (message, bool) {
 
 // do has the kernel handle a message, and sends the next one.
 func (w *world) do(ctx context.Context, j message) error {
-	next, err := w.kernel.Do(ctx, j.Message, j.receives)
+	next, err := w.kernel.Do(ctx, j.Message, j.queued)
 	if err == nil && next != nil {
 		w.send(*next)
 	}
@@ -328,7 +328,7 @@ func (w *world) do(ctx context.Context, j message) error {
 }
 
 func (w *world) send(n task.Next) {
-	w.queue = append(w.queue, message{n.Message, 1, w.clock.Now().Add(n.Delay)})
+	w.queue = append(w.queue, message{n.Message, rand.Text(), w.clock.Now().Add(n.Delay)})
 }
 
 // most bounds the messages of one test.
@@ -345,7 +345,7 @@ func (w *world) drain() {
 		}
 		if err := w.do(w.t.Context(), j); err != nil {
 			w.clock.Add(time.Second)
-			w.queue = append(w.queue, message{j.Message, j.receives + 1, w.clock.Now()})
+			w.queue = append(w.queue, message{j.Message, j.queued, w.clock.Now()})
 		}
 	}
 	w.t.Fatalf("%d messages are no end", most)

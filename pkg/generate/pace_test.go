@@ -96,19 +96,19 @@ func (w *world) burst(n int) time.Duration {
 		w.commit(tx)
 		m := task.Message{ID: task.ID(generate.Generate, o.Subject, 1), Kind: generate.Generate, Subject: o.Subject,
 			Owner: owner, Step: 1}
-		heap.Push(&all, message{m, 1, began})
+		heap.Push(&all, message{m, rand.Text(), began})
 	}
 	for all.Len() > 0 {
 		m := heap.Pop(&all).(message) //nolint:forcetypeassert // there is nothing else in it
 		if wait := m.at.Sub(w.clock.Now()); wait > 0 {
 			w.clock.Add(wait)
 		}
-		next, err := w.kernel.Do(w.t.Context(), m.Message, 1)
+		next, err := w.kernel.Do(w.t.Context(), m.Message, "")
 		if err != nil {
 			w.t.Fatal(err)
 		}
 		if next != nil {
-			heap.Push(&all, message{next.Message, 1, w.clock.Now().Add(next.Delay)})
+			heap.Push(&all, message{next.Message, rand.Text(), w.clock.Now().Add(next.Delay)})
 		}
 	}
 	for i := range n {

@@ -223,6 +223,7 @@ func (r *run) stage(code provider.FailureCode) Stage {
 	return StageGenerate
 }
 
+// calls calls do for each call of the run.
 func (r *run) calls(do func(p *part, c *call)) {
 	for n := range r.Parts {
 		p := &r.Parts[n]
@@ -297,6 +298,7 @@ func (c *call) lose() {
 	metric.Count("LostSubmissions", "provider", c.Provider)
 }
 
+// placeOf returns the place of the files of an attempt.
 func placeOf(o tenant.Owner, subject string, attempt int) media.Place {
 	return media.Place{Owner: o, Resource: subject, Attempt: attempt}
 }

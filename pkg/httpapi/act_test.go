@@ -190,7 +190,7 @@ func (w *acting) resolve() {
 	for _, m := range w.tasks() {
 		next := &task.Next{Message: m}
 		for err := error(nil); next != nil; {
-			if next, err = w.worker.Do(w.t.Context(), next.Message, 1); err != nil {
+			if next, err = w.worker.Do(w.t.Context(), next.Message, ""); err != nil {
 				w.t.Fatal(err)
 			}
 			if next != nil {
@@ -460,7 +460,7 @@ func TestACallThatGoesOnAfterADayDoesNotEndAnotherClaim(t *testing.T) {
 		w.order("order-17")
 		w.faults.After = nil
 		w.clock.Add(time.Minute)
-		if _, err := w.worker.Do(t.Context(), old, 1); err != nil || len(w.tasks()) != 1 {
+		if _, err := w.worker.Do(t.Context(), old, ""); err != nil || len(w.tasks()) != 1 {
 			t.Errorf("the first task has left the tasks %v, %v", w.tasks(), err)
 		}
 	}

@@ -56,6 +56,8 @@ type Op struct {
 	Successor *Succession
 	// FixedMembers are members of the resource that a body cannot have, with the alternative to each.
 	FixedMembers map[string]string
+	// Kind is the kind of the items of the table that it is about, if they are declared: see the package kind.
+	Kind string
 }
 
 // Ops returns a function that declares operations of the same Lambda function and tag.
@@ -83,6 +85,8 @@ type Route struct {
 	Status                    int
 	// Errors are all codes that the operation may return.
 	Errors []errs.Code
+	// Kind is that of the operation.
+	Kind string
 
 	// input describes the parameters. It is made at the first call of the operation.
 	input func() parameters
@@ -108,7 +112,9 @@ func (m methods) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	serve(w, req)
 }
 
-// Router collects the operations of a function and serves them.
+// Router collects the operations of a function and serves them. Read, List, Write and Act register an operation. A call
+// passes ServeHTTP in handler.go, which reads it, then run, which checks the caller, and then the function of the
+// operation.
 type Router struct {
 	mux    *http.ServeMux     // of the paths
 	served map[string]methods // by path
@@ -298,6 +304,7 @@ func endOf(data any) (deprecation, sunset, link string) {
 	return deprecation, sunset, link
 }
 
+// render returns the answer with the data of an operation, and the headers that follow from its type.
 func render(ctx context.Context, op Op, data any) (a *answer, err error) {
 	etag := ""
 	switch v := data.(type) {
@@ -334,6 +341,7 @@ func (r *Router) answer(ctx context.Context, op Op, data any) (*answer, error) {
 	return a, err
 }
 
+// status returns the status of success.
 func (op Op) status() int {
 	if op.Status == 0 {
 		return http.StatusOK
@@ -404,7 +412,7 @@ func (r *Router) run(ctx context.Context, op *Op, handle func() (*answer, error)
 // operation notes an operation with a type of input, and begins its description.
 func (r *Router) operation(op *Op, input reflect.Type, codes []errs.Code) huma.Operation {
 	r.routes = append(r.routes, Route{op.Method, op.Path, op.ID, op.Scope, op.Also, op.Opens, op.Function,
-		op.status(), codes, sync.OnceValue(func() parameters {
+		op.status(), codes, op.Kind, sync.OnceValue(func() parameters {
 			return parameters{takesIfMatch(input), idParameters(input)}
 		})})
 	return huma.Operation{

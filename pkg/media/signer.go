@@ -92,6 +92,12 @@ func (s *Signer) URL(ctx context.Context, key, contentType string) (string, erro
 
 // URLFor is URL for another duration than Lifetime, of up to 7 days.
 func (s *Signer) URLFor(ctx context.Context, key, contentType string, lifetime time.Duration) (string, error) {
+	return s.sign(ctx, key, url.Values{"response-content-type": {contentType}}, s.now, lifetime)
+}
+
+// sign signs a URL as of a time. The query is what the response has.
+func (s *Signer) sign(ctx context.Context, key string, query url.Values, at func() time.Time,
+	lifetime time.Duration) (string, error) {
 	if s.names != nil {
 		return s.names(key), nil
 	}
@@ -100,15 +106,13 @@ func (s *Signer) URLFor(ctx context.Context, key, contentType string, lifetime t
 		return "", fmt.Errorf("media: sign %s: %w", key, err)
 	}
 	target := s.endpoint.JoinPath(key)
-	target.RawQuery = url.Values{
-		"X-Amz-Expires":         {strconv.Itoa(int(lifetime / time.Second))},
-		"response-content-type": {contentType},
-	}.Encode()
+	query.Set("X-Amz-Expires", strconv.Itoa(int(lifetime/time.Second)))
+	target.RawQuery = query.Encode()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
 	if err != nil {
 		return "", fmt.Errorf("media: sign %s: %w", key, err)
 	}
-	signed, _, err := s.signer.PresignHTTP(ctx, creds, req, unsignedPayload, "s3", s.region, s.now().UTC())
+	signed, _, err := s.signer.PresignHTTP(ctx, creds, req, unsignedPayload, "s3", s.region, at().UTC())
 	if err != nil {
 		return "", fmt.Errorf("media: sign %s: %w", key, err)
 	}
@@ -116,14 +120,20 @@ func (s *Signer) URLFor(ctx context.Context, key, contentType string, lifetime t
 }
 
 // ThumbnailURL signs a URL of the file's thumbnail, or returns nil if it has none. An export has none: it names the
-// files alone.
+// files alone. The URL is the same within an hour, so that a browser that shows the thumbnail again has it, and valid
+// until the end of the next one.
 func (s *Signer) ThumbnailURL(ctx context.Context, f File) (*string, error) {
 	if !f.Thumb || s.names != nil {
 		return nil, nil
 	}
-	address, err := s.URL(ctx, f.ThumbnailKey(), ThumbnailType)
+	begun := func() time.Time { return s.now().Truncate(Lifetime) }
+	address, err := s.sign(ctx, f.ThumbnailKey(), url.Values{"response-content-type": {ThumbnailType},
+		"response-cache-control": {thumbnailCaching}}, begun, 2*Lifetime)
 	return &address, err
 }
+
+// thumbnailCaching lets browsers keep a thumbnail for as long as its URL is the same.
+const thumbnailCaching = "private, max-age=3600, immutable"
 
 // View returns the file as the API returns it, with a new URL.
 func (s *Signer) View(ctx context.Context, f File) (View, error) {

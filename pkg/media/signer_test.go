@@ -200,8 +200,41 @@ func TestViewsShowTheAddressAndHideTheKey(t *testing.T) {
 		u.Query().Get("response-content-type") != "image/jpeg" || u.Query().Get("X-Amz-Signature") == "" {
 		t.Errorf("the thumbnail is at %v, %v", u, err)
 	}
+	if q := u.Query(); q.Get("response-cache-control") == "" || q.Get("X-Amz-Expires") != "7200" ||
+		!verify(u, secret) {
+		t.Errorf("the thumbnail is at %v", u)
+	}
 	if none, err := s.Views(t.Context(), nil); err != nil || none == nil || len(none) != 0 {
 		t.Errorf("no files give %v, %v; want an empty list", none, err)
+	}
+}
+
+// The address of a thumbnail is the same within an hour, and works for an hour at least. That of a file is new each time.
+func TestTheAddressOfAThumbnailStaysForAnHour(t *testing.T) {
+	now := noon
+	s, err := media.NewSigner(config(""), "media-bucket", func() time.Time { return now })
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(after time.Duration) media.View {
+		now = noon.Add(after)
+		v, err := s.View(t.Context(), media.File{Key: place.Key(1, "png"), MIMEType: "image/png", Thumb: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		u, err := url.Parse(*v.ThumbnailURL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		signed, err := time.Parse("20060102T150405Z", u.Query().Get("X-Amz-Date"))
+		if left := signed.Add(2 * time.Hour).Sub(now); err != nil || left < time.Hour || left > 2*time.Hour {
+			t.Errorf("after %s it works for %s, %v", after, left, err)
+		}
+		return v
+	}
+	first, last, next := at(0), at(time.Hour-time.Second), at(time.Hour)
+	if *first.ThumbnailURL != *last.ThumbnailURL || *next.ThumbnailURL == *first.ThumbnailURL || first.URL == last.URL {
+		t.Errorf("%s\n%s\n%s", *first.ThumbnailURL, *last.ThumbnailURL, *next.ThumbnailURL)
 	}
 }
 

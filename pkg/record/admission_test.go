@@ -108,7 +108,7 @@ func (w *world) offer() {
 		connection.OfferKind: task.Func(connection.Offerer{DB: w.DB, Client: w.pool, Now: w.Clock.Now}.Offer)})
 	for _, row := range storetest.Rows(w.T, w.DB) {
 		if row["kind"] == task.ItemKind {
-			if _, err := kernel.Do(w.T.Context(), task.Message{ID: row["pk"], Step: 1}, 1); err != nil {
+			if _, err := kernel.Do(w.T.Context(), task.Message{ID: row["pk"], Step: 1}, ""); err != nil {
 				w.T.Error(err)
 			}
 		}

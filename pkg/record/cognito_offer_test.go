@@ -67,7 +67,7 @@ func (o *office) setUp(name string) (connection.Connection, task.Message) {
 func (o *office) end(m task.Message) (steps int) {
 	o.t.Helper()
 	for {
-		next, err := o.kernel.Do(o.t.Context(), m, 1)
+		next, err := o.kernel.Do(o.t.Context(), m, "")
 		if err != nil {
 			o.t.Fatal(err)
 		}
@@ -127,7 +127,7 @@ func TestTwoSetUpsAtOnceAreOneAfterTheOther(t *testing.T) {
 	o.meanwhile = func() {
 		before = len(o.calls)
 		var err error
-		if waits, err = o.kernel.Do(t.Context(), second, 1); err != nil {
+		if waits, err = o.kernel.Do(t.Context(), second, ""); err != nil {
 			t.Error(err)
 		}
 		after = len(o.calls)
@@ -150,11 +150,11 @@ func TestAWorkerThatDiesAfterItsCall(t *testing.T) {
 	o := open(t)
 	c, m := o.setUp("Okta")
 	o.meanwhile = func() { o.faults.Disconnect("TransactWriteItems", 100) }
-	if next, err := o.kernel.Do(t.Context(), m, 1); err == nil {
+	if next, err := o.kernel.Do(t.Context(), m, ""); err == nil {
 		t.Fatalf("the outcome was written: %+v", next)
 	}
 	o.faults.Reset()
-	if next, err := o.kernel.Do(t.Context(), m, 2); err != nil || next == nil || o.updates() != 1 {
+	if next, err := o.kernel.Do(t.Context(), m, ""); err != nil || next == nil || o.updates() != 1 {
 		t.Fatalf("before the lock ends: %+v, %v", next, err)
 	}
 	o.clock.Add(time.Minute)
@@ -185,7 +185,7 @@ func TestAThrottledCognito(t *testing.T) {
 	o.busy = most
 	began, failures := o.clock.Now(), 0
 	for o.busy > 0 {
-		next, err := o.kernel.Do(t.Context(), m, 1)
+		next, err := o.kernel.Do(t.Context(), m, "")
 		if err != nil || next == nil {
 			t.Fatalf("after %d refusals: %+v, %v", most-o.busy, next, err)
 		}

@@ -108,6 +108,7 @@ func NewItem(kind string, o tenant.Owner, id string, doc any) (Item, error) {
 // filter, which are texts or pointers to texts, need no method: their values are filters under the name in the tag.
 type Filterable interface{ Describe() map[string]string }
 
+// describe returns the filters of a document.
 func describe(doc any) map[string]string {
 	var all map[string]string
 	if d, ok := doc.(Filterable); ok {

@@ -304,6 +304,26 @@ func (db *DB) Some(ctx context.Context, q Query, f func(Item) error) (found bool
 	}
 }
 
+// ChangeSome commits, for each item of the first page of a list that has any, what change adds to a transaction for the
+// item as it is now. An item that others change at the same time is left for the next call. It reports whether there
+// were items: the rest of the list may have more.
+func (db *DB) ChangeSome(ctx context.Context, q Query, change func(*Tx, Item) error) (found bool, err error) {
+	return db.Some(ctx, q, func(listed Item) error {
+		it, err := db.Lookup(ctx, listed.Key)
+		tx := &Tx{}
+		if err == nil && it.PK != "" {
+			err = change(tx, it)
+		}
+		if err == nil {
+			err = db.Commit(ctx, tx)
+		}
+		if errors.Is(err, ErrConflict) {
+			return nil
+		}
+		return err
+	})
+}
+
 // bytes returns the approximate size of the item.
 func (it *Item) bytes() int {
 	n := len(it.Doc)

@@ -27,7 +27,8 @@ import (
 // it since it was read. The caller should read again and retry.
 var ErrConflict = errors.New("store: the item has changed")
 
-// Tx collects writes that commit atomically. The zero value is ready to use.
+// Tx collects writes that commit atomically: first Create, Replace, Delete, Count and the like, each with the condition
+// on which it depends, and then DB.Commit. The zero value is ready to use.
 type Tx struct {
 	// Origin is the id of the API request that caused the transaction, empty if there is none. Tasks and events that
 	// the transaction creates carry it.
@@ -37,6 +38,7 @@ type Tx struct {
 	until time.Time
 }
 
+// op is one write, with what its failure means.
 type op struct {
 	write types.TransactWriteItem
 	// conditionError is the error of the commit if the condition of this write fails.
@@ -105,6 +107,7 @@ func (tx *Tx) Unchanged(it Item) {
 	tx.check(it.Key, versionIs(it.Version), ErrConflict)
 }
 
+// check adds a condition on an item that the transaction does not write.
 func (tx *Tx) check(key Key, x condition, failed error) {
 	tx.ops = append(tx.ops,
 		op{conditionError: failed, write: types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
@@ -148,6 +151,7 @@ func (tx *Tx) Expire(key Key, at time.Time) {
 	tx.Update(key, Expires(expression.UpdateBuilder{}, at), Exists.Or(expression.Not(Exists)), Conflict)
 }
 
+// count adds a change of a counter that has to stay within its bounds.
 func (tx *Tx) count(key Key, delta, most int64, failed error, u expression.UpdateBuilder) {
 	n := Number(countNumber)
 	within := n.LessThanEqual(expression.Value(most - delta))
@@ -170,16 +174,19 @@ func (tx *Tx) CounterIs(key Key, value int64) {
 	tx.check(key, x, ErrConflict)
 }
 
+// condition is an expression on the stored item, with its names and values.
 type condition struct {
 	cond   string
 	names  map[string]string
 	values attributes
 }
 
+// versionIs is the condition that an item has a version.
 func versionIs(v int64) condition {
 	return condition{cond: "#v = :v", names: map[string]string{"#v": attrVersion}, values: attributes{":v": num(v)}}
 }
 
+// put adds the write of an item on a condition.
 func (tx *Tx) put(it Item, x condition, failed error) {
 	if failed == nil {
 		failed = ErrConflict
@@ -320,6 +327,7 @@ func failedCondition(ops []op, reasons []types.CancellationReason) error {
 	return nil
 }
 
+// putOne commits a transaction of one put.
 func (db *DB) putOne(ctx context.Context, put *types.Put, tx *Tx) error {
 	tries := db.writing(tx.until)
 	var busy error

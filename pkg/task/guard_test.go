@@ -37,7 +37,7 @@ var guards = map[string]func(context.Context, *task.Step, func()) error{
 // attempt takes the first step until it is taken or its function dies, and lets the lease end.
 func (w *world) attempt(ctx context.Context, step int) (died bool) {
 	defer func() { died = recover() != nil || ctx.Err() != nil; w.clock.Add(time.Minute) }()
-	_, _ = w.kernel.Do(ctx, task.Message{ID: "task#1", Step: step, Wake: true}, 1) // what became of it is in the table
+	_, _ = w.kernel.Do(ctx, task.Message{ID: "task#1", Step: step, Wake: true}, "") // what became of it is in the table
 	return false
 }
 
@@ -198,14 +198,14 @@ func TestASuspectReadsAlone(t *testing.T) {
 	})
 	ended := make(chan error)
 	go func() {
-		_, err := w.kernel.Do(t.Context(), task.Message{ID: "task#2", Step: 1}, 1)
+		_, err := w.kernel.Do(t.Context(), task.Message{ID: "task#2", Step: 1}, "")
 		ended <- err
 	}()
 	<-inside
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	// Its time ends while it waits: that is no death.
-	if _, err := w.kernel.Do(ctx, task.Message{ID: "task#1", Step: 1}, 1); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := w.kernel.Do(ctx, task.Message{ID: "task#1", Step: 1}, ""); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("beside another: %v", err)
 	}
 	close(free)

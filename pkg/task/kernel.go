@@ -42,7 +42,8 @@ type EndedTask struct {
 	Done bool
 }
 
-// Kernel takes the steps of tasks.
+// Kernel takes the steps of tasks. Do takes one: it reads the task, finds out whether the step is due and free, calls
+// the handler of its kind, and commits the outcome. The methods below follow that order.
 type Kernel struct {
 	Config
 	mu     sync.Mutex
@@ -63,29 +64,31 @@ const maxReads = 4
 // seconds.
 const early = time.Second
 
-// Do takes the step that a message requests, unless it was taken already. It returns the message of the next step, or
-// nil if there is none. The argument receives is the number of times that the queue has delivered the message. After an
-// error the queue must deliver the message again.
-func (k *Kernel) Do(ctx context.Context, m Message, receives int) (*Next, error) {
+// Do takes the step that a message requests, unless it was taken already. It returns the message to send next, or nil
+// if there is none. The argument queued is the queue's id of the message, which it keeps when it is delivered again.
+// After an error the queue must deliver the message again.
+func (k *Kernel) Do(ctx context.Context, m Message, queued string) (*Next, error) {
 	for range maxReads {
-		next, err := k.take(ctx, m, receives)
+		next, err := k.take(ctx, m, queued)
 		if !errors.Is(err, ErrMoved) {
 			return next, err
 		}
-		// The change may have been this message's own write, whose answer was lost. Then this delivery has to send the
-		// next message.
-		receives = max(receives, 2)
 	}
 	return nil, errs.New(errs.ProviderUnavailable, "The task %s keeps changing.", m.ID)
 }
 
 // take reads the task of a message, and takes the step if it is due. It returns ErrMoved if the task has changed
 // between reading and writing.
-func (k *Kernel) take(ctx context.Context, m Message, receives int) (*Next, error) {
+//
+// The function that takes a step sends the next message after its write. It may die between the two. Then the queue
+// delivers its message again, and this delivery sends the next one. No other message of the step sends anything: if
+// each copy of a message led to a copy of the next, a task of many steps would have more and more of them.
+func (k *Kernel) take(ctx context.Context, m Message, queued string) (*Next, error) {
 	s, err := k.read(ctx, m.ID)
 	if err != nil || s == nil {
 		return nil, err
 	}
+	s.queued = queued
 	h, ok := k.Handlers[s.Kind]
 	if !ok {
 		return nil, fmt.Errorf("task: no handler for the kind %q of %s", s.Kind, s.ID)
@@ -97,10 +100,9 @@ func (k *Kernel) take(ctx context.Context, m Message, receives int) (*Next, erro
 	switch state := s.item.Filters[stateFilter]; {
 	case state == ended || m.Step < s.Step-1:
 		return nil, nil // taken, and the next step, too
-	case m.Step == s.Step-1 && receives < 2:
-		return nil, nil // taken by another function, which sends the next message
+	case m.Step == s.Step-1 && queued != s.TakenBy:
+		return nil, nil // taken by another message
 	case m.Step == s.Step-1:
-		// The function that took the step may have died before it sent the next message.
 		return s.next(now), nil
 	case state == canceled:
 		return nil, k.abandon(ctx, h, s)

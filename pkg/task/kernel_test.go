@@ -98,10 +98,10 @@ func (w *world) task() (t task.Task, state string) {
 	return t, it.Filters["state"]
 }
 
-// do takes the step of the given number, by a message that was received so often.
-func (w *world) do(step, receives int) *task.Next {
+// do takes the step of the given number, by the copy of its message that the queue has under the given number.
+func (w *world) do(step, queued int) *task.Next {
 	w.Helper()
-	next, err := w.kernel.Do(w.Context(), task.Message{ID: "task#1", Step: step}, receives)
+	next, err := w.kernel.Do(w.Context(), task.Message{ID: "task#1", Step: step}, fmt.Sprint(step, "-", queued))
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -126,12 +126,12 @@ func TestEachStepIsTakenOnce(t *testing.T) {
 		next.Subject != "thing" || next.Owner != owner {
 		t.Fatalf("%+v", next)
 	}
-	if again := w.do(1, 1); again != nil {
-		t.Errorf("a repeat leads to %+v", again)
+	if again := w.do(1, 2); again != nil {
+		t.Errorf("a copy leads to %+v", again)
 	}
-	// Its function may have died before it sent the next message.
-	if again := w.do(1, 2); again == nil || *again != *next {
-		t.Errorf("a repeat that was received before leads to %+v", again)
+	// The function that took the step may have died before it sent the next message.
+	if again := w.do(1, 1); again == nil || *again != *next {
+		t.Errorf("the message that comes again leads to %+v", again)
 	}
 	if early := w.do(2, 1); early == nil || early.Step != 2 || early.Delay != time.Minute {
 		t.Errorf("a message that is early leads to %+v", early)
@@ -148,6 +148,30 @@ func TestEachStepIsTakenOnce(t *testing.T) {
 		if next := w.do(step, 2); next != nil {
 			t.Errorf("after the end, %d leads to %+v", step, next)
 		}
+	}
+}
+
+// The queue delivers each message three times, and the function that takes a step dies before it sends the next one.
+// The messages of the next step are those of the two other deliveries, however many steps there are: copies of a
+// message lead to nothing.
+func TestRepeatsDoNotMultiply(t *testing.T) {
+	const steps, deliveries = 40, 3
+	w := newWorld(t, &handler{step: up(steps)})
+	messages, handled := []int{1}, 0 // by their steps
+	for n := 0; n < len(messages) && handled < 1000; n++ {
+		for range deliveries {
+			before, _ := w.task()
+			next := w.do(messages[n], n)
+			if after, _ := w.task(); after.Step > before.Step {
+				w.clock.Add(time.Minute)
+			} else if next != nil {
+				messages = append(messages, next.Step)
+			}
+			handled++
+		}
+	}
+	if got, state := w.task(); state != "ended" || got.Step != steps || handled > deliveries*(deliveries-1)*steps {
+		t.Errorf("at step %d the task is %s after %d deliveries", got.Step, state, handled)
 	}
 }
 
@@ -383,11 +407,11 @@ func TestATaskWithoutASubjectEnds(t *testing.T) {
 func TestAnUnknownKindIsAnError(t *testing.T) {
 	w := newWorld(t, &handler{})
 	delete(w.kernel.Handlers, count)
-	if _, err := w.kernel.Do(t.Context(), task.Message{ID: "task#1", Step: 1}, 1); err == nil ||
+	if _, err := w.kernel.Do(t.Context(), task.Message{ID: "task#1", Step: 1}, ""); err == nil ||
 		!strings.Contains(err.Error(), `"count"`) {
 		t.Error(err)
 	}
-	if next, err := w.kernel.Do(t.Context(), task.Message{ID: "task#none", Step: 1}, 1); next != nil || err != nil {
+	if next, err := w.kernel.Do(t.Context(), task.Message{ID: "task#none", Step: 1}, ""); next != nil || err != nil {
 		t.Errorf("a task that is no more: %+v, %v", next, err)
 	}
 }

@@ -52,7 +52,7 @@ func TestAParkedTaskIsTakenOnTime(t *testing.T) {
 		if err := json.Unmarshal([]byte(s.messages[0].Body), &m); err != nil {
 			t.Fatal(err)
 		}
-		if next, err := w.kernel.Do(t.Context(), m, 1); err != nil || next == nil ||
+		if next, err := w.kernel.Do(t.Context(), m, ""); err != nil || next == nil ||
 			next.Delay != at.Sub(w.clock.Now()) {
 			t.Errorf("a message that is early leads to %+v, %v", next, err)
 		}

@@ -60,7 +60,7 @@ func TestStepsAreLoggedWithTheRequestThatBeganThem(t *testing.T) {
 		}}, nil
 	}
 	for step := 1; step <= 2; step++ {
-		if _, err := w.kernel.Do(t.Context(), task.Message{ID: "task#2", Step: step}, 1); err != nil {
+		if _, err := w.kernel.Do(t.Context(), task.Message{ID: "task#2", Step: step}, ""); err != nil {
 			t.Fatal(err)
 		}
 	}

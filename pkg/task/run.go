@@ -51,6 +51,7 @@ func (f Func) Fail(ctx context.Context, s *Step, why error) (Outcome, error) {
 	return f.call(ctx, s, why)
 }
 
+// call calls the function with the memory of the task, and returns what it has decided as the outcome of the step.
 func (f Func) call(ctx context.Context, s *Step, cause error) (o Outcome, err error) {
 	r := &Run{Step: s, cause: cause, payload: map[string]json.RawMessage{}, memory: map[string]*memo{}}
 	if err = s.Decode(&r.payload); err == nil && r.payload["memory"] != nil {

@@ -172,8 +172,8 @@ func (l *life) post(ctx context.Context, r *task.Run) error {
 func (l *life) live() (end string) {
 	l.Helper()
 	for range 60 {
-		for receives := range 2 {
-			l.deliver(receives + 1)
+		for range 2 {
+			l.deliver()
 		}
 		l.clock.Add(20 * time.Second) // longer than a lease
 		it, err := l.db.Get(l.Context(), store.IDKey("task#1"))
@@ -198,7 +198,7 @@ func (l *life) live() (end string) {
 }
 
 // deliver delivers the message of the present step to a function of its own.
-func (l *life) deliver(receives int) {
+func (l *life) deliver() {
 	it, err := l.db.Get(l.Context(), store.IDKey("task#1"))
 	var t task.Task
 	if err == nil {
@@ -212,7 +212,7 @@ func (l *life) deliver(receives int) {
 	l.die, l.taking = die, true
 	_, _ = task.NewKernel(task.Config{DB: l.db, Handlers: map[task.Kind]task.Handler{count: l.f}, Now: l.clock.Now,
 		Chance: func() float64 { return 0 }, Name: func() string { l.names++; return fmt.Sprint("name-", l.names) },
-	}).Do(ctx, t.Message, receives)
+	}).Do(ctx, t.Message, "")
 	l.taking, l.dead = false, false
 }
 
@@ -264,7 +264,7 @@ func TestAFailureIsEndedByTheSameFunction(t *testing.T) {
 			l.refusals = 1 << 30
 			if posted {
 				l.refusals = 0
-				l.deliver(1) // and then the deadline passes while it sleeps
+				l.deliver() // and then the deadline passes while it sleeps
 			}
 			l.clock.Add(2 * time.Hour)
 			end := l.live()

@@ -35,6 +35,8 @@ type Step struct {
 	Interrupted bool
 
 	k *Kernel
+	// queued is the queue's id of the message that requested the step.
+	queued string
 	// by is the name under which this attempt holds the lease, empty if it holds none.
 	by string
 	// span is the duration of that lease, and shared says of which kind it is.
@@ -268,6 +270,7 @@ func (s *Step) commit(ctx context.Context, o Outcome, after tries) (done bool, e
 	err = s.write(ctx, o, func(o *Outcome) (Task, string) {
 		t, done = s.Task, o.Done
 		t.Step++
+		t.TakenBy = s.queued
 		now := s.k.Now()
 		t.Lease, t.Failures, t.Deaths, t.DueAt = nil, after.failures, after.deaths, now.Add(o.Wait)
 		if o.Due != nil {

@@ -82,6 +82,8 @@ type Task struct {
 	// Parked reports that no queue holds the message of the next step. The reconciler sends it when the step is almost
 	// due.
 	Parked bool `json:"parked,omitempty"`
+	// TakenBy is the queue's id of the message by which the step before this one was taken.
+	TakenBy string `json:"taken_by,omitempty"`
 	// Failures counts the failed attempts at this step.
 	Failures int `json:"failures,omitempty"`
 	// Deaths counts the functions that have died of this step, or whose time it has used up: they left its lease.
@@ -473,7 +475,7 @@ func (c *Consumer) Handle(ctx context.Context, batch events.SQSEvent) (events.SQ
 	var all sync.WaitGroup
 	for i, r := range batch.Records {
 		if failed[i] == nil {
-			all.Go(func() { failed[i] = c.one(ctx, messages[i], queue.Receives(r)) })
+			all.Go(func() { failed[i] = c.one(ctx, messages[i], r.MessageId) })
 		}
 	}
 	all.Wait()
@@ -490,8 +492,8 @@ func (c *Consumer) Handle(ctx context.Context, batch events.SQSEvent) (events.SQ
 	return queue.Response(batch.Records, failed), nil
 }
 
-func (c *Consumer) one(ctx context.Context, m Message, receives int) error {
-	next, err := c.kernel.Do(ctx, m, receives)
+func (c *Consumer) one(ctx context.Context, m Message, queued string) error {
+	next, err := c.kernel.Do(ctx, m, queued)
 	if err != nil || next == nil || next.Delay > queue.LongestDelay {
 		return err // the delay is longer than a queue permits; the reconciler sends the message when it is due
 	}

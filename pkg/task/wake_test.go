@@ -16,7 +16,7 @@ import (
 // wake takes the step that waits.
 func (w *world) wake() *task.Next {
 	w.Helper()
-	next, err := w.kernel.Do(w.Context(), task.Message{ID: "task#1", Wake: true}, 1)
+	next, err := w.kernel.Do(w.Context(), task.Message{ID: "task#1", Wake: true}, "")
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestAWakingOutlivesTheFunctionThatTookIt(t *testing.T) {
 	began, next := w.clock.Now(), w.wake() // the queue delivers the message again
 	for next != nil && w.clock.Now().Sub(began) < 3*time.Minute {
 		w.clock.Add(next.Delay)
-		if next, err = w.kernel.Do(t.Context(), next.Message, 1); err != nil {
+		if next, err = w.kernel.Do(t.Context(), next.Message, ""); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -141,8 +141,8 @@ func TestWakingGoesThroughTheOutbox(t *testing.T) {
 		if err := json.Unmarshal([]byte(row["doc"]), &m); err != nil {
 			t.Fatal(err)
 		}
-		if next, err := w.kernel.Do(t.Context(), m, 1); err != nil || m.Queue != topology.GenerateText || next == nil ||
-			next.Step != 3 {
+		next, err := w.kernel.Do(t.Context(), m, "")
+		if err != nil || m.Queue != topology.GenerateText || next == nil || next.Step != 3 {
 			t.Errorf("%+v leads to %+v, %v", m, next, err)
 		}
 		return

@@ -21,7 +21,9 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
+	"github.com/content-automation/api/clients"
 	"github.com/content-automation/api/clients/internal/faults"
+	"github.com/content-automation/api/pkg/service/docs"
 )
 
 // hookSecret is the signing secret of the examples.
@@ -97,11 +99,28 @@ func receive(t *testing.T, dir string, env []string, port string, line ...string
 	}
 }
 
-// samples writes the samples that the explorer shows into a folder.
+// samples writes the samples that the reference shows into a folder.
 func samples(t *testing.T, folder string) {
 	t.Helper()
-	command(t, root, nil, "node", "clients/typescript/test/samples.mjs", "pkg/service/docs/explorer.js",
-		"clients/openapi.json", folder)
+	w := httptest.NewRecorder()
+	docs.New(docs.Options{JSON: clients.OpenAPIJSON}).ServeHTTP(w, httptest.NewRequest(http.MethodGet,
+		"/api-docs/explorer.json", nil))
+	data := filepath.Join(folder, "explorer.json")
+	if err := os.WriteFile(data, w.Body.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	command(t, root, nil, "node", "clients/typescript/test/samples.mjs", data, folder)
+}
+
+// TestSamplesOfGo compiles the samples of Go that the reference shows.
+func TestSamplesOfGo(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	samples(t, dir)
+	write(t, filepath.Join(dir, "go.mod"), "module samples\n\ngo 1.25\n\n"+
+		"require github.com/content-automation/api/clients/go v1.0.0\n"+
+		"replace github.com/content-automation/api/clients/go => "+filepath.Join(root, "clients/go")+"\n")
+	command(t, dir, []string{"GOFLAGS=-mod=mod", "GOWORK=off"}, "go", "build", "-o", os.DevNull, ".")
 }
 
 // TestSamplesOfTheCommandLine runs the samples that the explorer shows.

@@ -86,7 +86,7 @@ func (a Response) Body(requestID, base string) string {
 }
 
 const (
-	noSuchPath = "There is no such path. The paths of this API begin with /v1 and are described at /openapi.json."
+	noSuchPath = errs.NoSuchPath
 	malformed  = "The request could not be read: its body, a parameter or a header has the wrong form."
 	tooMany    = "Too many requests at once. Try again after a second."
 	overloaded = "The service has too much to do at the moment, and did not answer. Repeat the request with the same " +

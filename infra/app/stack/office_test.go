@@ -107,8 +107,8 @@ func sent(method, path string, header ...string) *http.Request {
 func TestPeopleBehindOneAddressReachNoLimit(t *testing.T) {
 	const people = 500
 	office := []*http.Request{sent("GET", "/settings"), sent("GET", "/auth/sign-in"),
-		sent("GET", "/settings/assets/style.css"), sent("GET", "/settings/assets/htmx.js"),
-		sent("GET", "/settings/assets/page.js"), sent("GET", "/settings/assets/icon.svg"), sent("POST", "/auth/start"),
+		sent("GET", "/settings/assets/style.css"), sent("GET", "/settings/assets/page.js"),
+		sent("GET", "/settings/assets/icon.svg"), sent("POST", "/auth/start"),
 		sent("GET", "/auth/callback"), sent("GET", "/auth/callback", "Cookie", "__Host-session=x")}
 	for range 40 { // pages and their parts
 		office = append(office, sent("GET", "/settings/content", "Cookie", "__Host-session=x"))

@@ -152,8 +152,6 @@ func (r *releases) gate(a released) awscloudwatch.Alarm {
 		}),
 	})
 	gate.Node().DefaultChild().(awscloudwatch.CfnAlarm).CfnOptions().SetCondition(r.gated)
-	// The alarm must watch the new version before the alias moves to it.
-	a.alias.Node().AddDependency(gate)
 	return gate
 }
 
@@ -202,6 +200,9 @@ func (r *releases) step(a released, gate awscloudwatch.Alarm) {
 		CodeDeployLambdaAliasUpdate: &awscdk.CfnCodeDeployLambdaAliasUpdate{ApplicationName: r.application.Ref(),
 			DeploymentGroupName: group.Ref()},
 	})
+	// The alarm must watch the new version before the alias moves to it. The group names the alarm if there is one:
+	// an alias that depended on the alarm itself would depend on nothing between releases.
+	a.alias.Node().AddDependency(group)
 }
 
 // prepare makes the resources that the releases of the stack share.

@@ -109,9 +109,10 @@ func TestReleasesAreCanariesThatAlarmsEnd(t *testing.T) {
 				!pointsAt(watched, gateID) || off["Enabled"] != false || in.Resources[gateID].Condition != "Gated" {
 				t.Errorf("%s is ended by %v", groupID, choice)
 			}
-			// The alarm must watch the new version before the alias moves.
-			if !pointsAt(r.DependsOn, gateID) {
-				t.Errorf("%s does not wait for its alarm: %v", id, r.DependsOn)
+			// The alarm must watch the new version before the alias moves. The alias waits for the group, which names
+			// the alarm if there is one.
+			if !pointsAt(r.DependsOn, groupID) || pointsAt(r.DependsOn, gateID) {
+				t.Errorf("%s waits for %v", id, r.DependsOn)
 			}
 			checkGate(t, gateID, gate, r.Properties["FunctionVersion"], (strings.HasSuffix(part, "-api") ||
 				strings.HasSuffix(part, "-areas")) && title != "Authorizer", strings.HasSuffix(part, "-work") && title != "Due" && title != "Canary")

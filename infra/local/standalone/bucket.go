@@ -109,6 +109,9 @@ func (b *buckets) get(w http.ResponseWriter, r *http.Request, name string) {
 		kind = "application/octet-stream"
 	}
 	w.Header().Set("Content-Type", kind)
+	if caching := r.URL.Query().Get("response-cache-control"); caching != "" {
+		w.Header().Set("Cache-Control", caching)
+	}
 	w.Header().Set("Accept-Ranges", "bytes")
 	http.ServeContent(w, r, "", at, object)
 }

@@ -227,7 +227,7 @@ func TestTheGatewaysOwnResponses(t *testing.T) {
 		resp, body := passed(t, g, r)
 		ownResponse(t, name, resp, body, status, code)
 	}
-	for _, path := range []string{"/nothing", "/v2/me", "/v1", "/docs/", "//v1/me", "/v1/../me"} {
+	for _, path := range []string{"//v1/me", "/v1/../me"} {
 		check(path, asked(t, "GET", path, nil), http.StatusNotFound, "unknown_path")
 	}
 	without := asked(t, "GET", "/v1/me", nil)

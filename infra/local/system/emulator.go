@@ -40,10 +40,6 @@ func startEmulator(ctx context.Context, python string, o Options) (*emulator, er
 	if err := os.WriteFile(script, launch, 0o644); err != nil {
 		return nil, err
 	}
-	signInKey := filepath.Join(dir, "state", "sign-in-key.json")
-	if err := writeSignInKey(signInKey); err != nil {
-		return nil, err
-	}
 	functionsLog := filepath.Join(dir, "functions.log")
 	for _, name := range []string{functionsLog, filepath.Join(dir, Authorizations)} {
 		if err := os.WriteFile(name, nil, 0o644); err != nil {
@@ -81,7 +77,6 @@ func startEmulator(ctx context.Context, python string, o Options) (*emulator, er
 			"SFTP_ENABLED":     "0",
 			"LAMBDA_EXECUTOR":  "local",
 			"FUNCTIONS_LOG":    functionsLog,
-			"SIGN_IN_KEY":      signInKey,
 			"AUTHORIZATIONS":   filepath.Join(dir, Authorizations),
 			// Permissions are checked, so that a missing one is already found locally.
 			"AUTH":             "true",

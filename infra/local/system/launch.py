@@ -1,7 +1,5 @@
 """Starts the local AWS (ministack), changed where this project needs it."""
 
-import base64
-import hashlib
 import json
 import os
 import random
@@ -266,32 +264,6 @@ def resolve_with_outputs(template, *rest):
 
 
 changesets._resolve_props_for_diff = resolve_with_outputs
-
-
-# It signs the tokens of people with a package that is not installed here, and otherwise not at all.
-with open(os.environ["SIGN_IN_KEY"], encoding="utf-8") as file:
-    sign_in_key = {name: int(value, 16) for name, value in json.load(file).items()}
-
-
-def base64url(data):
-    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
-
-
-def sign_token(claims, _pool_id="", _use=""):
-    """A token with an RSA signature (RS256: RFC 8017, 8.2.1)."""
-    text = ".".join(base64url(json.dumps(part).encode()) for part in ({"alg": "RS256", "kid": "local"}, claims))
-    digest = bytes.fromhex("3031300d060960864801650304020105000420") + hashlib.sha256(text.encode()).digest()
-    padded = int.from_bytes(b"\x01" + b"\xff" * 202 + b"\x00" + digest, "big")
-    signature = pow(padded, sign_in_key["d"], sign_in_key["n"])
-    return text + "." + base64url(signature.to_bytes(256, "big"))
-
-
-cognito._signed_jwt = sign_token
-cognito._JWKS_KEY.update(
-    kid="local",
-    n=base64url(sign_in_key["n"].to_bytes(256, "big")),
-    e=base64url(sign_in_key["e"].to_bytes(3, "big")),
-)
 
 
 # It revokes tokens by the API, but has no endpoint for it.

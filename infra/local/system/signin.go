@@ -3,11 +3,7 @@ package system
 import (
 	"context"
 	"crypto/rand"
-	"crypto/rsa"
-	"encoding/json"
 	"fmt"
-	"os"
-	"strconv"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/cognitoidentityprovider"
@@ -15,20 +11,6 @@ import (
 
 	"github.com/content-automation/api/infra/local/identity"
 )
-
-// writeSignInKey writes a new key for the tokens of people into a file, as hexadecimal numbers.
-func writeSignInKey(file string) error {
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		return err
-	}
-	text, err := json.Marshal(map[string]string{"n": key.N.Text(16), "e": strconv.FormatInt(int64(key.E), 16),
-		"d": key.D.Text(16)})
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(file, text, 0o600)
-}
 
 // makeUsers adds identity.Users to the user pool, and sets Password.
 func (s *System) makeUsers(ctx context.Context) error {

@@ -61,7 +61,7 @@ func (w *World) Outage(ctx context.Context, n int) (o Outage, err error) {
 			return o, err
 		}
 		at := webhook.DeliveryID(w.Now(), ref.ID, to.ID)
-		if _, err := kernel.Do(ctx, task.Message{ID: task.ID(webhook.DeliverKind, at, 0), Step: 1}, 1); err != nil {
+		if _, err := kernel.Do(ctx, task.Message{ID: task.ID(webhook.DeliverKind, at, 0), Step: 1}, ""); err != nil {
 			return o, err
 		}
 	}
@@ -146,7 +146,7 @@ func (w *World) timer(ctx context.Context, to webhook.Ref) (string, error) {
 
 // step takes a step of a task when it is due, and sets the message of the next one. It has no id after the last step.
 func (w *World) step(ctx context.Context, kernel *task.Kernel, m *task.Message) error {
-	next, err := kernel.Do(ctx, *m, 1)
+	next, err := kernel.Do(ctx, *m, "")
 	*m = task.Message{}
 	if err == nil && next != nil {
 		*m = next.Message

@@ -60,7 +60,7 @@ func (w *World) diagnose(ctx context.Context, factoryID string) (proposalID stri
 func (w *World) steps(ctx context.Context, kernel *task.Kernel, taskID string) error {
 	m := task.Message{ID: taskID, Step: 1}
 	for {
-		next, err := kernel.Do(ctx, m, 1)
+		next, err := kernel.Do(ctx, m, "")
 		if err != nil || next == nil {
 			return err
 		}

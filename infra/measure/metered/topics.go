@@ -30,7 +30,7 @@ func (w *World) propose(ctx context.Context, factoryID string, body Object) (p p
 	}
 	kernel, m := w.Kernel(w.Workers), task.Message{ID: task.ID(plan.Task, p.ID, 1), Step: 1}
 	for {
-		next, err := kernel.Do(ctx, m, 1)
+		next, err := kernel.Do(ctx, m, "")
 		if err != nil {
 			return p, err
 		}

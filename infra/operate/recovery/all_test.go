@@ -263,7 +263,7 @@ func TestAnOwnersErasureOfAnAccountThatUsedEverything(t *testing.T) {
 			tx := &store.Tx{}
 			tx.Remove(store.IDKey(now.ExportID))
 			u.must(w.State.Commit(t.Context(), tx))
-			next, err := kernel.Do(t.Context(), m, 1)
+			next, err := kernel.Do(t.Context(), m, "")
 			u.must(err)
 			if next == nil {
 				break

@@ -163,7 +163,7 @@ func TestAScriptCannotUseTheSession(t *testing.T) {
 	script := func(r *http.Request) {
 		r.Header.Set("Sec-Fetch-Site", "same-origin")
 		r.Header.Set("Sec-Fetch-Mode", "cors")
-		r.Header.Set("HX-Request", "true")
+		r.Header.Set("X-Part", "true")
 	}
 	for _, path := range []string{"/settings/api-keys", "/settings/people/invite", "/settings/people/invite?dialog=",
 		"/settings/people/invite?dialog=0123"} {

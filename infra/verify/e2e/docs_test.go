@@ -88,6 +88,13 @@ func TestPublicPages(t *testing.T) {
 		"/openapi.json":      {"application/json", clients.OpenAPIJSON},
 		"/openapi.yaml":      {"yaml", nil},
 		"/api-docs/explorer": {"text/html", nil},
+		"/":                  {"text/html", nil},
+
+		"/api-docs/reference":               {"text/html", nil},
+		"/api-docs/reference/createFactory": {"text/html", nil},
+		"/api-docs/search?q=webhook":        {"text/html", nil},
+		"/robots.txt":                       {"text/plain", nil},
+		"/sitemap.xml":                      {"application/xml", nil},
 
 		"/llms.txt":                             {"text/markdown", nil},
 		"/llms-full.txt":                        {"text/markdown", nil},
@@ -119,14 +126,24 @@ func TestPublicPages(t *testing.T) {
 			}
 		}
 	}
-	for _, path := range []string{"/", "/docs", "/api-docs"} {
-		if resp, _ := get(t, path); resp.StatusCode != http.StatusOK || resp.Request.URL.Path != "/api-docs/explorer" {
+	for path, want := range map[string]string{"/docs": "/api-docs/reference", "/api-docs": "/api-docs/reference",
+		"/docs/errors": "/api-docs/errors", "/search?q=keys": "/api-docs/search"} {
+		if resp, _ := get(t, path); resp.StatusCode != http.StatusOK || resp.Request.URL.Path != want {
 			t.Errorf("%s leads to %s: %d", path, resp.Request.URL, resp.StatusCode)
 		}
 	}
+	// A browser gets a page for a path that there is not, but below /v1.
+	for path, kind := range map[string]string{"/nothing": "text/html", "/docs/nothing": "text/html",
+		"/v1/nothing": "application/json"} {
+		resp, body := ask(t, http.MethodGet, path, "Accept", "text/html,*/*;q=0.8")
+		if path != "/v1/nothing" && resp.StatusCode != http.StatusNotFound ||
+			!strings.HasPrefix(resp.Header.Get("Content-Type"), kind) {
+			t.Errorf("%s: %d %v %s", path, resp.StatusCode, resp.Header, body)
+		}
+	}
 	_, page := get(t, "/api-docs/explorer")
-	_, rest, _ := strings.Cut(string(page), `src="`)
-	script, _, ok := strings.Cut(rest, `"`)
+	_, rest, _ := strings.Cut(string(page), `data-script="`)
+	script, _, ok := strings.Cut(rest, ` `)
 	if !ok || strings.Contains(script, "//") {
 		t.Fatalf("the explorer loads %q", script)
 	}

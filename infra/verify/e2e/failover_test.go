@@ -52,7 +52,7 @@ func failOver(t *testing.T, d *deployment) {
 		}
 	}
 	d.must(standbyName+"-api", "deploy", "-approval", "never", "-region", standbyRegion)
-	if stacks := d.stacks(standbyRegion); len(stacks) != 3 ||
+	if stacks := d.stacks(standbyRegion); len(stacks) != 4 ||
 		stacks[standbyName+"-data"]["TableName"] != "hooli-staging-state" {
 		t.Fatalf("in the region of the replica there is %v", stacks)
 	}

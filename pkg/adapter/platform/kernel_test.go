@@ -191,7 +191,7 @@ func deliver(ctx context.Context, f *platformtest.Fixture, kernel *task.Kernel, 
 	var all sync.WaitGroup
 	for range functions {
 		all.Go(func() {
-			_, _ = kernel.Do(ctx, m, 1) // a failed message is delivered again
+			_, _ = kernel.Do(ctx, m, "") // a failed message is delivered again
 		})
 	}
 	all.Wait()

@@ -12,11 +12,11 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/httpapi/kind"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/record/profile"
-	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -24,10 +24,23 @@ import (
 type Events struct {
 	db     *store.DB
 	signer *media.Signer
+	events *kind.Kind[event.Event]
 }
 
 // NewEvents returns the operations that read events.
-func NewEvents(db *store.DB, signer *media.Signer) *Events { return &Events{db, signer} }
+func NewEvents(db *store.DB, signer *media.Signer) *Events {
+	return &Events{db, signer, readableEvents.On(db, nil)}
+}
+
+// readableEvents are the events that the caller has the scope for: others are not found.
+var readableEvents = kind.Kind[event.Event]{Name: event.Kind, ID: id.Event, Path: "/v1/events/{event_id}", Function: "account",
+	Tag: "Events", Reads: auth.AccountRead,
+	Load: func(ctx context.Context, f *kind.Found[event.Event]) error {
+		if !event.RefOf(f.Item).Type.Readable(auth.FromContext(ctx).Scopes) {
+			return errs.Missing("event", f.Item.PK)
+		}
+		return nil
+	}}
 
 // eventPatterns describes patterns to huma, which the package event does not know.
 type eventPatterns []event.Pattern
@@ -59,17 +72,9 @@ type eventsInput struct {
 	After string `query:"after" example:"evt_01h455vb4pex5vsknk084sn02q"`
 }
 
-type eventInput struct {
-	// Id of the event.
-	ID string `path:"event_id" example:"evt_01h455vb4pex5vsknk084sn02q"`
-}
-
 // Register puts the operations into the router.
 func (s *Events) Register(r *httpapi.Router) {
-	httpapi.List(r, httpapi.Op{
-		ID: "listEvents", Method: http.MethodGet, Path: "/v1/events", Scope: auth.AccountRead, Function: "account",
-		Tag:     "Events",
-		Summary: "List the events of the last 30 days",
+	httpapi.List(r, s.events.Op(httpapi.Op{ID: "listEvents", Summary: "List the events of the last 30 days",
 		Description: "Lists the events that webhooks receive, newest first. Use it to find what a receiver missed, " +
 			"or to follow events without a webhook: read with `order=asc` until `next_cursor` is null, then again " +
 			"with `from` a minute before the newest event that you have, and ignore ids that you have processed. " +
@@ -78,15 +83,12 @@ func (s *Events) Register(r *httpapi.Router) {
 			"listed only if the key has the scope that reads what the event is about, such as `content:read` for " +
 			"`content.*`. A `type` that the key may not read is refused with `insufficient_scope`; an area and `*` " +
 			"leave out what it may not read. With a filter, a page may be short or even empty before " +
-			"the end of the list.",
-		Errors: []errs.Code{errs.InvalidCursor}, Opens: httpapi.Nothing,
-	}, s.list)
-	httpapi.Read(r, httpapi.Op{
-		ID: "getEvent", Method: http.MethodGet, Path: "/v1/events/{event_id}", Scope: auth.AccountRead,
-		Function: "account", Tag: "Events",
-		Summary: "Get an event with its payload", Description: "An event about a resource that the key may not read " +
-			"is not found.", Opens: httpapi.Nothing,
-	}, s.get)
+			"the end of the list."}, http.MethodGet, "/v1/events"), s.list)
+	kind.Get(r, s.events, httpapi.Op{ID: "getEvent", Summary: "Get an event with its payload",
+		Description: "An event about a resource that the key may not read is not found."},
+		func(ctx context.Context, f *kind.Found[event.Event]) (event.Event, error) {
+			return event.Render(ctx, f.Item, s.signer)
+		})
 }
 
 // MostHeld bounds the requests of a key that are held at a time, each of which takes up a function.
@@ -163,17 +165,6 @@ func (s *Events) read(ctx context.Context, in *eventsInput) (httpapi.Page[event.
 	}
 	return httpapi.ListItems(ctx, s.db, q, in.PageInput,
 		func(it store.Item) (event.Event, error) { return event.Render(ctx, it, s.signer) })
-}
-
-func (s *Events) get(ctx context.Context, in *eventInput) (event.Event, error) {
-	it, err := resource.Find(ctx, s.db, id.Event, "event", in.ID)
-	if err != nil {
-		return event.Event{}, err
-	}
-	if !event.RefOf(it).Type.Readable(auth.FromContext(ctx).Scopes) {
-		return event.Event{}, errs.Missing("event", in.ID)
-	}
-	return event.Render(ctx, it, s.signer)
 }
 
 func texts(types []event.Type) []string {

@@ -2,6 +2,7 @@ package advice_test
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -40,8 +41,8 @@ type world struct {
 
 type message struct {
 	task.Message
-	receives int
-	at       time.Time
+	queued string // the queue's id of it
+	at     time.Time
 }
 
 func newWorld(t *testing.T) *world {
@@ -182,7 +183,7 @@ func (w *world) next() (message, bool) {
 		if err := json.Unmarshal([]byte(row["doc"]), &m); err != nil {
 			w.T.Fatal(err)
 		}
-		w.queue = append(w.queue, message{m, 1, w.Now()})
+		w.queue = append(w.queue, message{m, rand.Text(), w.Now()})
 	}
 	if len(w.queue) == 0 {
 		return message{}, false
@@ -198,12 +199,12 @@ func (w *world) next() (message, bool) {
 
 // do has the kernel do a message. One that fails comes again.
 func (w *world) do(m message) {
-	next, err := w.kernel.Do(w.T.Context(), m.Message, m.receives)
+	next, err := w.kernel.Do(w.T.Context(), m.Message, m.queued)
 	switch {
 	case err != nil:
-		w.queue = append(w.queue, message{m.Message, m.receives + 1, w.Now().Add(time.Second)})
+		w.queue = append(w.queue, message{m.Message, m.queued, w.Now().Add(time.Second)})
 	case next != nil:
-		w.queue = append(w.queue, message{next.Message, 1, w.Now().Add(next.Delay)})
+		w.queue = append(w.queue, message{next.Message, rand.Text(), w.Now().Add(next.Delay)})
 	}
 }
 

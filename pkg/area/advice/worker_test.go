@@ -256,7 +256,6 @@ func TestADiagnosisEndsOnce(t *testing.T) {
 			w.Faults.Lose("PutItem", 1)
 			w.do(m)
 			w.Faults.Reset()
-			m.receives++
 			w.do(m)
 		},
 		"each write is refused first": func(w *world, m message) {
@@ -305,7 +304,7 @@ func TestAFunctionThatDiesWhileItAsks(t *testing.T) {
 		func() {
 			defer func() { _ = recover() }()
 			w.model.before = func() { panic("killed") }
-			_, _ = w.kernel.Do(t.Context(), m.Message, 1)
+			_, _ = w.kernel.Do(t.Context(), m.Message, "")
 		}()
 		w.Clock.Add(16 * time.Second) // the lease ends
 	}

@@ -41,16 +41,6 @@ type Keeper struct{ db *store.DB }
 // New returns the handler.
 func New(db *store.DB) *Keeper { return &Keeper{db} }
 
-// Holding returns the handler that keeps the messages of a batch invisible while it counts them.
-func (k *Keeper) Holding(h *queue.Holder) func(context.Context, events.SQSEvent) (events.SQSEventResponse, error) {
-	return func(ctx context.Context, batch events.SQSEvent) (events.SQSEventResponse, error) {
-		held := h.Hold(ctx, batch.Records)
-		failed := k.Count(ctx, batch.Records)
-		held.End(ctx, failed)
-		return queue.Response(batch.Records, failed), nil
-	}
-}
-
 // Count counts the changes of a batch of messages. It returns one error or nil for each message, in their order.
 func (k *Keeper) Count(ctx context.Context, batch []events.SQSMessage) []error {
 	failed := make([]error, len(batch))

@@ -13,6 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/httpapi/kind"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -138,26 +139,28 @@ type importBody struct {
 
 type importInput struct{ Body importBody }
 
-type importPath struct {
-	// Id of the import.
-	ID string `path:"post_import_id" example:"pim_01h455vb4pex5vsknk084sn02q"`
-}
+var postImports = kind.Kind[social.PostImport]{Name: social.ImportKind, ID: id.PostImport,
+	Path: "/v1/analytics/imports/{post_import_id}", Function: "factory", Tag: "Analytics", Reads: auth.SocialManage,
+	Writes: auth.SocialManage}
 
 // registerImports adds the operations of imports to the router.
 func (s *Service) registerImports(r *httpapi.Router) {
-	op := httpapi.ScopedOps("factory", "Analytics", auth.SocialManage)
-	create := op("importPosts", http.MethodPost, "/v1/analytics/imports", "Import the earlier posts of an account",
-		"Imports the posts that a social account published before it was connected, with their figures: "+
-			"those of the last 12 months, at most 500. Best times, comparisons and diagnoses count them as "+
-			"imported posts. They cost nothing, and the service never publishes or changes them. An import "+
-			"starts by itself when an account is connected; call this operation to read the figures again. "+
-			"Each post is imported once. The event `post_import.completed` reports the end. `past_posts` of "+
-			"listPlatforms reports which platforms list earlier posts.").Opening(httpapi.Nothing)
-	create.Status, create.Errors = http.StatusAccepted, []errs.Code{errs.NotFound, errs.InvalidState}
-	httpapi.Write(r, create, s.createImport)
-	httpapi.Read(r, op("getPostImport", http.MethodGet, "/v1/analytics/imports/{post_import_id}",
-		"Get an import of posts", "Shows how many posts were read. An import is kept for 30 days, and its posts for "+
-			"400 after they were read for the last time.").Opening(httpapi.Nothing), s.getImport)
+	imports := postImports.On(s.db, s.now)
+	httpapi.Write(r, imports.Op(httpapi.Op{ID: "importPosts", Summary: "Import the earlier posts of an account",
+		Description: "Imports the posts that a social account published before it was connected, with their figures: " +
+			"those of the last 12 months, at most 500. Best times, comparisons and diagnoses count them as " +
+			"imported posts. They cost nothing, and the service never publishes or changes them. An import " +
+			"starts by itself when an account is connected; call this operation to read the figures again. " +
+			"Each post is imported once. The event `post_import.completed` reports the end. `past_posts` of " +
+			"listPlatforms reports which platforms list earlier posts.",
+		Opens: httpapi.Nothing, Status: http.StatusAccepted, Errors: []errs.Code{errs.NotFound, errs.InvalidState}},
+		http.MethodPost, "/v1/analytics/imports"), s.createImport)
+	kind.Get(r, imports, httpapi.Op{ID: "getPostImport", Summary: "Get an import of posts",
+		Description: "Shows how many posts were read. An import is kept for 30 days, and its posts for 400 after " +
+			"they were read for the last time."},
+		func(_ context.Context, f *kind.Found[social.PostImport]) (social.PostImport, error) {
+			return *f.Record, nil
+		})
 }
 
 func (s *Service) createImport(ctx context.Context, tx *store.Tx, in *importInput) (out social.PostImport, err error) {
@@ -176,12 +179,4 @@ func (s *Service) createImport(ctx context.Context, tx *store.Tx, in *importInpu
 			In(string(acct.State), "connect")
 	}
 	return acct.StartImport(tx, s.now(), it.Owner, in.Body.Metadata)
-}
-
-func (s *Service) getImport(ctx context.Context, in *importPath) (out social.PostImport, err error) {
-	it, err := resource.Find(ctx, s.db, id.PostImport, social.ImportKind, in.ID)
-	if err != nil {
-		return out, err
-	}
-	return out, it.Decode(&out)
 }

@@ -486,7 +486,7 @@ func TestMessagesThatWereNotCountedComeAgain(t *testing.T) {
 		t.Fatal(m, ok, err)
 	}
 	beats := func() (<-chan time.Time, func()) { return nil, func() {} }
-	out, err := w.keeper.Holding(queue.NewHolder(still{}, beats))(t.Context(),
+	out, err := queue.NewHolder(still{}, beats).Handler(w.keeper.Count)(t.Context(),
 		events.SQSEvent{Records: []events.SQSMessage{
 			{MessageId: "none", Body: `{"Records":[]}`}, {MessageId: "first", Body: m.Body},
 			{MessageId: "again", Body: m.Body},

@@ -98,6 +98,9 @@ type Settings struct {
 	ProfileIDs []tenant.Profile `json:"profile_ids"`
 }
 
+// Kind is the kind of the item of a key.
+const Kind = "api_key"
+
 // Service makes and changes keys.
 type Service struct {
 	db       *store.DB
@@ -125,7 +128,7 @@ func (s *Service) create(tx *store.Tx, h keyState, kind tenant.Mode, set Setting
 	apply(&r, set, now, r.Version)
 	show(&r, secret)
 	r.Show(now)
-	it, err := store.NewItem("api_key", tenant.Of(accountID, ""), r.ID, r)
+	it, err := store.NewItem(Kind, tenant.Of(accountID, ""), r.ID, r)
 	if err != nil {
 		return NewKey{}, err
 	}

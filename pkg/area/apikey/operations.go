@@ -3,6 +3,7 @@ package apikey
 import (
 	"context"
 	"net/http"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +20,7 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/httpapi/kind"
 	keyrecord "github.com/content-automation/api/pkg/record/apikey"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/record/resource"
@@ -128,63 +130,51 @@ type rotateInput struct {
 	Body *rotateBody
 }
 
+// apiKeys are declared for their operations: who may see a key, and change it, depends on the keys that made it.
+var apiKeys = kind.Kind[keyrecord.Record]{Name: Kind, ID: id.APIKey, Path: "/v1/api-keys/{api_key_id}",
+	Function: "apikey", Tag: "API keys", Reads: auth.AccountManage, Writes: auth.AccountManage}
+
 // Register puts the operations of the area into the router.
 func (s *Service) Register(r *httpapi.Router) {
-	op := func(id, method, path, summary, description string) httpapi.Op {
-		return httpapi.Op{
-			ID: id, Method: method, Path: path, Scope: auth.AccountManage, Function: "apikey", Tag: "API keys",
-			Summary: summary, Description: description, AccountWide: true,
-		}
+	op := func(method, at string, op httpapi.Op) httpapi.Op {
+		op.AccountWide = true
+		return apiKeys.Op(op, method, at)
 	}
-	list := op("listApiKeys", http.MethodGet, "/v1/api-keys", "List the API keys",
-		"Secrets are not included. A live key lists all keys of the account, a test key the test keys. Developers "+
-			"and the keys that they have made, directly or through other keys, list only those that they have made.").
-		Opening(httpapi.Nothing)
-	list.Errors = []errs.Code{errs.InvalidCursor}
-	httpapi.List(r, list, s.list)
-
-	create := op("createApiKey", http.MethodPost, "/v1/api-keys", "Create an API key",
-		"A key can create only keys that are no wider than itself in scopes, addresses, expiry and limit of "+
-			"spending, and what those spend counts for its own limit too. It manages keys as the person who has made "+
-			"it may now. Only this response contains the secret. Store it safely.").
-		Opening(httpapi.Credential | httpapi.Right)
-	create.Status = http.StatusCreated
-	create.Errors = []errs.Code{errs.NotFound, errs.ScopeEscalation, errs.InvalidState}
-	httpapi.Write(r, create, s.createKey)
-
-	httpapi.Read(r, op("getApiKey", http.MethodGet, "/v1/api-keys/{api_key_id}", "Get an API key",
-		"Includes the time and address of its last use, how often it was used, and what it has spent this month. The "+
-			"last minute of a revoked key may be missing.").Opening(httpapi.Nothing), s.getKey)
-
-	update := op("updateApiKey", http.MethodPatch, "/v1/api-keys/{api_key_id}", "Change an API key",
-		"Takes a JSON merge patch (RFC 7396). Takes effect on the next request. Narrowing a key needs no more than "+
-			"`account:manage`. To widen a key in any way, such as by a scope, an address or a later expiry, the "+
-			"calling key must be at least as wide as the key afterwards. No key can widen itself: `scope_escalation`.").
-		Opening(httpapi.Right)
-	update.Errors = []errs.Code{errs.ScopeEscalation, errs.InvalidState, errs.VersionMismatch}
-	update.FixedMembers = map[string]string{
-		"kind": "create another key", "profile_ids": "create another key", "secret": "POST " +
-			"/v1/api-keys/{api_key_id}/rotate makes a new one",
-		"state": "DELETE /v1/api-keys/{api_key_id} revokes the key",
-	}
-	httpapi.Write(r, update, s.updateKey)
-
-	revoke := op("revokeApiKey", http.MethodDelete, "/v1/api-keys/{api_key_id}", "Revoke an API key",
-		"Takes effect on the next request and cannot be undone. The key stays in the list with the state `revoked`. "+
-			"Its webhooks keep its last scopes. With `include_created=true`, the keys that it created are revoked "+
-			"too, directly or through others, and the webhooks of all of them are disabled; if the request fails, "+
-			"repeat it.").Opening(httpapi.Deletion)
-	revoke.Errors = []errs.Code{errs.VersionMismatch}
-	httpapi.Write(r, revoke, s.revokeKey)
-
-	rotate := op("rotateApiKey", http.MethodPost, "/v1/api-keys/{api_key_id}/rotate", "Rotate the secret of an API key",
-		"The old secret stays valid for `overlap_seconds`, and those before it for theirs. With 0, all earlier "+
-			"secrets end. An old secret cannot create, change, rotate or revoke keys. The calling key must be at "+
-			"least as wide as the rotated key, or that key itself. Only this response contains the new secret.").
-		Opening(httpapi.Credential | httpapi.Right)
-	rotate.Status = http.StatusCreated
-	rotate.Errors = []errs.Code{errs.ScopeEscalation, errs.InvalidState, errs.VersionMismatch}
-	httpapi.Write(r, rotate, s.rotateKey)
+	list := path.Dir(apiKeys.Path)
+	httpapi.List(r, op(http.MethodGet, list, httpapi.Op{ID: "listApiKeys", Summary: "List the API keys",
+		Description: "Secrets are not included. A live key lists all keys of the account, a test key the test keys. " +
+			"Developers and the keys that they have made, directly or through other keys, list only those that they " +
+			"have made."}), s.list)
+	httpapi.Write(r, op(http.MethodPost, list, httpapi.Op{ID: "createApiKey", Summary: "Create an API key",
+		Description: "A key can create only keys that are no wider than itself in scopes, addresses, expiry and " +
+			"limit of spending, and what those spend counts for its own limit too. It manages keys as the person who " +
+			"has made it may now. Only this response contains the secret. Store it safely.",
+		Opens:  httpapi.Credential | httpapi.Right,
+		Errors: []errs.Code{errs.NotFound, errs.ScopeEscalation, errs.InvalidState}}), s.createKey)
+	httpapi.Read(r, op(http.MethodGet, apiKeys.Path, httpapi.Op{ID: "getApiKey", Summary: "Get an API key",
+		Description: "Includes the time and address of its last use, how often it was used, and what it has spent " +
+			"this month. The last minute of a revoked key may be missing."}), s.getKey)
+	httpapi.Write(r, op(http.MethodPatch, apiKeys.Path, httpapi.Op{ID: "updateApiKey", Summary: "Change an API key",
+		Description: "Takes a JSON merge patch (RFC 7396). Takes effect on the next request. Narrowing a key needs " +
+			"no more than `account:manage`. To widen a key in any way, such as by a scope, an address or a later " +
+			"expiry, the calling key must be at least as wide as the key afterwards. No key can widen itself: " +
+			"`scope_escalation`.",
+		Opens: httpapi.Right, Errors: []errs.Code{errs.ScopeEscalation, errs.InvalidState},
+		FixedMembers: map[string]string{"kind": "create another key", "profile_ids": "create another key",
+			"secret": "POST /v1/api-keys/{api_key_id}/rotate makes a new one",
+			"state":  "DELETE /v1/api-keys/{api_key_id} revokes the key"}}), s.updateKey)
+	httpapi.Write(r, op(http.MethodDelete, apiKeys.Path, httpapi.Op{ID: "revokeApiKey", Summary: "Revoke an API key",
+		Description: "Takes effect on the next request and cannot be undone. The key stays in the list with the " +
+			"state `revoked`. Its webhooks keep its last scopes. With `include_created=true`, the keys that it " +
+			"created are revoked too, directly or through others, and the webhooks of all of them are disabled; if " +
+			"the request fails, repeat it."}), s.revokeKey)
+	httpapi.Write(r, op(http.MethodPost, apiKeys.Path+"/rotate", httpapi.Op{ID: "rotateApiKey",
+		Summary: "Rotate the secret of an API key", Status: http.StatusCreated,
+		Description: "The old secret stays valid for `overlap_seconds`, and those before it for theirs. With 0, all " +
+			"earlier secrets end. An old secret cannot create, change, rotate or revoke keys. The calling key must " +
+			"be at least as wide as the rotated key, or that key itself. Only this response contains the new secret.",
+		Opens:  httpapi.Credential | httpapi.Right,
+		Errors: []errs.Code{errs.ScopeEscalation, errs.InvalidState}}), s.rotateKey)
 }
 
 type listInput struct {
@@ -307,8 +297,7 @@ func (s *Service) holdOf(ctx context.Context, in KeyPath, match httpapi.IfMatch)
 	return h, err
 }
 
-// getKey reads a key with its usage and spending in one round trip, and then the count of
-// the running minute, which is found by the secret.
+// getKey reads a key with its usage and spending in one round trip, and then the counts that its secrets still have.
 func (s *Service) getKey(ctx context.Context, in *KeyPath) (out Details, err error) {
 	p, now := auth.FromContext(ctx), s.now()
 	if !id.Valid(id.APIKey, in.ID) {
@@ -335,13 +324,11 @@ func (s *Service) getKey(ctx context.Context, in *KeyPath) (out Details, err err
 	if err != nil {
 		return out, err
 	}
-	var current store.Item
-	if secret := items[days].Attributes[account.SecretAttribute]; secret != "" && r.LastUsedAt != nil {
-		if current, err = s.db.Lookup(ctx, credential.SecretKey(secret)); err != nil {
-			return out, err
-		}
+	chain, err := credential.ChainOf(ctx, s.db, items[days].Attributes[account.SecretAttribute])
+	if err != nil {
+		return out, err
 	}
-	return Details{r.Key, credential.UsageOf(items[:days], current, now), credential.DaysOf(items[:days], current, now),
+	return Details{r.Key, credential.UsageOf(items[:days], chain, now), credential.DaysOf(items[:days], chain, now),
 		items[days+1].Count(), ledger.SpentOn(items[days+1], now)}, nil
 }
 

@@ -45,8 +45,11 @@ func TestTheUsageOfAKey(t *testing.T) {
 	if got := w.Faults.Operations(); got != "BatchGetItem GetItem" {
 		t.Errorf("it took %s", got)
 	}
-	// A rotation loses nothing, once the key is used again.
+	// A rotation loses nothing, before the key is used again and after it.
 	rotated := w.rotate(k, time.Hour)
+	if got := details(); got.Usage.LastDay != want || got.Usage.LastMonth != want || got.Days[29].Calls != want {
+		t.Errorf("just after a rotation: %+v", got)
+	}
 	w.secret(rotated.Secret)
 	w.secret(k.Secret)
 	if got := details(); got.Usage.LastDay.Requests != 67 {
@@ -65,4 +68,40 @@ func TestTheUsageOfAKey(t *testing.T) {
 	if raw := w.Call(http.MethodGet, "/v1/api-keys", nil).Raw; strings.Contains(raw, "usage") {
 		t.Errorf("the list has usage: %s", raw)
 	}
+}
+
+// A rotation hides no call: neither those of the minute before it, nor those that are refused after it because they
+// still have the earlier secret.
+func TestARotationHidesNoCalls(t *testing.T) {
+	w := newWorld(t)
+	k := w.create()
+	for range 7 {
+		w.secret(k.Secret)
+	}
+	check := func(when string, want credential.Calls) {
+		t.Helper()
+		var d apikey.Details
+		w.Call(http.MethodGet, path(k), nil).Into(t, http.StatusOK, &d)
+		if d.Usage.LastDay != want || d.Usage.LastMonth != want || d.Days[len(d.Days)-1].Calls != want {
+			t.Errorf("%s: %+v, want %+v", when, d, want)
+		}
+	}
+	check("before it", credential.Calls{Requests: 7})
+	second := w.rotate(k, 0)
+	check("after it", credential.Calls{Requests: 7})
+	old, _ := w.secret(k.Secret)
+	for range 3 {
+		if _, err := credential.NewCounter(w.DB, w.Now).CountDenied(t.Context(), old, w.Now().Unix()/60); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check("with the earlier secret", credential.Calls{Requests: 10, Refused: 3})
+	w.Clock.Add(10 * time.Minute)
+	third := w.rotate(second, time.Hour)
+	check("ten minutes later, after another one", credential.Calls{Requests: 10, Refused: 3})
+	w.secret(third.Secret)
+	check("after a call", credential.Calls{Requests: 11, Refused: 3})
+	w.Clock.Add(time.Minute)
+	w.secret(third.Secret)
+	check("after a call in another minute", credential.Calls{Requests: 12, Refused: 3})
 }

@@ -3,7 +3,6 @@ package architect
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"maps"
 	"net/http"
 	"time"
@@ -80,28 +79,20 @@ type Cleaner struct {
 	Now func() time.Time
 }
 
-// Clean discards some of the open drafts of a factory, and reports whether there may be
-// more. A draft that changes at the same time is left for the next call.
+// Clean discards some of the open drafts of a factory, and reports whether there may be more.
 func (c Cleaner) Clean(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error) {
 	q := store.Query{
 		Index: store.ByOwner, Partition: store.OwnerPartition(o, DraftKind), Limit: cleanAtOnce, OldestFirst: true,
 		Filters: map[string]string{"factory": factoryID, "state": string(Open)},
 	}
-	return c.DB.Some(ctx, q, func(it store.Item) error {
+	return c.DB.ChangeSome(ctx, q, func(tx *store.Tx, it store.Item) error {
 		var d Draft
-		if err := it.Decode(&d); err != nil {
+		if err := it.Decode(&d); err != nil || d.State != Open {
 			return err
 		}
 		d.State = Discarded
 		d.Touch(c.Now())
-		tx := &store.Tx{}
-		if err := tx.Rewrite(it, d); err != nil {
-			return err
-		}
-		if err := c.DB.Commit(ctx, tx); !errors.Is(err, store.ErrConflict) {
-			return err
-		}
-		return nil
+		return tx.Rewrite(it, d)
 	})
 }
 

@@ -170,7 +170,7 @@ func (w *world) settle() {
 		if of.Kind != httpapi.ClaimKind {
 			continue
 		}
-		if _, err := w.worker.Do(w.T.Context(), of.Message, 1); err != nil {
+		if _, err := w.worker.Do(w.T.Context(), of.Message, ""); err != nil {
 			w.T.Fatal(err)
 		}
 	}

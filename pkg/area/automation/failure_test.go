@@ -155,7 +155,7 @@ func TestTwoWorkersMakeOneItemOfAnEntry(t *testing.T) {
 		}
 		for range 2 {
 			all.Go(func() {
-				if _, err := w.Kernel(handlers).Do(t.Context(), was.Message, 1); err != nil {
+				if _, err := w.Kernel(handlers).Do(t.Context(), was.Message, ""); err != nil {
 					t.Error(err)
 				}
 			})
@@ -239,7 +239,7 @@ func TestAFeedThatEndsItsReadersIsGivenUp(t *testing.T) {
 	for range 8 {
 		func() {
 			defer func() { _ = recover() }()
-			if _, err := kernel.Do(t.Context(), m, 1); err != nil {
+			if _, err := kernel.Do(t.Context(), m, ""); err != nil {
 				t.Error(err)
 			}
 		}()

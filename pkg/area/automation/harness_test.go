@@ -145,7 +145,7 @@ func (w *world) do(automationID string) (due time.Time, more bool) {
 		w.T.Fatal(err)
 	}
 	was.Message.Wake = true
-	if _, err := w.kernel.Do(w.T.Context(), was.Message, 1); err != nil {
+	if _, err := w.kernel.Do(w.T.Context(), was.Message, ""); err != nil {
 		w.T.Fatal(err)
 	}
 	if it, err = w.DB.Get(w.T.Context(), at); err != nil {

@@ -44,6 +44,7 @@ func StartAdvance(tx *store.Tx, now time.Time, account tenant.Account) error {
 	return testclock.StartWaking(tx, now, account, Advance, topology.Settle)
 }
 
+// advancer returns the function of the task of StartAdvance.
 func (s *Service) advancer() task.Func {
 	return testclock.Waking(s.db, s.now, ItemKind, func(it store.Item) (*task.Message, error) {
 		m := message(it.PK, it.Owner)
@@ -190,6 +191,7 @@ func (w *run) look(ctx context.Context) (wait time.Duration, err error) {
 	}
 }
 
+// lookAtTime makes the item of a time of the schedule that has come.
 func (w *run) lookAtTime(ctx context.Context) (time.Duration, error) {
 	c, err := testclock.Read(ctx, w.db, w.it.Owner)
 	if err != nil {
@@ -220,6 +222,7 @@ func (w *run) lookAtTime(ctx context.Context) (time.Duration, error) {
 // lag is the time after which the index of products shows earlier ones.
 const lag = time.Minute
 
+// lookAtProducts makes the items of products that were added.
 func (w *run) lookAtProducts(ctx context.Context) (time.Duration, error) {
 	page, err := w.db.List(ctx, store.Query{Index: store.ByParent,
 		Partition: product.Partition(w.it.Owner, w.r.FactoryID), Limit: mostEntries, OldestFirst: true,
@@ -495,6 +498,7 @@ func line(text string, most int) string {
 	return provider.Clip(strings.Join(strings.Fields(text), " "), most)
 }
 
+// lookAtFeed makes the items of entries of the feed that are new.
 func (w *run) lookAtFeed(ctx context.Context) (time.Duration, error) {
 	if permitted, err := quota.OfHost(ctx, w.db, w.now, w.it.Owner, w.r.Trigger.URL); err != nil || !permitted {
 		return feedPeriod, err

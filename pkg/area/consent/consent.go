@@ -93,14 +93,29 @@ type Subject interface {
 
 // Asking is what an owner is asked for.
 type Asking struct {
-	// To is what the access is to, such as "your account on TikTok".
+	// To is what the access is to, such as "your account on %s", and %s the label. It is a text of texts.tsv.
 	To string
 	// Label is the name of the other side in its own spelling.
 	Label string
-	// May lists the rights of the customer afterwards, in whole phrases.
+	// May lists the rights of the customer afterwards, in whole phrases of texts.tsv.
 	May []string
 	// Own reports whether the page of the other side names an application of the customer, not the operator's.
 	Own bool
+}
+
+// OfSocial returns what the owner of a social account is asked for on a platform that takes comments and tells numbers,
+// or does not.
+func OfSocial(label string, comments, metrics bool) Asking {
+	may := []string{"publish on the account in your name"}
+	if comments {
+		may[0] += ", and comment on these posts"
+	}
+	may = append(may, "read the name and the picture of the account")
+	if metrics {
+		may = append(may, "read how often its posts were seen and liked")
+	}
+	return Asking{To: "your account on %s", Label: label,
+		May: append(may, "keep this access until you end it in the settings of %s")}
 }
 
 // Grant is an account of the other side to which the owner has given access.
@@ -209,7 +224,7 @@ func (f *Flow) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		p = wrongMethod
 		w.Header().Set("Allow", http.MethodGet)
 	}
-	p.write(w, req.Method)
+	p.write(w, req)
 }
 
 // idleVisits bounds the entries of visits that use up no link, and so can be repeated.

@@ -6,6 +6,7 @@ import (
 	"crypto/hmac"
 	_ "embed"
 	"errors"
+	"fmt"
 	"html/template"
 	"log/slog"
 	"net/http"
@@ -177,8 +178,10 @@ func (v *visit) exchange(ctx context.Context, q url.Values) page {
 	case (platform.Ended(err) || platform.Rejects(err)) && errors.As(err, &refused):
 		return v.nothing(failedRefused, http.StatusBadRequest, refused.Message)
 	case err != nil:
-		return v.nothing(failedUnavailable, http.StatusBadGateway,
-			asking.Label+" is unavailable at the moment. Ask for a new link, and try again later.")
+		p := v.nothing(failedUnavailable, http.StatusBadGateway,
+			"%s is unavailable at the moment. Ask for a new link, and try again later.")
+		p.with = []any{asking.Label}
+		return p
 	case len(found) == 0:
 		return v.nothing(failedNone, http.StatusBadRequest, "This login has no channel or page to publish to.")
 	case len(found) > 1:
@@ -236,7 +239,7 @@ func (v *visit) finish(ctx context.Context, g Grant) page {
 		return v.broken("keep the grant", err)
 	}
 	slog.Info("access granted", "account", v.it.Owner.Account, "mode", v.it.Owner.Mode, "subject", kept.ID)
-	p := page{Status: http.StatusOK, Title: kept.Name + " is connected", Text: kept.Text, of: v}
+	p := page{Status: http.StatusOK, Title: "%s is connected", titled: []any{name(kept.Name)}, Text: kept.Text, of: v}
 	return v.page(p, map[string]string{v.param(): kept.ID})
 }
 
@@ -332,12 +335,18 @@ func (f *Flow) link(ctx context.Context, state string) page {
 	if err != nil {
 		return broken("sign the cookie", err)
 	}
-	p := page{Status: http.StatusOK, Title: ask.Customer + " asks for access to " + ask.To, cookie: cookie, Ask: ask}
+	p := page{Status: http.StatusOK, cookie: cookie, Ask: ask, linked: state}
 	if err := v.brand(ctx, &p); err != nil {
 		return broken("read the profile", err)
 	}
+	return p.asked()
+}
+
+// asked gives the page of a request its title.
+func (p page) asked() page {
+	p.Title, p.titled = "%s asks for access to %s", []any{name(p.Ask.Customer), p.Ask}
 	if p.Brand != "" {
-		p.Title += " for " + p.Brand
+		p.Title, p.titled = "%s asks for access to %s for %s", append(p.titled, name(p.Brand))
 	}
 	return p
 }
@@ -429,7 +438,22 @@ var pageText string
 //go:embed page.css
 var pageStyle string
 
-var design = web.NewDesign(pageText, func() string { return web.Look("../../settings/assets/") + pageStyle })
+// The texts of the pages in the languages of web.Texts.
+//
+//go:embed texts.tsv
+var textFile string
+
+var translated = web.Texts(textFile)
+
+// name is a name that others have given: its direction is that of its first letter.
+type name string
+
+// designAt returns the design of pages that find the fonts at a path.
+func designAt(fonts string) *web.Design {
+	return web.NewDesign(pageText, func() string { return web.Look(fonts) + pageStyle })
+}
+
+var design = designAt("../../settings/assets/")
 
 // pagePolicy permits the page its style, and its form to call the page again. It permits no script.
 func pagePolicy() string {
@@ -440,6 +464,10 @@ func pagePolicy() string {
 type page struct {
 	Status      int
 	Title, Text string
+	// titled and with are the values of the title and of the text.
+	titled, with []any
+	// language is that of the reader, and english the title before its translation.
+	language, english string
 	// Brand is the name of the profile that the access is for, and Logo a data URL of its logo. Both are empty without
 	// a profile: the header has the name of the service then.
 	Brand string
@@ -453,6 +481,10 @@ type page struct {
 	Ask *request
 	// Link is the address of a page of the service that the owner opens first, or empty.
 	Link string
+	// Sample is the name of the other side in a preview of the page of a link.
+	Sample string
+	// linked is the state of the link, whose page can be read in other languages.
+	linked string
 
 	// cookie notes that the browser has shown the request, or is nil if it has not.
 	cookie *http.Cookie
@@ -495,13 +527,99 @@ func (v *visit) page(p page, parameters map[string]string) page {
 	return p
 }
 
-// write answers a request of the method with the page. Its address contains the code of the other side.
-func (p page) write(w http.ResponseWriter, method string) {
+// T translates a text of the page, with values as fmt.Sprintf.
+func (p page) T(text string, values ...any) string {
+	for i, value := range values {
+		if ask, ok := value.(*request); ok {
+			values[i] = p.Of(ask.To, ask.Label)
+		}
+	}
+	return translated(p.language, text, values...)
+}
+
+// Of translates a text that may have a place for the name of the other side.
+func (p page) Of(text, label string) string {
+	if strings.Contains(text, "%s") {
+		return p.T(text, label)
+	}
+	return p.T(text)
+}
+
+// H is T in which the names of others have their own direction.
+func (p page) H(text string, values ...any) template.HTML {
+	safe := make([]any, len(values))
+	for i, value := range values {
+		switch v := value.(type) {
+		case name:
+			safe[i] = "<bdi>" + template.HTMLEscapeString(string(v)) + "</bdi>"
+		case *request:
+			safe[i] = template.HTMLEscapeString(p.Of(v.To, v.Label))
+		default:
+			safe[i] = template.HTMLEscapeString(fmt.Sprint(v))
+		}
+	}
+	return template.HTML(p.T(template.HTMLEscapeString(text), safe...)) // escaped above
+}
+
+// Name returns a name that others have given.
+func (p page) Name(text string) name { return name(text) }
+
+// Heading returns the title as the page shows it.
+func (p page) Heading() template.HTML { return p.H(p.english, p.titled...) }
+
+// Language implements web.Translations.
+func (p page) Language() string { return p.language }
+
+// Languages returns the languages in which the page of a link can be read.
+func (p page) Languages() []web.Tongue {
+	if p.Ask == nil {
+		return nil
+	}
+	return web.Tongues
+}
+
+// In returns the address of the page in another language.
+func (p page) In(code string) string {
+	q := url.Values{"lang": {code}}
+	if p.linked != "" {
+		q.Set(linkParam, p.linked)
+	}
+	return "?" + q.Encode()
+}
+
+// in returns the page in a language.
+func (p page) in(code string) page {
+	p.language, p.english = code, p.Title
+	p.Title, p.Text = p.T(p.Title, slices.Clone(p.titled)...), p.T(p.Text, p.with...)
+	return p
+}
+
+// write answers a request with the page. Its address contains the code of the other side.
+func (p page) write(w http.ResponseWriter, req *http.Request) {
 	if p.Return != "" {
 		w.Header().Set("Refresh", "3; url="+p.Return)
 	}
-	if p.cookie != nil && method == http.MethodGet {
+	if p.cookie != nil && req.Method == http.MethodGet {
 		http.SetCookie(w, p.cookie)
 	}
-	design.Write(w, method, p.Status, pagePolicy(), p)
+	code, _ := web.TongueOf(req)
+	design.Write(w, req.Method, p.Status, pagePolicy(), p.in(code))
+}
+
+// sampleDesign is the design of samples, whose address is /settings/profiles/{id}/connect-page.
+var sampleDesign = designAt("../../assets/")
+
+// Sample is a preview of the page of a link.
+type Sample struct {
+	Brand               profile.Brand
+	Customer, AccountID string
+	Asking              Asking
+}
+
+// Write answers a request with the preview, whose button leads nowhere.
+func (s Sample) Write(w http.ResponseWriter, req *http.Request) {
+	p := page{Status: http.StatusOK, Brand: s.Brand.Name, Logo: template.URL(s.Brand.Logo), Sample: s.Asking.Label,
+		Ask: &request{Asking: s.Asking, Customer: s.Customer, AccountID: s.AccountID}}.asked()
+	code, _ := web.TongueOf(req)
+	sampleDesign.Write(w, req.Method, p.Status, sampleDesign.Policy("font-src 'self'; img-src data:; "), p.in(code))
 }

@@ -20,7 +20,7 @@ const batchPath = "/v1/content-items/batch"
 func (w *world) begin(first string) {
 	w.T.Helper()
 	for m := w.message(generate.Start, first, 1); ; {
-		next, err := w.kernel.Do(w.T.Context(), m, 1)
+		next, err := w.kernel.Do(w.T.Context(), m, "")
 		if err != nil || next != nil && next.Delay > 0 {
 			w.T.Fatalf("%+v, %v", next, err)
 		}

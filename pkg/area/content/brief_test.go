@@ -23,3 +23,16 @@ func TestABriefNamesTheWriterOfEachType(t *testing.T) {
 		}
 	}
 }
+
+// The days that media name are those of the schedule, or else of the country.
+func TestABriefHasTheTimeZoneOfItsFactory(t *testing.T) {
+	for want, f := range map[string]factory.Factory{
+		"Europe/Paris": {Type: factory.Seller, Language: "fr", Schedule: &factory.Schedule{Timezone: "Europe/Paris"}},
+		"Asia/Tokyo":   {Type: factory.Seller, Language: "ja-JP"},
+		"":             {Type: factory.Seller, Language: "x"},
+	} {
+		if b, err := content.NewBrief(f, profile.Legal{}); err != nil || b.Zone != want {
+			t.Errorf("%q: %q, %v", want, b.Zone, err)
+		}
+	}
+}

@@ -95,7 +95,8 @@ func (s *Service) registerChanges(r *httpapi.Router) {
 			"item. With `reuse` it composes the parts that are there again, and only what you correct is made anew "+
 			"and charged: a corrected script is spoken again as a whole; a scene with another `visual`, `music` and "+
 			"`cover` with the value generated are made again; titles, headlines, texts of slides, texts on scenes "+
-			"and media of your own are free. `createEstimate` returns the price before. Without `reuse`, it uses the "+
+			"and media of your own are free; prices of a product in a feed become those of now. `createEstimate` "+
+			"returns the price before. Without `reuse`, it uses the "+
 			"settings that the factory had when the item was created, and its product as it is now, and keeps the "+
 			"texts that you have set. The media and texts of the earlier attempt are shown until the new one has "+
 			"succeeded. The files of all attempts are kept until the item is deleted.").
@@ -486,42 +487,73 @@ func (s *Service) regenerate(ctx context.Context, tx *store.Tx, in *regenerateIn
 	if err != nil {
 		return out, err
 	}
-	before, a := r.Counts(), references{media: incoming.Of(it.Owner, others[funds:])}
-	if err := s.plan(ctx, r, b, a, live); err != nil {
+	a := references{media: incoming.Of(it.Owner, others[funds:])}
+	if err := s.again(ctx, tx, it, r, b, a, others[:funds]); err != nil {
 		return out, err
+	}
+	r.PublishFor(p)
+	return s.write(ctx, tx, it, r)
+}
+
+// again adds a further attempt at an item to the transaction, but not the item. The items of funds are read for live
+// keys.
+func (s *Service) again(ctx context.Context, tx *store.Tx, it store.Item, r *item.Record, b regenerateBody,
+	a references, funds []store.Item) error {
+	p, now, before := auth.FromContext(ctx), s.now(), r.Counts()
+	live := p.Mode == tenant.Live
+	if err := s.plan(ctx, r, b, a, live); err != nil {
+		return err
 	}
 	if err := s.moderator.check(ctx, p.Mode, b.own()); err != nil {
-		return out, err
+		return err
 	}
 	if err := r.Item.Move(item.Queued); err != nil {
-		return out, err
+		return err
 	}
 	r.Item.Attempt++
 	r.Item.Publications = []item.Publication{}
 	r.Attempt.Sandbox, r.Attempt.AcceptedAt, r.Item.Failure, r.Item.Progress = b.Sandbox, now, nil, 0
 	r.Item.AskAgain()
+	r.Item.Remake = nil
 	if r.Item.Outdated = (item.Ways{}); r.NotPublished == item.WaitsForProduct {
 		r.NotPublished = ""
 	}
-	r.PublishFor(p)
 	if err := rehearsedError(p, r); err != nil {
-		return out, err
+		return err
 	}
 	var balance ledger.Balance
 	if live {
-		balance = ledger.FundsOf(others[:funds])
+		balance = ledger.FundsOf(funds)
 	}
 	order := item.PlannerOf(r).Order(it.Owner)
 	r.Item.Usual = order.Usual()
-	if r.Attempt.Ticket, err = generate.Accept(tx, now, order, ledger.PayerOf(now, p),
-		balance); err != nil {
-		return out, err
+	ticket, err := generate.Accept(tx, now, order, ledger.PayerOf(now, p), balance)
+	if err != nil {
+		return err
 	}
+	r.Attempt.Ticket = ticket
 	r.Count(tx, now, before)
-	if err := a.media.Use(tx, now); err != nil {
-		return out, err
+	return a.media.Use(tx, now)
+}
+
+// RemakeCredits returns the credits of another attempt at an item that shows its product as it is now, with the parts
+// that it has, on behalf of a principal. It changes the record.
+func (s *Service) RemakeCredits(ctx context.Context, p *auth.Principal, r *item.Record) (int64, error) {
+	r.Item.State = item.Generated
+	err := s.plan(auth.NewContext(ctx, p), r, regenerateBody{Reuse: true}, references{}, p.Mode == tenant.Live)
+	return r.Attempt.Credits, err
+}
+
+// Remake adds such an attempt to the transaction. The caller writes the item.
+func (s *Service) Remake(ctx context.Context, tx *store.Tx, p *auth.Principal, it store.Item, r *item.Record) error {
+	var funds []store.Item
+	if p.Mode == tenant.Live {
+		var err error
+		if funds, err = s.db.GetAll(ctx, ledger.FundsKeys(p.Account, s.now())...); err != nil {
+			return err
+		}
 	}
-	return s.write(ctx, tx, it, r)
+	return s.again(auth.NewContext(ctx, p), tx, it, r, regenerateBody{Reuse: true}, references{}, funds)
 }
 
 // plan plans a further attempt at an item. It checks the caller's earlier music again.
@@ -551,10 +583,8 @@ func (s *Service) plan(ctx context.Context, r *item.Record, b regenerateBody, a 
 	if err := b.correct(r); err != nil {
 		return err
 	}
-	if !b.Reuse {
-		if err := s.refresh(ctx, r); err != nil {
-			return err
-		}
+	if err := s.refresh(ctx, r, b.Reuse); err != nil {
+		return err
 	}
 	w := item.Options{Model: b.Model, DurationSeconds: b.DurationSeconds, Visuals: b.Visuals, Music: b.Music,
 		Cover: b.Cover, Script: said(b.Script), Scenes: scenesOf(b.Scenes), Reuse: b.Reuse}

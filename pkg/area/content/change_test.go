@@ -330,7 +330,7 @@ func TestAnItemWithoutPublicationsHasAnArrayOfThem(t *testing.T) {
 // clearFiles has the job done that removes the files of a deleted item.
 func (w *world) clearFiles(itemID string) {
 	w.T.Helper()
-	if _, err := w.kernel.Do(w.T.Context(), w.message(generate.Remove, itemID, 1), 1); err != nil {
+	if _, err := w.kernel.Do(w.T.Context(), w.message(generate.Remove, itemID, 1), ""); err != nil {
 		w.T.Fatal(err)
 	}
 }

@@ -26,6 +26,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/craft/calendar"
 	"github.com/content-automation/api/pkg/craft/prompt"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/catalog"
@@ -100,6 +101,8 @@ func (s *Service) registerCreate(r *httpapi.Router) {
 	httpapi.Write(r, batch, s.createBatch)
 }
 
+// create creates an item: open reads what the body refers to, accepted checks the body and plans the work, and then the
+// item, its work and its reservation are added to one transaction.
 func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (out item.Item, err error) {
 	p, now := auth.FromContext(ctx), s.now()
 	refs, err := s.open(ctx, p, in.Body)
@@ -138,39 +141,53 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	return s.view(ctx, r)
 }
 
-// mediaUses counts the records that show each media.
-func mediaUses(records ...*item.Record) map[string]int {
-	n := map[string]int{}
-	for _, r := range records {
-		for _, mediaID := range r.MediaIDs() {
-			n[mediaID]++
+// accepted returns the item of a body after all checks, except for its money, with the price of a mode.
+func (s *Service) accepted(ctx context.Context, p *auth.Principal, b createBody, refs references, priced tenant.Mode,
+	now time.Time) (*item.Record, error) {
+	if _, found := refs.factories[b.FactoryID]; found {
+		resource.Makes(ctx, resource.Concern{FactoryID: b.FactoryID, ProfileID: refs.owner.Profile,
+			Kind: string(b.Kind)})
+	}
+	if err := b.check(p.Mode); err != nil {
+		return nil, err
+	}
+	if err := refs.draw(&b, now); err != nil {
+		return nil, err
+	}
+	r, err := s.newRecord(b, refs, priced, now)
+	if _, found := refs.factories[b.FactoryID]; err != nil && !found {
+		return nil, s.lost(ctx, b.FactoryID, err)
+	}
+	if err != nil {
+		return r, err
+	}
+	refs.spend(r)
+	r.PublishFor(p)
+	attached := slices.Concat(refs.factories[b.FactoryID].SocialAccountIDs, b.Accounts)
+	if err := refs.meet(s.vary(p.Owner, r, b.Variants.items(), attached, refs)); err != nil {
+		return nil, err
+	}
+	if r.Item.Provided() && b.Accounts == nil {
+		err := s.takesOwn(ctx, p, refs.factories[b.FactoryID].SocialAccountIDs, refs, r)
+		if err := refs.meet(err); err != nil {
+			return nil, err
 		}
 	}
-	return n
+	if b.PublishAt == nil {
+		return r, refs.meet(ruler{s}.lawful(ctx, r, refs.factories[b.FactoryID].SocialAccountIDs, now))
+	}
+	return r, refs.meet(s.order(ctx, p, b, refs, r, now))
 }
 
-// checkRehearsal rejects instructions for the sandbox that come with a live key, or contradict each other.
-func checkRehearsal(r *item.Rehearsal, mode tenant.Mode) error {
-	if r == nil {
-		return nil
+// lost returns the error of a factory that was not found. Its message says if the account has it in the other mode.
+func (s *Service) lost(ctx context.Context, factoryID string, err error) error {
+	_, why := resource.Find(ctx, s.db, id.Factory, factory.Kind, factoryID)
+	if errs.CodeOf(why) != errs.NotFound {
+		return err
 	}
-	return cmp.Or(httpapi.CheckSandbox(true, mode), r.Check(r.Outcome))
-}
-
-// rehearsedError returns the error that the records' rehearsals request, or nil.
-func rehearsedError(p *auth.Principal, records ...*item.Record) error {
-	var outcome string
-	var credits int64
-	for _, r := range records {
-		if r.Attempt.Sandbox == nil {
-			continue
-		}
-		credits += item.PlannerOf(r).LivePrice()
-		if generate.RehearsedError(r.Attempt.Sandbox.Outcome, 0, p) != nil && outcome == "" {
-			outcome = r.Attempt.Sandbox.Outcome
-		}
-	}
-	return generate.RehearsedError(outcome, credits, p)
+	e := errs.As(why)
+	e.Param = "/factory_id"
+	return e
 }
 
 // newRecord returns the item of a body in the voice of its factory.
@@ -279,6 +296,41 @@ func (s *Service) planGeneration(b *createBody, a references, f factory.Factory,
 	return a.planCopies(b, r, w, s.offer, mode == tenant.Live)
 }
 
+// mediaUses counts the records that show each media.
+func mediaUses(records ...*item.Record) map[string]int {
+	n := map[string]int{}
+	for _, r := range records {
+		for _, mediaID := range r.MediaIDs() {
+			n[mediaID]++
+		}
+	}
+	return n
+}
+
+// checkRehearsal rejects instructions for the sandbox that come with a live key, or contradict each other.
+func checkRehearsal(r *item.Rehearsal, mode tenant.Mode) error {
+	if r == nil {
+		return nil
+	}
+	return cmp.Or(httpapi.CheckSandbox(true, mode), r.Check(r.Outcome))
+}
+
+// rehearsedError returns the error that the records' rehearsals request, or nil.
+func rehearsedError(p *auth.Principal, records ...*item.Record) error {
+	var outcome string
+	var credits int64
+	for _, r := range records {
+		if r.Attempt.Sandbox == nil {
+			continue
+		}
+		credits += item.PlannerOf(r).LivePrice()
+		if generate.RehearsedError(r.Attempt.Sandbox.Outcome, 0, p) != nil && outcome == "" {
+			outcome = r.Attempt.Sandbox.Outcome
+		}
+	}
+	return generate.RehearsedError(outcome, credits, p)
+}
+
 // setSlides sets the slides of a carousel.
 func setSlides(r *item.Record, slides []slideBody) {
 	if slides == nil {
@@ -334,6 +386,7 @@ type acceptance struct {
 	records []*item.Record
 }
 
+// createBatch creates several items as create does, in one transaction, or shows what they would be.
 func (s *Service) createBatch(ctx context.Context, tx *store.Tx, in *batchInput) (out batch, err error) {
 	a := &acceptance{Service: s, p: auth.FromContext(ctx), now: s.now(), bodies: in.Body.Items}
 	if a.terms, err = quote.Open(ctx, s.db, a.now, batchOp, in.Body.CallTerms); err != nil {
@@ -531,7 +584,7 @@ func NewBrief(f factory.Factory, legal profile.Legal) (item.Brief, error) {
 		topics[i] = string(t)
 	}
 	return item.NewBrief(item.Factory{
-		ID: f.ID, Region: legal.Country(), Name: f.Name, Type: string(f.Type), Description: string(f.Description),
+		ID: f.ID, Region: legal.Country(), Zone: zoneOf(f, legal.Country()), Name: f.Name, Type: string(f.Type), Description: string(f.Description),
 		Audience: string(f.Audience), Tone: string(f.Tone),
 		Topics: topics, Settings: settings, Models: f.Models, Replace: f.ReplaceRetiredModels,
 		CaptionLine: f.AICaptionLine,
@@ -539,6 +592,14 @@ func NewBrief(f factory.Factory, legal profile.Legal) (item.Brief, error) {
 		Intro: f.Files.Intro, Outro: f.Files.Outro,
 		Sells: f.Type == factory.Seller,
 	})
+}
+
+// zoneOf returns the time zone of a factory: that of its schedule, or else of its country.
+func zoneOf(f factory.Factory, country string) string {
+	if f.Schedule != nil {
+		return f.Schedule.Timezone
+	}
+	return calendar.Zone(calendar.Country(country, f.Language, ""))
 }
 
 // A prompt below these says too little to write from: words, and characters in scripts without spaces.
@@ -681,55 +742,6 @@ func (s *Service) CreateFrom(ctx context.Context, tx *store.Tx, body any) (item.
 	}
 	it, err := s.create(ctx, tx, &createInput{Body: b})
 	return it, errs.Below("/body", err)
-}
-
-// accepted returns the item of a body after all checks, except for its money, with the price of a mode.
-func (s *Service) accepted(ctx context.Context, p *auth.Principal, b createBody, refs references, priced tenant.Mode,
-	now time.Time) (*item.Record, error) {
-	if _, found := refs.factories[b.FactoryID]; found {
-		resource.Makes(ctx, resource.Concern{FactoryID: b.FactoryID, ProfileID: refs.owner.Profile,
-			Kind: string(b.Kind)})
-	}
-	if err := b.check(p.Mode); err != nil {
-		return nil, err
-	}
-	if err := refs.draw(&b, now); err != nil {
-		return nil, err
-	}
-	r, err := s.newRecord(b, refs, priced, now)
-	if _, found := refs.factories[b.FactoryID]; err != nil && !found {
-		return nil, s.lost(ctx, b.FactoryID, err)
-	}
-	if err != nil {
-		return r, err
-	}
-	refs.spend(r)
-	r.PublishFor(p)
-	attached := slices.Concat(refs.factories[b.FactoryID].SocialAccountIDs, b.Accounts)
-	if err := refs.meet(s.vary(p.Owner, r, b.Variants.items(), attached, refs)); err != nil {
-		return nil, err
-	}
-	if r.Item.Provided() && b.Accounts == nil {
-		err := s.takesOwn(ctx, p, refs.factories[b.FactoryID].SocialAccountIDs, refs, r)
-		if err := refs.meet(err); err != nil {
-			return nil, err
-		}
-	}
-	if b.PublishAt == nil {
-		return r, refs.meet(ruler{s}.lawful(ctx, r, refs.factories[b.FactoryID].SocialAccountIDs, now))
-	}
-	return r, refs.meet(s.order(ctx, p, b, refs, r, now))
-}
-
-// lost returns the error of a factory that was not found. Its message says if the account has it in the other mode.
-func (s *Service) lost(ctx context.Context, factoryID string, err error) error {
-	_, why := resource.Find(ctx, s.db, id.Factory, factory.Kind, factoryID)
-	if errs.CodeOf(why) != errs.NotFound {
-		return err
-	}
-	e := errs.As(why)
-	e.Param = "/factory_id"
-	return e
 }
 
 // order records when and where a new item is published. It refuses what scheduling would refuse, as far as that is

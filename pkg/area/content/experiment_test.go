@@ -141,7 +141,7 @@ func (w *experimentWorld) look(experimentID string) {
 	if err := it.Decode(&is); err != nil {
 		w.T.Fatal(err)
 	}
-	if _, err := w.kernel.Do(w.T.Context(), is.Message, 1); err != nil {
+	if _, err := w.kernel.Do(w.T.Context(), is.Message, ""); err != nil {
 		w.T.Fatal(err)
 	}
 }

@@ -99,7 +99,7 @@ func (s *shelf) take(id string) {
 		s.w.T.Fatal(err)
 	}
 	for m := t.Message; ; {
-		next, err := s.kernel.Do(s.w.T.Context(), m, 1)
+		next, err := s.kernel.Do(s.w.T.Context(), m, "")
 		if err != nil {
 			s.w.T.Fatal(err)
 		}

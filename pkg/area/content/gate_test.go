@@ -538,7 +538,7 @@ func TestWhatWasHeldKeepsToTheQuietHours(t *testing.T) {
 		var due []string
 		for _, m := range w.dueToPublish() {
 			due = append(due, string(m.Kind))
-			if _, err := w.publisher().Do(t.Context(), m, 1); err != nil {
+			if _, err := w.publisher().Do(t.Context(), m, ""); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -289,7 +289,7 @@ func TestASourceThatEndsItsReadersEndsTheItem(t *testing.T) {
 	for range 8 {
 		var ctx context.Context
 		ctx, die = context.WithCancel(t.Context())
-		if _, err := w.kernel.Do(ctx, w.message(generate.Generate, made.ID, 1), 2); err != nil {
+		if _, err := w.kernel.Do(ctx, w.message(generate.Generate, made.ID, 1), ""); err != nil {
 			deaths++
 		}
 		die()

@@ -155,7 +155,7 @@ func (w *world) doAttempt(itemID string, attempt int) (wait time.Duration) {
 	w.T.Helper()
 	m := w.message(generate.Generate, itemID, attempt)
 	for range 100 {
-		next, err := w.kernel.Do(w.T.Context(), m, 1)
+		next, err := w.kernel.Do(w.T.Context(), m, "")
 		switch {
 		case err != nil:
 			w.T.Fatal(err)

@@ -112,7 +112,7 @@ func (w *world) work() {
 			return
 		}
 		for _, m := range due {
-			if _, err := kernel.Do(w.T.Context(), m, 1); err != nil {
+			if _, err := kernel.Do(w.T.Context(), m, ""); err != nil {
 				w.T.Fatal(err)
 			}
 		}

@@ -97,14 +97,15 @@ func (a *references) product(b createBody, now time.Time) (*item.Product, error)
 }
 
 // refresh updates the product of an item to its present state. If the product was deleted, the item
-// keeps it without its photos.
-func (s *Service) refresh(ctx context.Context, r *item.Record) error {
+// keeps it without its photos. An attempt that reuses parts keeps its texts: of a product in a feed, they get the prices
+// of now, and of others, the product stays as it was.
+func (s *Service) refresh(ctx context.Context, r *item.Record, reuse bool) error {
 	p := r.Brief.Product
 	if p == nil {
 		return nil
 	}
 	items, err := s.db.GetAll(ctx, store.IDKey(p.ProductID))
-	if err != nil {
+	if err != nil || reuse && !product.IsInFeed(&items[0]) {
 		return err
 	}
 	found, err := productsOf(auth.FromContext(ctx).Owner, items)
@@ -115,19 +116,23 @@ func (s *Service) refresh(ctx context.Context, r *item.Record) error {
 	if err != nil {
 		return err
 	}
-	now := found[p.ProductID]
-	if now == nil {
-		p.Photos = nil
+	stored := found[p.ProductID]
+	if stored == nil {
+		if !reuse {
+			p.Photos = nil
+		}
 		return nil
 	}
-	if p.Promotion != nil {
-		if r.Brief.Product, err = item.NewProduct(now, p.Promotion.ID, r.Brief.Region, clock); err == nil {
-			return nil
-		}
+	now, err := p.Now(stored, r.Brief.Region, r.ShownAt(clock))
+	if err != nil {
+		return err
 	}
-	r.Brief.Product, err = item.NewProduct(now, "", r.Brief.Region, clock)
-	r.Item.ProductID, r.Item.PromotionID = r.Brief.Product.IDs()
-	return err
+	if reuse {
+		return r.Reprice(now, clock)
+	}
+	r.Brief.Product = now
+	r.Item.ProductID, r.Item.PromotionID = now.IDs()
+	return nil
 }
 
 // productKeys returns the keys of the products that bodies name, without duplicates.

@@ -314,9 +314,9 @@ func (i *subject) Save(tx *store.Tx, now time.Time, it store.Item) error {
 
 func (i *subject) Asks(consent.Consent) (consent.Asking, error) {
 	label := i.adapter().Facts().Label
-	return consent.Asking{To: "your " + label, Label: label, May: []string{
+	return consent.Asking{To: "your %s", Label: label, May: []string{
 		"read your products, your deals and their stages", "add notes to your deals",
-		"keep this access until you remove the application in " + label,
+		"keep this access until you remove the application in %s",
 	}}, nil
 }
 
@@ -366,7 +366,6 @@ func (i *subject) Keep(ctx context.Context, tx *store.Tx, it store.Item, c conse
 	case errors.Is(err, errTwice):
 		err = &consent.OtherError{Message: "This account of the CRM is connected already."}
 	}
-	return consent.ConnectedSubject{ID: i.r.ID, Name: text.ClipLine(got.Account.Name, 200), Text: "Its products and " +
-		"deals are " +
-		"read now."}, err
+	return consent.ConnectedSubject{ID: i.r.ID, Name: text.ClipLine(got.Account.Name, 200), Text: "Its products and deals " +
+		"are read now."}, err
 }

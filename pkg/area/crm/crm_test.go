@@ -281,7 +281,7 @@ func TestTwoWorkersImportProductsOnce(t *testing.T) {
 		if twice == 0 && strings.Contains(body, "S-1") && !strings.Contains(body, "TransactItems") {
 			twice++
 			other := w.Kernel(w.handlers)
-			_, _ = other.Do(t.Context(), task.Message{ID: task.ID(crm.Synchronize, c.ID, 1), Wake: true}, 1)
+			_, _ = other.Do(t.Context(), task.Message{ID: task.ID(crm.Synchronize, c.ID, 1), Wake: true}, "")
 		}
 	}
 	w.run(time.Minute, nil)
@@ -333,7 +333,7 @@ func TestAWebhookDuringASynchronization(t *testing.T) {
 				do := func(all []task.Message) {
 					kernel := w.Kernel(w.handlers)
 					for range 3 { // a synchronization begins with another step
-						if _, err := kernel.Do(t.Context(), all[0], 1); err != nil {
+						if _, err := kernel.Do(t.Context(), all[0], ""); err != nil {
 							t.Error(err)
 						}
 					}

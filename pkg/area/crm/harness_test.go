@@ -353,7 +353,7 @@ func (w *world) run(within time.Duration, light func()) {
 				light()
 			}
 			kernel := w.Kernel(w.handlers)
-			_, err := kernel.Do(ctx, task.Message{ID: id, Wake: true}, 2)
+			_, err := kernel.Do(ctx, task.Message{ID: id, Wake: true}, "")
 			if died := blown(); err != nil && !died {
 				w.T.Fatalf("%s: %v", id, err)
 			}

@@ -313,7 +313,7 @@ const (
 	// readWithin bounds the time for which content is tried to be made, such as while the balance does not suffice.
 	readWithin = 24 * time.Hour
 	// refusedPause is the wait after content was refused.
-	refusedPause = time.Hour
+	refusedPause = 15 * time.Minute
 )
 
 // reading is the payload of a Read task.

@@ -127,7 +127,7 @@ func (w *world) comment() (c engagement.Comment) {
 // work takes the steps of the suggestion until it ends.
 func (w *world) work() engagement.Comment {
 	w.T.Helper()
-	for n := range 20 {
+	for range 20 {
 		if c := w.comment(); c.Suggestion.State != engagement.Pending {
 			return c
 		}
@@ -140,7 +140,7 @@ func (w *world) work() engagement.Comment {
 		if err := it.Decode(&is); err != nil {
 			w.T.Fatal(err)
 		}
-		if _, err := w.kernel.Do(w.T.Context(), is.Message, n+1); err != nil {
+		if _, err := w.kernel.Do(w.T.Context(), is.Message, ""); err != nil {
 			w.T.Error(err)
 		}
 	}

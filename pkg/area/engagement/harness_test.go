@@ -198,7 +198,7 @@ func (w *commentWorld) take(messages []task.Message) {
 		k := servicetest.Kernel(w.DB, w.Now, w.Handlers())
 		all.Go(func() {
 			for _, m := range messages {
-				if _, err := k.Do(ctx, m, 1); err != nil && ctx.Err() == nil {
+				if _, err := k.Do(ctx, m, ""); err != nil && ctx.Err() == nil {
 					w.T.Error(err)
 				}
 			}

@@ -421,11 +421,16 @@ func StartReply(tx *store.Tx, now time.Time, o tenant.Owner, r *Record, text str
 	r.Replies++
 	r.Reply = &Answer{Text: text, State: Pending, At: resource.Instant(now)}
 	r.Touch(now)
+	return start(tx, now, o, Reply, r.ID, r.Replies)
+}
+
+// start adds the task of a request to the transaction. Requests of a kind for a comment are numbered.
+func start(tx *store.Tx, now time.Time, o tenant.Owner, kind task.Kind, commentID string, number int) error {
 	return task.Create(tx, now, task.Task{
-		Message: task.Message{ID: task.ID(Reply, r.ID, r.Replies), Kind: Reply, Queue: topology.Publish, Subject: r.ID,
-			Owner: o},
+		Message: task.Message{ID: task.ID(kind, commentID, number), Kind: kind, Queue: topology.Publish,
+			Subject: commentID, Owner: o},
 		Deadline: now.Add(commentWithin),
-	}, requestNumber{Number: r.Replies})
+	}, requestNumber{Number: number})
 }
 
 // reply writes a reply once. If the answer is lost, it looks for the reply and never writes it again.
@@ -512,11 +517,7 @@ func StartChange(tx *store.Tx, now time.Time, o tenant.Owner, r *Record, kind st
 	r.Changes++
 	r.Change = &Change{Kind: kind, State: Pending, At: resource.Instant(now)}
 	r.Touch(now)
-	return task.Create(tx, now, task.Task{
-		Message: task.Message{ID: task.ID(Adjust, r.ID, r.Changes), Kind: Adjust, Queue: topology.Publish,
-			Subject: r.ID, Owner: o},
-		Deadline: now.Add(commentWithin),
-	}, requestNumber{Number: r.Changes})
+	return start(tx, now, o, Adjust, r.ID, r.Changes)
 }
 
 // change hides, shows or deletes a comment. A lost answer is followed by the same call, which is harmless.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/content-automation/api/pkg/area/product"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/sheet"
 	"github.com/content-automation/api/pkg/craft/feed"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/event"
@@ -39,6 +40,9 @@ var errEnough = errors.New("feed: enough rows")
 // check fetches the feed and reads it once, so that a broken one changes nothing. It notes what is refused, and holds
 // the run if too much is gone.
 func (s *sync) check(ctx context.Context) error {
+	if s.run.Settings == nil {
+		s.run.Settings = s.feed.settings()
+	}
 	file, same, err := s.fetch(ctx)
 	if err != nil {
 		return err
@@ -95,6 +99,7 @@ func (s *sync) check(ctx context.Context) error {
 	s.place.Counts = counts
 	note := func(_ *store.Tx, _ *Record, r *runRecord) error {
 		r.Total, r.Gone, r.Counts, r.Validators = counts.Read, gone, counts, s.run.Validators
+		r.Settings = s.run.Settings
 		r.Refusals = append([]feed.Refusal{}, shown...)
 		return nil
 	}
@@ -132,15 +137,9 @@ func (s *sync) fetch(ctx context.Context) (file *media.SpooledFile, same bool, e
 	return file, same, err
 }
 
-// cells are the cells of a refusal. A text that a spreadsheet would take for a formula begins with an apostrophe.
+// cells are the cells of a refusal.
 func cells(r feed.Refusal) []string {
-	all := []string{strconv.Itoa(r.Row), r.Member, r.Reason}
-	for i, text := range all[1:] {
-		if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
-			all[i+1] = "'" + text
-		}
-	}
-	return all
+	return []string{strconv.Itoa(r.Row), sheet.Text(r.Member), sheet.Text(r.Reason)}
 }
 
 // keep stores a file of the run.
@@ -234,9 +233,9 @@ func (s *sync) apply(ctx context.Context, file io.ReadSeeker) error {
 // shown returns a row with the photos that products of the feed get.
 func (s *sync) shown(r feed.Row) feed.Row {
 	switch {
-	case s.feed.Photos == PhotosNone:
+	case s.run.Settings.Photos == PhotosNone:
 		r.Photos = nil
-	case s.feed.Photos == PhotosMain && len(r.Photos) > 1:
+	case s.run.Settings.Photos == PhotosMain && len(r.Photos) > 1:
 		r.Photos = r.Photos[:1]
 	}
 	return r
@@ -504,7 +503,9 @@ func (s *sync) complete(ctx context.Context) error {
 		if f.FactoryID == "" {
 			return nil // the feed was deleted
 		}
-		f.ETag, f.LastModified = r.Validators[0], r.Validators[1]
+		if r.Settings.Round == f.Round { // what was set since is yet to be read
+			f.ETag, f.LastModified = r.Validators[0], r.Validators[1]
+		}
 		f.FollowRound++
 		return s.follow(tx, f)
 	})

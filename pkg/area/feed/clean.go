@@ -24,9 +24,8 @@ func (c Cleaner) Clean(ctx context.Context, o tenant.Owner, factoryID string) (m
 	}
 	q := store.Query{Index: store.ByParent, Partition: RunsPartition(o, factoryID), Limit: cleanAtOnce,
 		OldestFirst: true}
-	return c.DB.Some(ctx, q, func(listed store.Item) error {
-		tx := &store.Tx{}
-		tx.Remove(listed.Key)
-		return c.DB.Commit(ctx, tx)
+	return c.DB.ChangeSome(ctx, q, func(tx *store.Tx, run store.Item) error {
+		tx.Remove(run.Key)
+		return nil
 	})
 }

@@ -107,6 +107,10 @@ type Feed struct {
 	OnSoldOut shelf.Policy `json:"on_sold_out" format:"feed-policy"`
 	// What happens to content about a product that is not in the feed any more.
 	OnRemoved shelf.Policy `json:"on_removed" format:"feed-policy"`
+	// Content items that are made again a day (UTC) by themselves, as regenerateContentItem does with `reuse`, because
+	// the price, offer or main photo of their product has changed. They are charged. What is beyond it waits; `remake`
+	// of the item says what it would cost.
+	RemakePerDay int `json:"remake_per_day"`
 	// Photos that products get: none, the main one, or up to 10.
 	Photos string `json:"photos" format:"feed-photos"`
 	// active: it waits for its next run. held: its last run waits to be confirmed. failed: its last run has failed.
@@ -230,6 +234,26 @@ type runRecord struct {
 	Confirmed bool `json:"confirmed,omitempty"`
 	// Validators are the ETag and the time of the last change of what it has read.
 	Validators [2]string `json:"validators,omitempty"`
+	// Settings are those with which the feed was fetched, or nil until then. A feed that is set anew during a run, or
+	// while it is held, is read as the run has begun.
+	Settings *settings `json:"settings,omitempty"`
+}
+
+// settings say how a feed is read.
+type settings struct {
+	Format   feed.Format       `json:"format"`
+	Mapping  map[string]string `json:"mapping,omitempty"`
+	Currency string            `json:"currency,omitempty"`
+	Photos   string            `json:"photos"`
+	// Charset is the encoding that the server has named, and Round tells settings apart.
+	Charset string `json:"charset,omitempty"`
+	Round   int    `json:"round"`
+}
+
+// settings returns those of the feed.
+func (r *Record) settings() *settings {
+	return &settings{Format: r.Format, Mapping: r.Mapping, Currency: string(r.Currency), Photos: r.Photos,
+		Round: r.Round}
 }
 
 // keepRuns is the time for which runs can be read.
@@ -286,7 +310,8 @@ func (r *Record) item(o tenant.Owner) (store.Item, error) {
 
 // attributes are what others read of a feed without its document.
 func (r *Record) attributes() map[string]string {
-	return shelf.Policies{PriceChange: r.OnPriceChange, SoldOut: r.OnSoldOut, Removed: r.OnRemoved}.Attributes()
+	return shelf.Policies{PriceChange: r.OnPriceChange, SoldOut: r.OnSoldOut, Removed: r.OnRemoved,
+		RemakePerDay: r.RemakePerDay}.Attributes()
 }
 
 // rewrite adds the changed feed to the transaction.

@@ -189,7 +189,7 @@ func (w *world) crash(of store.Key, n int) (died bool) {
 				}
 			})
 		}
-		next, err := w.Tasks.Do(ctx, m, 1)
+		next, err := w.Tasks.Do(ctx, m, "")
 		dead := ctx.Err() != nil
 		die()
 		w.Faults.Reset()

@@ -71,6 +71,9 @@ type createBody struct {
 	OnSoldOut shelf.Policy `json:"on_sold_out,omitempty" format:"feed-policy" default:"hold"`
 	// What happens to content about a product that is not in the feed any more.
 	OnRemoved shelf.Policy `json:"on_removed,omitempty" format:"feed-policy" default:"hold"`
+	// Content items that are made again a day by themselves, for on_price_change hold and withdraw. Needs the scope
+	// content:write.
+	RemakePerDay int `json:"remake_per_day,omitempty" minimum:"0" maximum:"1000" default:"0"`
 	// Photos that products get.
 	Photos string `json:"photos,omitempty" format:"feed-photos" default:"main"`
 }
@@ -158,6 +161,9 @@ func (s *Service) Register(r *httpapi.Router) {
 		"With its counts and refusals.").Opening(httpapi.Copy), s.run)
 }
 
+// scopes are those that a feed uses: it changes products, publishes what they are in, and has content made again.
+var scopes = []auth.Scope{auth.ProductsWrite, auth.ContentPublish, auth.ContentWrite}
+
 // find reads the factory of a call and its feed, whose kind is empty if there is none.
 func (s *Service) find(ctx context.Context, factoryID string, others ...store.Key) (f, it store.Item, r *Record,
 	beside []store.Item, err error) {
@@ -205,6 +211,10 @@ func (s *Service) set(ctx context.Context, tx *store.Tx, in *setInput) (out Feed
 	if b.Source.MediaID != "" && !m.IsID() {
 		return out, errs.MissingAt(m.Param, "media", m.Value)
 	}
+	if p := auth.FromContext(ctx); b.RemakePerDay > 0 && !p.Has(auth.ContentWrite) {
+		return out, errs.New(errs.InsufficientScope, "remake_per_day has content made again, which needs the scope %s. "+
+			"Use a key that has it, or leave remake_per_day out.", auth.ContentWrite)
+	}
 	f, it, r, _, err := s.find(ctx, in.ID)
 	if err == nil {
 		err = factoryrecord.CheckSeller(f, "a feed")
@@ -242,7 +252,7 @@ func (s *Service) set(ctx context.Context, tx *store.Tx, in *setInput) (out Feed
 		}
 	}
 	r.ETag, r.LastModified = "", "" // the same bytes may be read in another way
-	r.Authority = authority.Of(auth.FromContext(ctx), auth.ProductsWrite, auth.ContentPublish)
+	r.Authority = authority.Of(auth.FromContext(ctx), scopes...)
 	if err := s.schedule(ctx, tx, now, f, r); err != nil {
 		return out, err
 	}
@@ -274,7 +284,7 @@ func (r *Record) take(b createBody) {
 	r.OnPriceChange = shelf.Policy(or(string(b.OnPriceChange), string(shelf.Hold)))
 	r.OnSoldOut = shelf.Policy(or(string(b.OnSoldOut), string(shelf.Hold)))
 	r.OnRemoved = shelf.Policy(or(string(b.OnRemoved), string(shelf.Hold)))
-	r.Photos = or(b.Photos, PhotosMain)
+	r.RemakePerDay, r.Photos = b.RemakePerDay, or(b.Photos, PhotosMain)
 }
 
 // schedule starts the timer of a feed.
@@ -336,7 +346,7 @@ func (s *Service) sync(ctx context.Context, tx *store.Tx, in *syncInput) (out Ru
 			In(string(r.State), "get")
 	}
 	now := s.now()
-	r.Authority = authority.Of(auth.FromContext(ctx), auth.ProductsWrite, auth.ContentPublish)
+	r.Authority = authority.Of(auth.FromContext(ctx), scopes...)
 	if in.Body == nil || in.Body.ConfirmRunID == "" {
 		if out, err = r.begin(tx, now, it.Owner); err != nil {
 			return out, err

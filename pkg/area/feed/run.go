@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net/http"
 	"time"
 
@@ -177,7 +178,7 @@ func (s *sync) load(ctx context.Context) (bool, error) {
 	}
 	s.zone, err = zoneOf(&found[1])
 	s.shelf = product.Shelf{Owner: s.task.Owner, FactoryID: s.run.FactoryID, Now: s.Now(), Clock: clock,
-		Steers: !by.Principal.Has(auth.ContentPublish)}
+		Steers: !by.Principal.Has(auth.ContentPublish), RunID: s.run.ID}
 	return true, err
 }
 
@@ -201,7 +202,8 @@ func (s *sync) next(ctx context.Context) error {
 
 // options say how the feed is read.
 func (s *sync) options() feed.Options {
-	return feed.Options{Format: s.feed.Format, Mapping: s.feed.Mapping, Currency: string(s.feed.Currency), Zone: s.zone}
+	of := s.run.Settings
+	return feed.Options{Format: of.Format, Mapping: of.Mapping, Currency: of.Currency, Charset: of.Charset, Zone: s.zone}
 }
 
 // The objects of a run.
@@ -269,6 +271,9 @@ func (s *sync) open(ctx context.Context) (io.ReadCloser, error) {
 		return nil, err
 	case resp.StatusCode == http.StatusOK:
 		s.run.Validators = [2]string{short(resp.Header.Get("ETag")), short(resp.Header.Get("Last-Modified"))}
+		if _, params, err := mime.ParseMediaType(resp.Header.Get("Content-Type")); err == nil {
+			s.run.Settings.Charset = short(params["charset"])
+		}
 		return resp.Body, nil
 	}
 	_ = resp.Body.Close()

@@ -80,7 +80,7 @@ func TestAWorkerDies(t *testing.T) {
 			defer func() { _ = recover() }()
 			message := incoming.Wake(m.ID)
 			for {
-				next, err := kernel.Do(ctx, message, 1)
+				next, err := kernel.Do(ctx, message, "")
 				if err != nil || next == nil || next.Delay > time.Minute {
 					t.Errorf("%s: it did not die: %+v, %v", at, next, err)
 					return
@@ -111,7 +111,7 @@ func TestAFileThatEndsItsReader(t *testing.T) {
 					deaths++
 				}
 			}()
-			if _, err := kernel.Do(t.Context(), incoming.Wake(m.ID), 1); err != nil {
+			if _, err := kernel.Do(t.Context(), incoming.Wake(m.ID), ""); err != nil {
 				t.Fatal(err)
 			}
 		}()
@@ -131,7 +131,7 @@ func TestAnUploadIsSettledSoonAfterAKill(t *testing.T) {
 	kernel := w.newKernel(&dying{w.bucket, func() { panic("died") }, "after open"})
 	func() {
 		defer func() { _ = recover() }()
-		_, err := kernel.Do(t.Context(), incoming.Wake(m.ID), 1)
+		_, err := kernel.Do(t.Context(), incoming.Wake(m.ID), "")
 		t.Errorf("it did not die: %v", err)
 	}()
 	began := w.Now()

@@ -518,7 +518,7 @@ func TestAFailingBucketIsWaitedFor(t *testing.T) {
 	w.bucket.Fail = errors.New("no")
 	message := incoming.Wake(m.ID)
 	for range 20 {
-		next, err := w.Tasks.Do(t.Context(), message, 1)
+		next, err := w.Tasks.Do(t.Context(), message, "")
 		if err != nil || next == nil {
 			t.Fatalf("%+v, %v", next, err)
 		}

@@ -136,7 +136,7 @@ func (w *mailWorld) run(within time.Duration) {
 		}
 		for _, taskID := range ids {
 			ctx, blown := w.fuse.Process(w.T.Context())
-			_, err := w.Kernel(w.handlers()).Do(ctx, task.Message{ID: taskID, Wake: true}, 2)
+			_, err := w.Kernel(w.handlers()).Do(ctx, task.Message{ID: taskID, Wake: true}, "")
 			if died := blown(); err != nil && !died {
 				w.T.Fatalf("%s: %v", taskID, err)
 			}

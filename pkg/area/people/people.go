@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"path"
 	"strings"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/httpapi/kind"
 	"github.com/content-automation/api/pkg/record/connection"
 	"github.com/content-automation/api/pkg/record/person"
 	"github.com/content-automation/api/pkg/record/resource"
@@ -114,47 +116,39 @@ type listInput struct {
 	Role []auth.Role `query:"role" enum:"owner,admin,developer,auditor" nullable:"false"`
 }
 
+// people are declared for their operations: the caller's role, which may change, is read with each of them.
+var people = kind.Kind[person.Record]{Name: person.Kind, ID: id.Person, Path: "/v1/people/{person_id}",
+	Function: "apikey", Tag: "People", Reads: auth.PersonScope, Writes: auth.PersonScope}
+
 // Register puts the operations of the area into the router.
 func (s *Service) Register(r *httpapi.Router) {
-	const collection, one = "/v1/people", "/v1/people/{person_id}"
-	op := func(id, method, path, summary, description string) httpapi.Op {
-		return httpapi.Op{
-			ID: id, Method: method, Path: path, Scope: auth.PersonScope, Function: "apikey", Tag: "People",
-			Summary: summary, Errors: []errs.Code{errs.PersonRequired},
-			Description: description + " For people with the role owner or admin who have signed in, not for API " +
-				"keys: `person_required`.",
-		}
+	op := func(method, at string, op httpapi.Op) httpapi.Op {
+		op.Errors = append(op.Errors, errs.PersonRequired)
+		op.Description += " For people with the role owner or admin who have signed in, not for API keys: " +
+			"`person_required`."
+		return people.Op(op, method, at)
 	}
-	list := op("listPeople", http.MethodGet, collection, "List the people",
-		"Everybody who has access to the account, those who are invited, and those who were removed in the last 90 "+
-			"days. The role auditor may list them too.").Opening(httpapi.Nothing)
-	list.Errors = append(list.Errors, errs.InvalidCursor)
-	httpapi.List(r, list, s.list)
-
-	invite := op("invitePerson", http.MethodPost, collection, "Invite a person",
-		"Only this response has the link of the invitation, which works once and for 7 days. Who opens it must sign "+
-			"in with the invited e-mail address. Inviting an invited person again replaces the invitation, the name "+
-			"and the role.").Opening(httpapi.Right)
-	invite.Status = http.StatusCreated
-	invite.Errors = append(invite.Errors, errs.Duplicate, errs.InvalidState)
-	httpapi.Write(r, invite, s.invite)
-
-	update := op("updatePerson", http.MethodPatch, one, "Change the role of a person",
-		"Takes a JSON merge patch (RFC 7396). The role takes effect on the person's next request. The last owner "+
-			"stays an owner.").Opening(httpapi.Right)
-	update.Errors = append(update.Errors, errs.InvalidState, errs.VersionMismatch)
-	update.FixedMembers = map[string]string{"email": "invite the other address", "name": "it comes from the person's " +
-		"sign-in",
-		"state": "DELETE /v1/people/{person_id} removes the person"}
-	httpapi.Write(r, update, s.update)
-
-	remove := op("removePerson", http.MethodDelete, one, "Remove a person",
-		"Ends the access of the person on the next request, and an open invitation. The last owner stays. API keys "+
-			"that the person has created go on working, but manage no keys any more: revoke those that are not "+
-			"needed.").
-		Opening(httpapi.Deletion)
-	remove.Errors = append(remove.Errors, errs.InvalidState, errs.VersionMismatch)
-	httpapi.Write(r, remove, s.remove)
+	list := path.Dir(people.Path)
+	httpapi.List(r, op(http.MethodGet, list, httpapi.Op{ID: "listPeople", Summary: "List the people",
+		Description: "Everybody who has access to the account, those who are invited, and those who were removed in " +
+			"the last 90 days. The role auditor may list them too."}), s.list)
+	httpapi.Write(r, op(http.MethodPost, list, httpapi.Op{ID: "invitePerson", Summary: "Invite a person",
+		Description: "Only this response has the link of the invitation, which works once and for 7 days. Who opens " +
+			"it must sign in with the invited e-mail address. Inviting an invited person again replaces the " +
+			"invitation, the name and the role.",
+		Opens: httpapi.Right, Errors: []errs.Code{errs.Duplicate, errs.InvalidState}}), s.invite)
+	httpapi.Write(r, op(http.MethodPatch, people.Path, httpapi.Op{ID: "updatePerson",
+		Summary: "Change the role of a person",
+		Description: "Takes a JSON merge patch (RFC 7396). The role takes effect on the person's next request. The " +
+			"last owner stays an owner.",
+		Opens: httpapi.Right, Errors: []errs.Code{errs.InvalidState},
+		FixedMembers: map[string]string{"email": "invite the other address",
+			"name":  "it comes from the person's sign-in",
+			"state": "DELETE /v1/people/{person_id} removes the person"}}), s.update)
+	httpapi.Write(r, op(http.MethodDelete, people.Path, httpapi.Op{ID: "removePerson", Summary: "Remove a person",
+		Description: "Ends the access of the person on the next request, and an open invitation. The last owner " +
+			"stays. API keys that the person has created go on working, but manage no keys any more: revoke those " +
+			"that are not needed.", Errors: []errs.Code{errs.InvalidState}}), s.remove)
 }
 
 func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Person], error) {

@@ -342,6 +342,8 @@ func start(asked, zone string, now time.Time) (string, error) {
 	return asked, nil
 }
 
+// create creates a plan: it reads the factory and what the body refers to, drafts the plan with its price, has the
+// items obey the law, and enters the plan with its task and its reservation. A rehearsal drops what was entered.
 func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (out Plan, err error) {
 	p, now := auth.FromContext(ctx), s.now()
 	terms, err := quote.Open(ctx, s.db, now, createOp, in.Body.CallTerms)

@@ -350,9 +350,18 @@ type choice struct {
 	Views map[int]view `json:"views,omitempty"`
 }
 
-// remember notes the topics of earlier items of the factory.
-func (h *Handler) remember(ctx context.Context, j *job) error {
-	past := chunk{Items: []topicItem{}}
+// pastChunk is the document before that of the first chunk: what the channel was like when the planning began.
+type pastChunk struct {
+	chunk
+	Posts posts `json:"posts,omitzero"`
+}
+
+// remember notes the topics of earlier items of the factory, and the figures of its posts.
+func (h *Handler) remember(ctx context.Context, j *job) (err error) {
+	past := pastChunk{chunk: chunk{Items: []topicItem{}}}
+	if past.Posts, err = h.postsOf(ctx, j); err != nil {
+		return err
+	}
 	q := store.Query{
 		Index: store.ByParent, Partition: item.ParentPartition(j.Owner, j.factoryID),
 		From: id.First(id.ContentItem, j.plan.CreatedAt.Add(-pastTime)), Limit: 100,
@@ -439,7 +448,8 @@ func (h *Handler) talk(ctx context.Context, j *job, name string, most int) error
 	return err
 }
 
-// used returns the topics that new ones must differ from, the latest first, and those that a person did not want.
+// used returns the topics that new ones must differ from, the latest first, and those that a person did not want. It
+// also sets the posts of the job.
 func (h *Handler) used(ctx context.Context, j *job) (topics []string, dropped []prompt.Dropped, err error) {
 	last := j.Chunks
 	if j.Writing {
@@ -457,10 +467,11 @@ func (h *Handler) used(ctx context.Context, j *job) (topics []string, dropped []
 		if it.Kind == "" { // the model has failed before its topics were chosen
 			continue
 		}
-		var c chunk
+		var c pastChunk // only that of the past has posts
 		if err := it.Decode(&c); err != nil {
 			return nil, nil, err
 		}
+		j.posts = c.Posts
 		for _, m := range c.Items {
 			if m.Topic != "" {
 				topics = append(topics, m.Topic)

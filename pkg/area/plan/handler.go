@@ -101,6 +101,8 @@ type job struct {
 	// exhibits are what the slots of the next chunk present, by their numbers, and the shop has the products.
 	exhibits map[int]exhibit
 	shop     map[string]*product.StoredProduct
+	// posts are the figures of the channel from when the planning began.
+	posts posts
 	// again are the slots whose topics are written again, or nil.
 	again []opening
 }

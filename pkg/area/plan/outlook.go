@@ -43,22 +43,41 @@ func (h *Handler) outlook(ctx context.Context, j *job) (a prompt.Planning, err e
 			reduction(p.Discount), p.StartsAt.In(zone).Format(time.DateOnly),
 			p.EndsAt.Add(-time.Nanosecond).In(zone).Format(time.DateOnly), len(p.ProductIDs), p.Message), mostLabel))
 	}
-	page, err := item.List(ctx, h.DB, store.Query{Index: store.ByParent,
-		Partition: item.ParentPartition(j.Owner, j.factoryID),
-		OneOf:     map[string][]string{"state": item.WrittenStates()}, Limit: postsRead})
-	if err != nil {
-		return a, err
+	seen := j.posts
+	if j.again != nil { // perhaps months after the planning
+		if seen, err = h.postsOf(ctx, j); err != nil {
+			return a, err
+		}
 	}
-	best, worst := item.Extremes(page.Records, postsTold)
-	a.Best, a.Worst = figuresOf(best), figuresOf(worst)
-	if hook := item.BestHook(page.Records); hook != "" {
-		a.Learned = append(a.Learned, fmt.Sprintf("first lines of the kind %s have the best figures", hook))
+	a.Best, a.Worst = seen.Best, seen.Worst
+	if seen.Hook != "" {
+		a.Learned = append(a.Learned, fmt.Sprintf("first lines of the kind %s have the best figures", seen.Hook))
 	}
 	for _, l := range j.plan.Learned {
 		a.Learned = append(a.Learned, fmt.Sprintf("an experiment has shown that %s works best as the %s", l.Arm,
 			l.Factor))
 	}
 	return a, nil
+}
+
+// posts are what a planner sees of the posts of a channel: the best and the worst ones, and the kind of first lines
+// that have the best figures.
+type posts struct {
+	Best  []prompt.Figures `json:"best,omitempty"`
+	Worst []prompt.Figures `json:"worst,omitempty"`
+	Hook  prompt.HookKind  `json:"hook,omitempty"`
+}
+
+// postsOf reads the posts of the channel.
+func (h *Handler) postsOf(ctx context.Context, j *job) (p posts, err error) {
+	page, err := item.List(ctx, h.DB, store.Query{Index: store.ByParent,
+		Partition: item.ParentPartition(j.Owner, j.factoryID),
+		OneOf:     map[string][]string{"state": item.WrittenStates()}, Limit: postsRead})
+	if err != nil {
+		return p, err
+	}
+	best, worst := item.Extremes(page.Records, postsTold)
+	return posts{figuresOf(best), figuresOf(worst), item.BestHook(page.Records)}, nil
 }
 
 // figuresOf returns posts as the planner reads them.

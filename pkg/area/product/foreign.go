@@ -189,15 +189,8 @@ func (f Foreign) apply(r *StoredProduct, now time.Time) error {
 			return err
 		}
 	}
-	r.SKU, r.Price, r.State = f.SKU, price, Active
-	if f.Archived {
+	if r.describe(f.SKU, f.Name, f.Description, f.URL, price); f.Archived {
 		r.State = Archived
-	}
-	if f.Name != "" {
-		r.Name, r.Description = f.Name, resource.Text(f.Description)
-	}
-	if r.URL = nil; f.URL != "" {
-		r.URL = &f.URL
 	}
 	return nil
 }

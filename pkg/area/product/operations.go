@@ -110,6 +110,13 @@ func (s *Service) view(ctx context.Context, f *kind.Found[StoredProduct]) (Produ
 	return v, err
 }
 
+// short returns a product as lists show it.
+func (s *Service) short(ctx context.Context, f *kind.Found[StoredProduct]) (Product, error) {
+	v, err := s.view(ctx, f)
+	v.FeedChanges = []FeedChange{}
+	return v, err
+}
+
 func (s *Service) opened(ctx context.Context, tx *store.Tx, c *kind.Change[StoredProduct, createBody]) error {
 	if err := c.Body.Rules(); err != nil {
 		return err
@@ -132,7 +139,7 @@ func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[Pr
 	if in.SKU != "" {
 		return s.bySKU(ctx, in)
 	}
-	return kind.Page(ctx, s.products, in, s.view, func(_ context.Context, in *listInput, q *store.Query) error {
+	return kind.Page(ctx, s.products, in, s.short, func(_ context.Context, in *listInput, q *store.Query) error {
 		if in.FactoryID != "" {
 			q.Index, q.Partition = store.ByParent, Partition(o, in.FactoryID)
 		}
@@ -160,7 +167,7 @@ func (s *Service) bySKU(ctx context.Context, in *listInput) (page httpapi.Page[P
 		!in.Period.Contains(f.Record.CreatedAt.Time) {
 		return page, err
 	}
-	v, err := s.view(ctx, f)
+	v, err := s.short(ctx, f)
 	page.Items = []Product{v}
 	return page, err
 }
@@ -209,6 +216,7 @@ func (s *Service) ended(ctx context.Context, tx *store.Tx, f *kind.Found[StoredP
 // last returns the last state of a product, without URLs.
 func last(_ context.Context, f *kind.Found[StoredProduct]) (Product, error) {
 	out := f.Record.Product
+	out.FeedChanges = f.Record.feedChanges()
 	out.Photos = make([]Photo, len(f.Record.Photos))
 	for i, p := range f.Record.Photos {
 		out.Photos[i] = p.Photo

@@ -86,7 +86,7 @@ func BenchmarkLargePhoto(b *testing.B) {
 		if err := db.Commit(b.Context(), tx); err != nil {
 			b.Fatal(err)
 		}
-		if _, err := kernel.Do(b.Context(), importer.Wake(p.ID), 1); err != nil {
+		if _, err := kernel.Do(b.Context(), importer.Wake(p.ID), ""); err != nil {
 			b.Fatal(err)
 		}
 		it, err := db.Get(b.Context(), store.IDKey(r.ID))

@@ -75,6 +75,8 @@ type Product struct {
 	// Its prices of the last year, the oldest first, each from the time at which it was set. Of a day with many
 	// changes, the lowest and the last price.
 	PriceHistory []PriceChange `json:"price_history" nullable:"false"`
+	// What the feed of its factory has changed: the last 20 changes, the newest first. Empty in lists.
+	FeedChanges []FeedChange `json:"feed_changes" nullable:"false"`
 }
 
 // StoredProduct is the stored document of a product.
@@ -187,6 +189,7 @@ func (r *StoredProduct) clear(tx *store.Tx, now time.Time, o tenant.Owner) error
 func (r *StoredProduct) View(ctx context.Context, signer *media.Signer, o tenant.Owner, now time.Time,
 	uploads bool) (Product, error) {
 	v := r.Product
+	v.FeedChanges = r.feedChanges()
 	v.Photos = make([]Photo, len(r.Photos))
 	for i := range r.Photos {
 		var err error
@@ -288,17 +291,8 @@ type Cleaner struct {
 func (c Cleaner) Clean(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error) {
 	for _, partition := range []string{PromotionPartition(o, factoryID), Partition(o, factoryID)} {
 		q := store.Query{Index: store.ByParent, Partition: partition, Limit: cleanAtOnce, OldestFirst: true}
-		more, err := c.DB.Some(ctx, q, func(listed store.Item) error {
-			it, err := c.DB.Lookup(ctx, listed.Key)
-			tx := &store.Tx{}
-			if err == nil && it.PK != "" {
-				err = Discard(tx, c.Now(), it)
-			}
-			if err != nil || tx.Len() == 0 {
-				return err
-			}
-			return c.DB.Commit(ctx, tx)
-		})
+		more, err := c.DB.ChangeSome(ctx, q,
+			func(tx *store.Tx, it store.Item) error { return Discard(tx, c.Now(), it) })
 		if more || err != nil {
 			return more, err
 		}

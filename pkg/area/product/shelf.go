@@ -13,6 +13,7 @@ import (
 	incoming "github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/money"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/craft/feed"
 	"github.com/content-automation/api/pkg/record/resource"
@@ -31,6 +32,8 @@ type FeedRow struct {
 	MissingPhotos []string `json:"missing,omitempty"`
 	// PromotionID is the promotion of the sale of the row.
 	PromotionID string `json:"promotion,omitempty"`
+	// Changes are the last changes of the row, the oldest first.
+	Changes []rowChange `json:"changes,omitempty"`
 }
 
 // feedHash is the attribute of an item with the hash of its row.
@@ -98,6 +101,8 @@ type Shelf struct {
 	Now, Clock time.Time
 	// Steers reports that who has set the feed may not publish.
 	Steers bool
+	// RunID is the run that has read the rows.
+	RunID string
 }
 
 // Put adds to the transaction what a row makes of its product: the one with its SKU, or a new one if the item is zero.
@@ -125,8 +130,9 @@ func (s Shelf) Put(tx *store.Tx, it, promotion store.Item, row feed.Row) (done O
 	if err := s.sale(tx, r, promotion, row); err != nil {
 		return Unchanged, err
 	}
+	s.note(r, row)
 	s.photos(tx, r, row)
-	r.Feed.Hash, r.Feed.Group, r.State, r.Steered = hash, row.Group, Active, s.Steers
+	r.Feed.Hash, r.Feed.Group, r.Steered = hash, row.Group, s.Steers
 	if it.Kind == "" {
 		return Created, Create(tx, s.Owner, r)
 	}
@@ -141,12 +147,17 @@ func (s Shelf) fill(r *StoredProduct, row feed.Row) error {
 	if err := others.CheckPrice(row.Price, s.Clock); err != nil {
 		return err
 	}
-	r.SKU, r.Name, r.Description, r.Price = row.ID, row.Name, resource.Text(row.Description), row.Price
+	r.describe(row.ID, row.Name, row.Description, row.URL, row.Price)
 	r.Availability, r.Attributes = Availability(row.Stock), resource.Metadata(row.Attributes).OrEmpty()
-	if r.URL = nil; row.URL != "" {
-		r.URL = &row.URL
-	}
 	return nil
+}
+
+// describe takes the members of an active product over from another system. Without a name, its texts stay.
+func (r *StoredProduct) describe(sku, name, description, url string, price money.Price) {
+	r.SKU, r.Price, r.State, r.URL = sku, price, Active, resource.OrNil(url)
+	if name != "" {
+		r.Name, r.Description = name, resource.Text(description)
+	}
 }
 
 // sale has the product be in the promotion of the sale of a row. A sale without a beginning begins now, and one without
@@ -247,6 +258,9 @@ func (s Shelf) Withdraw(tx *store.Tx, it, promotion store.Item) (bool, error) {
 		return false, err
 	}
 	r.State, r.Feed.Hash = Archived, ""
+	if n := len(r.Feed.Changes); n > 0 {
+		s.keep(r, r.Feed.Changes[n-1], RowRemoved)
+	}
 	r.Touch(s.Now)
 	return true, Replace(tx, it, r, r.SKU)
 }

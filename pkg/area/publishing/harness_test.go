@@ -257,7 +257,7 @@ func (w *world) round() bool {
 	for _, m := range due {
 		kernel := w.Kernel(worker.Handlers())
 		ctx, blown := w.fuse.Process(w.T.Context())
-		if _, err := kernel.Do(ctx, m, 1); !blown() && err != nil {
+		if _, err := kernel.Do(ctx, m, ""); !blown() && err != nil {
 			w.T.Fatal(err)
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 	_ "time/tzdata" // Lambda's runtime need not know the time zones.
 
@@ -624,43 +623,17 @@ func (p page) write(w http.ResponseWriter, method string) {
 	design.Write(w, method, p.Status, p.policy(), p)
 }
 
-// The file has a line for each text: English, and after a tab each of the other languages in their order.
+// The texts of the page in the languages of web.Texts.
 //
 //go:embed texts.tsv
 var textFile string
 
-// language is a language of the review page.
-type language struct {
-	Code, Name string
-	// date is the pattern of a date: its day, the name of its month and its year.
-	date string
-}
-
-var languages = []language{{"en", "English", "%d %s %d"}, {"ru", "Русский", "%d %s %d"},
-	{"de", "Deutsch", "%d. %s %d"}, {"es", "Español", "%d de %s de %d"}, {"fr", "Français", "%d %s %d"},
-	{"pt", "Português", "%d de %s de %d"}}
-
-var codes = func() (all []string) {
-	for _, l := range languages {
-		all = append(all, l.Code)
-	}
-	return all
-}()
-
-// translations are the texts in all languages but English, by the English ones.
-var translations = sync.OnceValue(func() map[string][]string {
-	texts := map[string][]string{}
-	for line := range strings.Lines(textFile) {
-		all := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-		texts[all[0]] = all[1:]
-	}
-	return texts
-})
+var translated = web.Texts(textFile)
 
 // choices are what the reader of a page has chosen: the language, or that of the browser, the time zone, or those of
 // the factories, and whether only posts are shown that wait for a decision.
 type choices struct {
-	language int
+	language string
 	zone     *time.Location
 	todo     bool
 	query    url.Values
@@ -669,15 +642,9 @@ type choices struct {
 // choicesOf reads the address of a page and the header Accept-Language.
 func choicesOf(req *http.Request) choices {
 	given, c := req.URL.Query(), choices{query: url.Values{}}
-	code := web.Language(req.Header.Get("Accept-Language"), codes)
-	if asked := given.Get("lang"); web.Language(asked, codes) == asked {
-		code = asked
-		c.query.Set("lang", asked)
-	}
-	for i, known := range codes {
-		if known == code {
-			c.language = i
-		}
+	var chosen bool
+	if c.language, chosen = web.TongueOf(req); chosen {
+		c.query.Set("lang", c.language)
 	}
 	if name := given.Get("zone"); len(name) <= 64 {
 		if zone, err := factory.Zone(name); err == nil {
@@ -702,23 +669,13 @@ func (c choices) after(d decision) string {
 }
 
 // T translates a text of the page, with values as fmt.Sprintf.
-func (c choices) T(text string, values ...any) string {
-	if c.language > 0 {
-		if all := translations()[text]; c.language <= len(all) {
-			text = all[c.language-1]
-		}
-	}
-	if len(values) > 0 {
-		return fmt.Sprintf(text, values...)
-	}
-	return text
-}
+func (c choices) T(text string, values ...any) string { return translated(c.language, text, values...) }
 
 // Language implements web.Translations.
-func (c choices) Language() string { return codes[c.language] }
+func (c choices) Language() string { return c.language }
 
 // Languages returns the languages that the reader can choose.
-func (c choices) Languages() []language { return languages }
+func (c choices) Languages() []web.Tongue { return web.Tongues }
 
 // Zones returns the time zones that the reader can choose: one for each offset, and those of many people.
 func (c choices) Zones() []string { return zones }
@@ -745,6 +702,11 @@ func (c choices) at(t time.Time, factory *time.Location) string {
 		zone = time.UTC
 	}
 	t = t.In(zone)
-	return fmt.Sprintf(languages[c.language].date, t.Day(), c.T(t.Month().String()), t.Year()) +
-		t.Format(", 15:04") + " (" + zone.String() + ")"
+	pattern := web.Tongues[0].Date
+	for _, l := range web.Tongues {
+		if l.Code == c.language {
+			pattern = l.Date
+		}
+	}
+	return fmt.Sprintf(pattern, t.Day(), c.T(t.Month().String()), t.Year()) + t.Format(", 15:04") + " (" + zone.String() + ")"
 }

@@ -133,14 +133,15 @@ func TestUndoOfADecision(t *testing.T) {
 }
 
 // A page is in the language of its reader, and its times in the zone that they choose.
-func TestAReviewPageInSixLanguages(t *testing.T) {
+func TestAReviewPageInEightLanguages(t *testing.T) {
 	w := newWorld(t)
 	it := w.provide("caption", "Words")
 	_, at := w.link(object{"content_item_ids": []string{it.ID}, "may": "decide"})
 	for accept, words := range map[string][]string{
-		"": {"Approve", "Posts to review", `lang="en"`}, "ru-RU": {"Согласовать", "Решено: 0 из 1", `<html lang="ru">`},
+		"": {"Approve", "Posts to review", `lang="en"`}, "ru-RU": {"Согласовать", "Решено: 0 из 1", `<html lang="ru" dir="ltr">`},
 		"de": {"Freigeben", "0 von 1 entschieden"}, "es-MX": {"Aprobar", "Publicaciones para revisar"},
-		"fr": {"Approuver", "0 sur 1 décidées"}, "pt-BR,en;q=0.5": {"Aprovar", "0 de 1 decididas"}, "ja": {"Approve"},
+		"fr": {"Approuver", "0 sur 1 décidées"}, "pt-BR,en;q=0.5": {"Aprovar", "0 de 1 decididas"}, "nl": {"Approve"},
+		"ar-EG": {"موافقة", `<html lang="ar" dir="rtl">`, "تم البت في 0 من 1"}, "ja": {"承認", "回答済み 0/1"},
 	} {
 		req := httptest.NewRequest(http.MethodGet, at, nil)
 		req.Header.Set("Accept-Language", accept)

@@ -153,7 +153,7 @@ func (w *accountWorld) work(workers int) {
 		k := w.kernel()
 		all.Go(func() {
 			for _, m := range messages {
-				if _, err := k.Do(context.Background(), m, 1); err != nil {
+				if _, err := k.Do(context.Background(), m, ""); err != nil {
 					w.T.Error(err)
 				}
 			}

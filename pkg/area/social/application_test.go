@@ -57,7 +57,7 @@ func (w *world) work() {
 		if one.DueAt.After(w.Now()) || one.Kind == social.Measure {
 			continue
 		}
-		if _, err := kernel.Do(w.T.Context(), one.Message, 1); err != nil {
+		if _, err := kernel.Do(w.T.Context(), one.Message, ""); err != nil {
 			w.T.Error(err)
 		}
 	}

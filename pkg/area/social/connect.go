@@ -495,17 +495,9 @@ func (a *subject) Asks(of consent.Consent) (consent.Asking, error) {
 		return consent.Asking{}, err
 	}
 	c := adapter.Capabilities()
-	publish := "publish on the account in your name"
-	if c.Comment.Max > 0 {
-		publish += ", and comment on these posts"
-	}
-	may := []string{publish, "read the name and the picture of the account"}
-	if len(c.Metrics) > 0 {
-		may = append(may, "read how often its posts were seen and liked")
-	}
-	return consent.Asking{To: "your account on " + c.Label, Label: c.Label,
-		May: append(may, "keep this access until you end it in the settings of "+c.Label),
-		Own: of.Details[applicationDetail] != ""}, nil
+	asking := consent.OfSocial(c.Label, c.Comment.Max > 0, len(c.Metrics) > 0)
+	asking.Own = of.Details[applicationDetail] != ""
+	return asking, nil
 }
 
 // with returns the context of the calls of a consent, with the application that asks for it.
@@ -795,19 +787,11 @@ const detachAtOnce = 25
 func (c FactoryCleaner) Clean(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error) {
 	q := store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(o, Kind), Limit: detachAtOnce,
 		Filters: map[string]string{FactoryFilter(factoryID): "yes"}}
-	return c.DB.Some(ctx, q, func(listed store.Item) error {
-		it, err := c.DB.Get(ctx, listed.Key)
-		if err != nil {
-			return err
-		}
+	return c.DB.ChangeSome(ctx, q, func(tx *store.Tx, it store.Item) error {
 		r, err := Decode(&it)
 		if err != nil || !r.Detach(factoryID) {
 			return err // the index may not show it yet
 		}
-		tx := &store.Tx{}
-		if err := r.Replace(tx, c.Now(), it, ""); err != nil {
-			return err
-		}
-		return c.DB.Commit(ctx, tx)
+		return r.Replace(tx, c.Now(), it, "")
 	})
 }

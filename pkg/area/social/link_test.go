@@ -19,7 +19,7 @@ func TestALinkNamesTheCustomer(t *testing.T) {
 		w := newWorld(t)
 		a := w.connect(w.Caller, object{"platform": name, "return_url": back})
 		page := w.open(http.MethodGet, a)
-		w.shows(page, http.StatusOK, "<h1>Acme asks for access to your account on "+label+"</h1>", "<bdi>Acme</bdi>",
+		w.shows(page, http.StatusOK, "<h1><bdi>Acme</bdi> asks for access to your account on "+label+"</h1>", "<bdi>Acme</bdi>",
 			string(w.Principal.Account), "publish on the account", "Continue to "+label)
 		w.guarded(page)
 		if page.Header().Get("Refresh") != "" || strings.Contains(page.Body.String(), "<script") {

@@ -83,7 +83,7 @@ func (w *accountWorld) steps(r *rand.Rand) {
 			if r.IntN(8) == 0 {
 				cancel() // the function has no time left: nothing is done
 			}
-			if _, err := w.kernel().Do(ctx, m, 1); err != nil && ctx.Err() == nil {
+			if _, err := w.kernel().Do(ctx, m, ""); err != nil && ctx.Err() == nil {
 				w.T.Errorf("%s: %v", m.Kind, err)
 			}
 			cancel()

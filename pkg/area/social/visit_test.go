@@ -60,7 +60,7 @@ func (w *accountWorld) visit(id string, p social.Purpose, tries int, err error) 
 			v.wait = is.DueAt.Sub(w.Now())
 		}
 		w.Clock.Add(is.DueAt.Sub(w.Now()))
-		if _, err := k.Do(w.T.Context(), is.Message, 1); err != nil {
+		if _, err := k.Do(w.T.Context(), is.Message, ""); err != nil {
 			w.T.Fatal(err)
 		}
 	}

@@ -425,7 +425,7 @@ var sketches = map[string]sketch{
 		in: "factory_id sku name description price.amount price.currency url attributes availability state photos.id " +
 			"photos.created_at photos.url",
 		computed: "photos.product_id photos.state photos.mime_type photos.bytes photos.width photos.height",
-		reset:    "photos.reason photos.source_url photos.upload price_history",
+		reset:    "photos.reason photos.source_url photos.upload price_history feed_changes",
 	},
 	"promotion": {
 		in: "factory_id product_ids name discount.kind discount.value starts_at ends_at message prior_price.amount " +

@@ -359,13 +359,15 @@ type Resource struct {
 	// Name is the type of its lines.
 	Name string
 	Type reflect.Type
+	// Kind is that of their items in the table.
+	Kind string
 }
 
 // Resources returns the types of resources in exports, in their order.
 func Resources() []Resource {
 	all := make([]Resource, len(kinds))
 	for i, k := range kinds {
-		all[i] = Resource{k.name, k.of}
+		all[i] = Resource{k.name, k.of, k.item}
 	}
 	return all
 }

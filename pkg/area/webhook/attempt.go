@@ -18,7 +18,8 @@ import (
 // message of a dead function stays invisible. So when that message comes again, the lease has ended.
 const leaseTime = queue.HiddenFor - time.Second
 
-// attempt is an attempt at a delivery, with its event and receiver.
+// attempt is an attempt at a delivery, with its event and receiver. Step makes it: load, over and Admit find out
+// whether a request is sent, send sends it, and settle commits what became of it.
 type attempt struct {
 	*Deliverer
 	item     store.Item // of the delivery

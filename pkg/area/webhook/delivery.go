@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"path"
 	"slices"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/httpapi/kind"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
@@ -442,27 +444,28 @@ type DeliveryPath struct {
 	DeliveryID string `path:"delivery_id" example:"dlv_01h455vb4pex5vsknk084sn02q"`
 }
 
+var deliveries = kind.Kind[DeliveryRecord]{Name: DeliveryKind, ID: id.Delivery,
+	Path: "/v1/webhooks/{webhook_id}/deliveries/{delivery_id}", Function: "webhook", Tag: "Webhooks",
+	Reads: auth.WebhooksManage}
+
 // registerDeliveries puts the operations on deliveries into the router.
 func (s *Service) registerDeliveries(r *httpapi.Router,
 	op func(id, method, path, summary, description string) httpapi.Op) {
-	const collection = "/v1/webhooks/{webhook_id}/deliveries"
-	list := op("listDeliveries", http.MethodGet, collection, "List the deliveries of a webhook",
-		"Lists the deliveries of the last 30 days, newest event first, each with its attempts, their status, latency "+
-			"and the start of the response. The creation time of a delivery is the time of its event. "+
-			"`state=undelivered` lists the events that never arrived, from the creation of the webhook on, or from "+
-			"`from` if it is sent. It searches the events themselves, so a page may be short or even empty before "+
-			"the end of the list. An entry whose `waiting_for` is `dispatch` has no delivery yet. New events get one "+
-			"within minutes; events from before the webhook was created or while it was disabled get one only on "+
-			"redelivery or replay. The log of a deleted webhook is kept for 30 days too.").Opening(httpapi.Nothing)
-	list.Errors = []errs.Code{errs.InvalidCursor}
-	httpapi.List(r, list, s.listDeliveries)
+	httpapi.List(r, deliveries.Op(httpapi.Op{ID: "listDeliveries", Summary: "List the deliveries of a webhook",
+		Description: "Lists the deliveries of the last 30 days, newest event first, each with its attempts, their status, latency " +
+			"and the start of the response. The creation time of a delivery is the time of its event. " +
+			"`state=undelivered` lists the events that never arrived, from the creation of the webhook on, or from " +
+			"`from` if it is sent. It searches the events themselves, so a page may be short or even empty before " +
+			"the end of the list. An entry whose `waiting_for` is `dispatch` has no delivery yet. New events get one " +
+			"within minutes; events from before the webhook was created or while it was disabled get one only on " +
+			"redelivery or replay. The log of a deleted webhook is kept for 30 days too."},
+		http.MethodGet, path.Dir(deliveries.Path)), s.listDeliveries)
+	httpapi.Read(r, deliveries.Op(httpapi.Op{ID: "getDelivery", Summary: "Get a delivery",
+		Description: "Includes the last request as it was sent: the address, the headers with the signature, and the " +
+			"body. The scope of the event is needed for the body. Entries of `state=undelivered` without a delivery " +
+			"can be read too."}, http.MethodGet, deliveries.Path), s.getDelivery)
 
-	httpapi.Read(r, op("getDelivery", http.MethodGet, collection+"/{delivery_id}", "Get a delivery",
-		"Includes the last request as it was sent: the address, the headers with the signature, and the body. The "+
-			"scope of the event is needed for the body. Entries of `state=undelivered` without a delivery can be read "+
-			"too.").Opening(httpapi.Nothing), s.getDelivery)
-
-	again := op("redeliver", http.MethodPost, collection+"/{delivery_id}/redeliver", "Deliver an event again",
+	again := op("redeliver", http.MethodPost, deliveries.Path+"/redeliver", "Deliver an event again",
 		"Sends the event at once, even while the receiver counts as down or the delivery waits for a later attempt. "+
 			"Retries follow as for a new event. The `webhook-id` stays the same. Entries of `state=undelivered` "+
 			"without a delivery can be redelivered too. A webhook takes 60 redeliveries a minute.").

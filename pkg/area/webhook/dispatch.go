@@ -28,7 +28,8 @@ const (
 	maxWrites = 16
 )
 
-// Dispatcher makes the deliveries of events.
+// Dispatcher makes the deliveries of events. For each batch it finds the webhooks that want the events, leaves out
+// those whose makers may not read them, and writes the deliveries, whose tasks make the attempts.
 type Dispatcher struct {
 	db  *store.DB
 	now func() time.Time
@@ -46,24 +47,14 @@ type fanOut struct {
 	err      error
 }
 
-// Handle handles a batch of events from the bus.
+// Handle handles a batch of events from the bus: Dispatch as the handler of a queue whose messages nothing holds.
 func (d *Dispatcher) Handle(ctx context.Context, batch events.SQSEvent) (events.SQSEventResponse, error) {
-	return queue.Response(batch.Records, d.dispatch(ctx, batch.Records)), nil
+	return queue.Response(batch.Records, d.Dispatch(ctx, batch.Records)), nil
 }
 
-// Holding returns a handler that also keeps its messages invisible in the queue while it works.
-func (d *Dispatcher) Holding(h *queue.Holder) func(context.Context, events.SQSEvent) (events.SQSEventResponse, error) {
-	return func(ctx context.Context, batch events.SQSEvent) (events.SQSEventResponse, error) {
-		held := h.Hold(ctx, batch.Records)
-		failed := d.dispatch(ctx, batch.Records)
-		held.End(ctx, failed)
-		return queue.Response(batch.Records, failed), nil
-	}
-}
-
-// dispatch makes a delivery of each event for each webhook that wants it. It returns at the
+// Dispatch makes a delivery of each event for each webhook that wants it. It returns at the
 // place of each event its error or nil.
-func (d *Dispatcher) dispatch(ctx context.Context, batch []events.SQSMessage) []error {
+func (d *Dispatcher) Dispatch(ctx context.Context, batch []events.SQSMessage) []error {
 	failed := make([]error, len(batch))
 	refs := make([]event.Ref, len(batch))
 	owners := map[tenant.Owner][]int{}
@@ -168,6 +159,7 @@ func (d *Dispatcher) permitted(ctx context.Context, wanted []*fanOut) ([]*fanOut
 	}), err
 }
 
+// webhooks reads the webhooks of an owner.
 func (d *Dispatcher) webhooks(ctx context.Context, o tenant.Owner) ([]*WebhookRecord, error) {
 	var all []*WebhookRecord
 	q := store.Query{Index: store.Table, Partition: List(o), Limit: PerRead}

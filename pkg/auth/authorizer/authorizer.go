@@ -29,6 +29,12 @@ const AgentsPath = "/mcp"
 // window is the length of the rate limit's window in seconds.
 const window = 60
 
+// The metrics of refused calls. Alarms watch them for bursts.
+const (
+	AuthenticationRefused = "AuthenticationRefused" // 401
+	PermissionRefused     = "PermissionRefused"     // 403
+)
+
 // Secrets finds keys and counts their calls.
 type Secrets interface {
 	// Count finds a key by the hash of its secret and counts the call. It returns store.ErrNotFound if there is none.
@@ -66,7 +72,8 @@ type (
 	response = events.APIGatewayCustomAuthorizerResponse
 )
 
-// Handle answers one call. It refuses a call without a key, or with an unknown one. If the key is known but may not
+// Handle answers one call. It finds the key or the person of the token, counts the call, and asks denial whether the
+// call is permitted. It refuses a call without a key, or with an unknown one. If the key is known but may not
 // make the call, Handle passes the call on with the denial in its context: the function behind answers it with its
 // exact code and headers, and writes it to the audit log. The same holds for a call whose key cannot be looked up
 // because the table is overloaded or does not answer.
@@ -144,27 +151,45 @@ func (a *Authorizer) identify(ctx context.Context, token string, req request) (c
 	return c, nil
 }
 
-// margin is the time that is left for the answer if the key cannot be looked up in time.
-const margin = 500 * time.Millisecond
-
-// failed answers a call that could not be checked. If the table does not serve at the moment, the function behind
-// answers 503. Any other error is a fault, which the gateway answers.
-func failed(req request, what string, err error) (response, error) {
-	slog.Error(what, "error", err)
-	switch errs.CodeOf(err) {
-	case errs.ProviderUnavailable, errs.Timeout:
-		return allow(req, "unknown", auth.Unidentified(errs.ProviderUnavailable, auth.MessageUnavailable))
+// count counts a call and finds its key. The calls that the server for agents makes for a tool are counted once, by the
+// call of that server.
+func (a *Authorizer) count(ctx context.Context, hash string, req request,
+	now time.Time) (*credential.Credential, error) {
+	if ticket, sent := header(req, auth.TicketHeader); sent && req.Resource != AgentsPath {
+		if s, err := a.secrets.Counted(ctx, hash, ticket); s != nil || err != nil {
+			return s, err
+		}
 	}
-	return response{}, errors.New(what)
+	return a.secrets.Count(ctx, hash, now.Unix()/window, req.RequestContext.Identity.SourceIP)
 }
 
-// allow passes a call on to the function behind, which executes or refuses it according to the principal.
-func allow(req request, id string, p *auth.Principal) (response, error) {
-	values, err := p.Encode()
-	if err != nil {
-		return response{}, err
+// principal returns the caller as the functions behind see it.
+func principal(s *credential.Credential, c caller, now time.Time) *auth.Principal {
+	p := &auth.Principal{
+		Owner: tenant.Of(s.Account, c.mode), Actor: auth.Key(s.KeyID), Role: auth.Role(s.Role),
+		Rate: auth.Rate{
+			Limit: s.Limit, Window: window, Remaining: max(s.Limit-s.Count, 0),
+			Reset: window - int(now.Unix()%window),
+		},
+		SpendLimit: s.SpendLimit, Makers: s.Makers, Mandate: s.Mandate, Program: s.LentBy != "",
+		OldSecret: !s.UntilAt.IsZero(),
 	}
-	return response{PrincipalID: id, PolicyDocument: policy("Allow", req.MethodArn), Context: values}, nil
+	p.Bind(s.Profiles)
+	if p.Role != "" {
+		p.Actor.Kind = auth.Person
+	}
+	if _, full := s.Excess(); full {
+		p.Rate.Remaining = 0
+	}
+	if s.Ended(now) {
+		// Headers would distinguish a revoked key from an unknown one.
+		p.Rate = auth.Rate{}
+	}
+	for _, scope := range s.Scopes {
+		p.Scopes = append(p.Scopes, auth.Scope(scope))
+	}
+	p.Withhold()
+	return p
 }
 
 // denial returns the first reason, in the contract's order, for which a known key may not make this call, or nil if it
@@ -216,24 +241,6 @@ func (a *Authorizer) denial(s *credential.Credential, p *auth.Principal, req req
 	}
 }
 
-// The metrics of refused calls. Alarms watch them for bursts.
-const (
-	AuthenticationRefused = "AuthenticationRefused" // 401
-	PermissionRefused     = "PermissionRefused"     // 403
-)
-
-// count counts a call and finds its key. The calls that the server for agents makes for a tool are counted once, by the
-// call of that server.
-func (a *Authorizer) count(ctx context.Context, hash string, req request,
-	now time.Time) (*credential.Credential, error) {
-	if ticket, sent := header(req, auth.TicketHeader); sent && req.Resource != AgentsPath {
-		if s, err := a.secrets.Counted(ctx, hash, ticket); s != nil || err != nil {
-			return s, err
-		}
-	}
-	return a.secrets.Count(ctx, hash, now.Unix()/window, req.RequestContext.Identity.SourceIP)
-}
-
 // countDenied counts a refused call, and sets the number of refusals in the key's window. The rate limit counts its own
 // refusals.
 func (a *Authorizer) countDenied(ctx context.Context, s *credential.Credential, r *auth.Denial,
@@ -250,32 +257,48 @@ func (a *Authorizer) countDenied(ctx context.Context, s *credential.Credential, 
 	return err
 }
 
-func principal(s *credential.Credential, c caller, now time.Time) *auth.Principal {
-	p := &auth.Principal{
-		Owner: tenant.Of(s.Account, c.mode), Actor: auth.Key(s.KeyID), Role: auth.Role(s.Role),
-		Rate: auth.Rate{
-			Limit: s.Limit, Window: window, Remaining: max(s.Limit-s.Count, 0),
-			Reset: window - int(now.Unix()%window),
-		},
-		SpendLimit: s.SpendLimit, Makers: s.Makers, Mandate: s.Mandate, Program: s.LentBy != "",
-		OldSecret: !s.UntilAt.IsZero(),
+// margin is the time that is left for the answer if the key cannot be looked up in time.
+const margin = 500 * time.Millisecond
+
+// failed answers a call that could not be checked. If the table does not serve at the moment, the function behind
+// answers 503. Any other error is a fault, which the gateway answers.
+func failed(req request, what string, err error) (response, error) {
+	slog.Error(what, "error", err)
+	switch errs.CodeOf(err) {
+	case errs.ProviderUnavailable, errs.Timeout:
+		return allow(req, "unknown", auth.Unidentified(errs.ProviderUnavailable, auth.MessageUnavailable))
 	}
-	p.Bind(s.Profiles)
-	if p.Role != "" {
-		p.Actor.Kind = auth.Person
+	return response{}, errors.New(what)
+}
+
+// unknown denies a call with an unknown key.
+func unknown(req request) response {
+	metric.Add(AuthenticationRefused, 1)
+	return deny(req.MethodArn)
+}
+
+// deny has the gateway itself answer 403, without a function behind it.
+func deny(arn string) response {
+	return response{PrincipalID: "unknown", PolicyDocument: policy("Deny", arn)}
+}
+
+// allow passes a call on to the function behind, which executes or refuses it according to the principal.
+func allow(req request, id string, p *auth.Principal) (response, error) {
+	values, err := p.Encode()
+	if err != nil {
+		return response{}, err
 	}
-	if _, full := s.Excess(); full {
-		p.Rate.Remaining = 0
+	return response{PrincipalID: id, PolicyDocument: policy("Allow", req.MethodArn), Context: values}, nil
+}
+
+// policy returns a policy on the called method alone.
+func policy(effect, arn string) events.APIGatewayCustomAuthorizerPolicy {
+	return events.APIGatewayCustomAuthorizerPolicy{
+		Version: "2012-10-17",
+		Statement: []events.IAMPolicyStatement{{
+			Action: []string{"execute-api:Invoke"}, Effect: effect, Resource: []string{arn},
+		}},
 	}
-	if s.Ended(now) {
-		// Headers would distinguish a revoked key from an unknown one.
-		p.Rate = auth.Rate{}
-	}
-	for _, scope := range s.Scopes {
-		p.Scopes = append(p.Scopes, auth.Scope(scope))
-	}
-	p.Withhold()
-	return p
 }
 
 // bearer returns the token of the Authorization header (RFC 6750, 2.1), and reports whether the header was sent. Header
@@ -297,23 +320,4 @@ func header(req request, name string) (value string, sent bool) {
 		}
 	}
 	return "", false
-}
-
-// unknown denies a call with an unknown key.
-func unknown(req request) response {
-	metric.Add(AuthenticationRefused, 1)
-	return deny(req.MethodArn)
-}
-
-func deny(arn string) response {
-	return response{PrincipalID: "unknown", PolicyDocument: policy("Deny", arn)}
-}
-
-func policy(effect, arn string) events.APIGatewayCustomAuthorizerPolicy {
-	return events.APIGatewayCustomAuthorizerPolicy{
-		Version: "2012-10-17",
-		Statement: []events.IAMPolicyStatement{{
-			Action: []string{"execute-api:Invoke"}, Effect: effect, Resource: []string{arn},
-		}},
-	}
 }

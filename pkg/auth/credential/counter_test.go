@@ -166,11 +166,15 @@ func TestRefusedCallsAreCountedByTheWindow(t *testing.T) {
 func (w *world) usage(hash string) credential.Usage {
 	w.T.Helper()
 	now := w.Clock.Now()
-	items, err := w.DB.GetAll(w.T.Context(), append(credential.UsageKeys("key_1", now), credential.SecretKey(hash))...)
+	days, err := w.DB.GetAll(w.T.Context(), credential.UsageKeys("key_1", now)...)
+	var chain []store.Item
+	if err == nil {
+		chain, err = credential.ChainOf(w.T.Context(), w.DB, hash)
+	}
 	if err != nil {
 		w.T.Fatal(err)
 	}
-	return credential.UsageOf(items[:len(items)-1], items[len(items)-1], now)
+	return credential.UsageOf(days, chain, now)
 }
 
 func TestUsage(t *testing.T) {

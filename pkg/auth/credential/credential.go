@@ -11,6 +11,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -515,9 +516,45 @@ func UsageKeys(keyID string, now time.Time) []store.Key {
 // SecretKey returns the key of the item of a credential.
 func SecretKey(hash string) store.Key { return key(hash) }
 
-// UsageOf returns the usage of a key from the items of UsageKeys, and from the item of its current credential, whose
-// window they do not include yet. That item may be the zero Item.
-func UsageOf(days []store.Item, current store.Item, now time.Time) Usage {
+// ChainOf returns the items of a credential and of those that rotations have replaced by it, the latest first.
+func ChainOf(ctx context.Context, db *store.DB, hash string) (chain []store.Item, err error) {
+	for hash != "" && len(chain) < maxChain {
+		it, err := db.Get(ctx, key(hash))
+		if errors.Is(err, store.ErrNotFound) {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("credential: read secret: %w", err)
+		}
+		chain, hash = append(chain, it), it.Attributes[from]
+	}
+	return chain, nil
+}
+
+// counted are calls of a minute.
+type counted struct {
+	at time.Time
+	Calls
+}
+
+// running returns the calls of a chain that the usage of the key does not include yet. A credential that has counted
+// calls has carried those of the one that it has replaced.
+func running(chain []store.Item) (all []counted) {
+	carried := false
+	for _, it := range chain {
+		if n := it.Numbers[window]; n != 0 && !carried {
+			carried = true
+			all = append(all, counted{begin(n), tally(&it)})
+		}
+		if n := it.Numbers[turned]; n != 0 {
+			all = append(all, counted{begin(it.Numbers[turnedWindow]), Calls{n, n}})
+		}
+	}
+	return all
+}
+
+// UsageOf returns the usage of a key from the items of UsageKeys and ChainOf.
+func UsageOf(days, chain []store.Item, now time.Time) Usage {
 	var u Usage
 	hour, today := now.UTC().Truncate(time.Hour), now.UTC().Truncate(24*time.Hour)
 	for back, it := range days {
@@ -530,13 +567,11 @@ func UsageOf(days []store.Item, current store.Item, now time.Time) Usage {
 			}
 		}
 	}
-	ended := current.Numbers[turned]
-	for n, c := range map[int64]Calls{current.Numbers[window]: tally(&current),
-		current.Numbers[turnedWindow]: {ended, ended}} {
-		if at := begin(n).Truncate(time.Hour); !at.Before(today.AddDate(0, 0, 1-usageDays)) {
-			u.LastMonth.add(c)
+	for _, c := range running(chain) {
+		if at := c.at.Truncate(time.Hour); !at.Before(today.AddDate(0, 0, 1-usageDays)) {
+			u.LastMonth.add(c.Calls)
 			if hour.Sub(at) < 24*time.Hour {
-				u.LastDay.add(c)
+				u.LastDay.add(c.Calls)
 			}
 		}
 	}
@@ -551,7 +586,7 @@ type Day struct {
 }
 
 // DaysOf returns the calls of each day of the last month, the earliest first, from the same items as UsageOf.
-func DaysOf(days []store.Item, current store.Item, now time.Time) []Day {
+func DaysOf(days, chain []store.Item, now time.Time) []Day {
 	all := make([]Day, len(days))
 	for back, it := range days {
 		d := &all[len(days)-1-back]
@@ -559,11 +594,9 @@ func DaysOf(days []store.Item, current store.Item, now time.Time) []Day {
 		for h := range 24 {
 			d.add(Calls{it.Numbers[hourOf(calls, h)], it.Numbers[hourOf(refused, h)]})
 		}
-		ended := current.Numbers[turned]
-		for n, c := range map[int64]Calls{current.Numbers[window]: tally(&current),
-			current.Numbers[turnedWindow]: {ended, ended}} {
-			if begin(n).Format(time.DateOnly) == d.Date {
-				d.add(c)
+		for _, c := range running(chain) {
+			if c.at.Format(time.DateOnly) == d.Date {
+				d.add(c.Calls)
 			}
 		}
 	}

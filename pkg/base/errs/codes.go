@@ -101,6 +101,9 @@ const (
 	api            = "api_error"
 )
 
+// NoSuchPath is the message about a path outside of /v1 that there is not.
+const NoSuchPath = "There is no such path. The paths of this API begin with /v1 and are described at /openapi.json."
+
 // InfoOf returns the information of a code, that of internal for an unknown one.
 func InfoOf(code Code) Info {
 	at := slices.IndexFunc(Infos, func(i Info) bool { return i.Code == code })

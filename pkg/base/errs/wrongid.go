@@ -16,14 +16,6 @@ func NotID(param, noun, value string) *Error {
 	return Invalid(param, "is not the id of %s", withArticle(noun))
 }
 
-// NotAmong is NotID for an id that must be one of certain resources. The text says which.
-func NotAmong(param, noun, value, text string) *Error {
-	if mistaken(noun, value) != "" {
-		return NotID(param, noun, value)
-	}
-	return Invalid(param, "%s", text)
-}
-
 // mistaken describes a value that cannot be the id of a resource, or returns an empty text. The noun is that of the
 // resource, such as "content item" or "API key".
 func mistaken(noun, value string) string {

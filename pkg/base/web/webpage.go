@@ -53,8 +53,8 @@ func NewDesign(main string, style func() string, further ...template.FuncMap) *D
 		template.Must(t.Funcs(template.FuncMap{
 			"style": func() template.CSS { return template.CSS(style()) },
 			"add":   func(a, b int) int { return a + b },
-			"lang":  languageOf,
-			"mark":  func() template.HTML { return Mark("var(--link)", "var(--back)") },
+			"lang":  languageOf, "direction": Direction,
+			"mark": func() template.HTML { return Mark("var(--link)", "var(--back)") },
 			// The name of the service stands where there is none of a customer's.
 			"service": func() string { return ServiceName },
 		}).Parse(layout))

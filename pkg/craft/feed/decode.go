@@ -7,51 +7,61 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
-	"golang.org/x/net/html/charset"
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
-	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
+
+	"github.com/content-automation/api/pkg/base/text"
 )
 
 // unpackedFile is a feed, which may be compressed by gzip. Seek goes back to its beginning.
 type unpackedFile struct {
 	file io.ReadSeeker
 	io.Reader
-	packed bool
+	// packed is the number of times that gzip has packed it: a server may pack the packed file of a shop again.
+	packed int
 }
+
+// mostPacked bounds it.
+const mostPacked = 2
 
 // unpacked returns the bytes of a feed from its beginning, without gzip.
 func unpacked(file io.ReadSeeker) (*unpackedFile, error) {
 	u := &unpackedFile{file: file}
-	var magic [2]byte
-	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return nil, err
+	for {
+		if err := u.rewind(); err != nil {
+			return nil, err
+		}
+		var magic [2]byte
+		n, err := io.ReadFull(u.Reader, magic[:])
+		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && err != io.EOF {
+			return nil, err
+		}
+		if n < 2 || magic != [2]byte{0x1f, 0x8b} {
+			return u, u.rewind()
+		}
+		if u.packed++; u.packed > mostPacked {
+			return nil, fault("The feed is packed by gzip more than twice.")
+		}
 	}
-	n, err := io.ReadFull(file, magic[:])
-	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && err != io.EOF {
-		return nil, err
-	}
-	u.packed = n == 2 && magic == [2]byte{0x1f, 0x8b}
-	return u, u.rewind()
 }
 
 func (u *unpackedFile) rewind() error {
 	_, err := u.file.Seek(0, io.SeekStart)
-	if u.Reader = u.file; err != nil || !u.packed {
-		return err
+	u.Reader = u.file
+	for i := 0; err == nil && i < u.packed; i++ {
+		var z *gzip.Reader
+		switch z, err = gzip.NewReader(bufio.NewReader(u.Reader)); {
+		case errors.Is(err, gzip.ErrHeader), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+			return fault("The feed begins like a file of gzip, and is none.")
+		case err == nil:
+			u.Reader = &gzipReader{Reader: z, left: MaxBytes + 1}
+		}
 	}
-	z, err := gzip.NewReader(bufio.NewReader(u.file))
-	if err != nil {
-		return fault("The feed begins like a file of gzip, and is none.")
-	}
-	u.Reader = &gzipReader{Reader: z, left: MaxBytes + 1}
-	return nil
+	return err
 }
 
 // gzipReader ends a file that unpacks into more than a feed may have.
@@ -73,10 +83,6 @@ func (g *gzipReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-var xmlDeclaration = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\s*<\?xml[^>]*\bencoding\s*=\s*["']([A-Za-z0-9._:-]{1,40})["']`)
-})
-
 // decoded returns a feed as UTF-8 without a byte order mark. A mark wins, then valid UTF-8, then the encoding that the
 // XML or the server declares. What is left is windows-1251 if its letters stand together, as Cyrillic ones do, and else
 // windows-1252.
@@ -88,7 +94,7 @@ func decoded(u *unpackedFile, o Options) (io.Reader, error) {
 	}
 	head = head[:n]
 	var from encoding.Encoding
-	switch wide := encodingOfWide(head); {
+	switch wide := text.Wide(head); {
 	case wide != nil:
 		from = wide
 	default:
@@ -99,11 +105,11 @@ func decoded(u *unpackedFile, o Options) (io.Reader, error) {
 		if v.utf8 {
 			break
 		}
-		label := o.Charset
-		if m := xmlDeclaration().FindSubmatch(head); m != nil {
-			label = string(m[1])
+		if from = text.Declared(head, ""); from != nil {
+			break
 		}
-		if from, _ = charset.Lookup(label); from == nil || isUTF8(label) {
+		from = text.Declared(nil, o.Charset)
+		if from == nil || from == charmap.Windows1252 { // servers name it for what they do not know
 			from = charmap.Windows1252
 			if v.together {
 				from = charmap.Windows1251
@@ -117,27 +123,6 @@ func decoded(u *unpackedFile, o Options) (io.Reader, error) {
 		return withoutMark(u), nil
 	}
 	return withoutMark(transform.NewReader(u, from.NewDecoder())), nil
-}
-
-func isUTF8(label string) bool {
-	return strings.EqualFold(label, "utf-8") || strings.EqualFold(label, "utf8")
-}
-
-// encodingOfWide returns the encoding of a text of which each character has two bytes, or nil.
-func encodingOfWide(head []byte) encoding.Encoding {
-	little := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)
-	big := unicode.UTF16(unicode.BigEndian, unicode.UseBOM)
-	switch {
-	case bytes.HasPrefix(head, []byte{0xff, 0xfe}):
-		return little
-	case bytes.HasPrefix(head, []byte{0xfe, 0xff}):
-		return big
-	case len(head) >= 4 && head[0] != 0 && head[1] == 0 && head[2] != 0 && head[3] == 0:
-		return unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM)
-	case len(head) >= 4 && head[0] == 0 && head[1] != 0 && head[2] == 0 && head[3] != 0:
-		return unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)
-	}
-	return nil
 }
 
 // withoutMark removes a byte order mark.

@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"html"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -123,10 +121,10 @@ func (p *parser) rowOf(w *raw) (r Row, err error) {
 		return r, w.refuse(memberID, "is %q, as in row %d. Give each product an id of its own", id, other)
 	}
 	p.seen[key], r.ID = int32(w.number), id
-	if r.Name = text.ClipLetters(oneLine(Plain(v[memberTitle]), 1000), 200); isBlank(r.Name) {
+	if r.Name = text.ClipLetters(oneLine(text.OfHTML(v[memberTitle]), 1000), 200); isBlank(r.Name) {
 		return r, w.refuse(memberTitle, "is missing")
 	}
-	r.Description = text.ClipLetters(Plain(v[memberDescription]), 5000)
+	r.Description = text.ClipLetters(text.OfHTML(v[memberDescription]), 5000)
 	if r.URL, err = address(v[memberLink]); err != nil {
 		return r, w.refuse(memberLink, "%s", err)
 	}
@@ -273,45 +271,6 @@ func stockOf(word string) (Stock, error) {
 	return s, nil
 }
 
-var (
-	dropped = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?is)<(?:script|style)\b.*?</(?:script|style)\s*>|<!--.*?-->`)
-	})
-	broken = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)</?(?:p|br|div|li|tr|h[1-6]|ul|ol|hr)\b[^<>]*>`)
-	})
-	tags = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)</?(?:p|br|div|span|b|i|u|s|a|h[1-6]|ul|ol|li|strong|em|table|tbody|thead|tr|` +
-			`td|` +
-			`th|img|font|hr|sup|sub|small|big|center|video|iframe)\b[^<>]*>`)
-	})
-)
-
-// Plain makes a plain text of one with HTML: without tags, with lines for paragraphs.
-func Plain(text string) string {
-	if strings.ContainsAny(text, "<&") {
-		text = dropped().ReplaceAllString(text, "")
-		text = broken().ReplaceAllString(text, "\n")
-		text = html.UnescapeString(tags().ReplaceAllString(text, ""))
-	}
-	lines := strings.FieldsFunc(strings.Map(func(r rune) rune {
-		switch r = plainSpace(r); {
-		case r == '\r':
-			return '\n'
-		case unicode.IsControl(r) && r != '\n':
-			return -1
-		}
-		return r
-	}, text), func(r rune) bool { return r == '\n' })
-	kept := lines[:0]
-	for _, line := range lines {
-		if line = strings.TrimSpace(line); line != "" {
-			kept = append(kept, line)
-		}
-	}
-	return strings.Join(kept, "\n")
-}
-
 // isBlank reports whether nothing of a text can be seen.
 func isBlank(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) })
@@ -319,5 +278,5 @@ func isBlank(text string) bool {
 
 // oneLine puts a text on one line of at most n characters.
 func oneLine(line string, n int) string {
-	return text.ClipLetters(strings.Join(strings.Fields(Plain(line)), " "), n)
+	return text.ClipLetters(strings.Join(strings.Fields(text.OfHTML(line)), " "), n)
 }

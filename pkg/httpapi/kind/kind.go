@@ -21,8 +21,8 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// Kind declares the resources of a kind. R is the record that the table holds as JSON. It embeds resource.Resource, and
-// has the members of the resource, by which bodies of requests fill it.
+// Kind declares the resources of a kind. R is the record that the table holds as JSON. It embeds resource.Resource if
+// callers make or change it, and has the members of the resource, by which bodies of requests fill it.
 type Kind[R any] struct {
 	// Name is the name of the kind in the table, and ID the prefix of its ids, by whose noun errors name it.
 	Name, ID string
@@ -101,10 +101,10 @@ func (k *Kind[R]) FindWith(ctx context.Context, resourceID string, match []httpa
 	if err == nil {
 		err = k.load(ctx, f, nil)
 	}
-	if err != nil {
-		return nil, err
+	if err == nil && len(match) > 0 {
+		err = httpapi.Matches(common(f.Record).Version, match)
 	}
-	return f, httpapi.Matches(common(f.Record).Version, match)
+	return f, err
 }
 
 // key returns the key of a resource of an owner.
@@ -173,7 +173,7 @@ func (k *Kind[R]) Remove(tx *store.Tx, it store.Item) {
 
 // Op completes an operation of the kind. At is its path: that of the list, of one resource, or below it.
 func (k *Kind[R]) Op(op httpapi.Op, method, at string) httpapi.Op {
-	op.Method, op.Path, op.Function, op.Tag = method, at, k.Function, k.Tag
+	op.Method, op.Path, op.Function, op.Tag, op.Kind = method, at, k.Function, k.Tag, k.Name
 	op.AccountWide = op.AccountWide || k.AccountWide && method != http.MethodGet
 	list := at == path.Dir(k.Path)
 	if method != http.MethodGet {

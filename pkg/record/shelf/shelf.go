@@ -4,8 +4,11 @@ package shelf
 
 import (
 	"context"
+	"strconv"
+	"time"
 
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -27,18 +30,24 @@ const (
 )
 
 // Policies are those of a feed.
-type Policies struct{ PriceChange, SoldOut, Removed Policy }
+type Policies struct {
+	PriceChange, SoldOut, Removed Policy
+	// RemakePerDay is the number of content items that are made again a day by themselves.
+	RemakePerDay int
+}
 
 // The attributes of the item of a feed.
 const (
 	onPrice   = "on_price_change"
 	onSoldOut = "on_sold_out"
 	onRemoved = "on_removed"
+	perDay    = "remake_per_day"
 )
 
 // Attributes returns the policies as the item of a feed has them.
 func (p Policies) Attributes() map[string]string {
-	return map[string]string{onPrice: string(p.PriceChange), onSoldOut: string(p.SoldOut), onRemoved: string(p.Removed)}
+	return map[string]string{onPrice: string(p.PriceChange), onSoldOut: string(p.SoldOut), onRemoved: string(p.Removed),
+		perDay: strconv.Itoa(p.RemakePerDay)}
 }
 
 // Of returns the policies of the item of a feed. They are zero if it is none of the owner.
@@ -46,7 +55,30 @@ func Of(it store.Item, o tenant.Owner) Policies {
 	if it.Kind != Kind || !o.Sees(it.Owner) {
 		return Policies{}
 	}
-	return Policies{Policy(it.Attributes[onPrice]), Policy(it.Attributes[onSoldOut]), Policy(it.Attributes[onRemoved])}
+	remakes, err := strconv.Atoi(it.Attributes[perDay])
+	if err != nil {
+		remakes = 0 // only feeds that were set have it
+	}
+	return Policies{Policy(it.Attributes[onPrice]), Policy(it.Attributes[onSoldOut]), Policy(it.Attributes[onRemoved]),
+		remakes}
+}
+
+// RemakesKey returns the key of the counter of the items of a factory that are made again by themselves on the day of
+// a time, in UTC. KeepRemakes is the time after which it is removed.
+func RemakesKey(factoryID string, at time.Time) store.Key {
+	return store.IDKey("feed#" + factoryID + "#remakes#" + at.UTC().Format(time.DateOnly))
+}
+
+// KeepRemakes is the time for which the counter of a day is kept.
+const KeepRemakes = 48 * time.Hour
+
+// AuthorityOf returns on whose behalf a feed acts.
+func AuthorityOf(it *store.Item) (authority.Authority, error) {
+	var of struct {
+		Authority authority.Authority `json:"authority"`
+	}
+	err := it.Decode(&of)
+	return of.Authority, err
 }
 
 // Find reads the policies of the feed of a factory.

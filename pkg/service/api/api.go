@@ -250,6 +250,8 @@ var PublicRoutes = []httpapi.Route{
 	{Path: "/oauth/{step+}", Function: ConsoleFunction},
 	{Path: "/.well-known/oauth-authorization-server", Function: ConsoleFunction},
 	{Path: people.SCIMPath + "/{path+}", Function: PeopleFunction},
+	// All other paths: browsers get a page that helps on, and callers the error that the gateway would answer.
+	{Path: "/{path+}", Function: DocsFunction},
 }
 
 // GuardedRoutes are the routes without an operation for which the gateway asks the authorizer. Agents without a token

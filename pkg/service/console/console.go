@@ -96,6 +96,7 @@ func New(o Options) (http.Handler, error) {
 	open("POST /settings/explorer", guarded("/settings/api-keys", openExplorer))
 	addKeys(open)
 	addPages(open)
+	addFeeds(open)
 	addAudit(open)
 	addUsage(open)
 	addContent(open)

@@ -46,6 +46,9 @@ type content struct {
 	Approval  client.ContentApproval  `json:"approval"`
 	Media     []mediaFile             `json:"media"`
 	PublishAt *time.Time              `json:"publish_at"`
+	ProductID *string                 `json:"product_id"`
+	WaitsFor  string                  `json:"waits_for"`
+	Outdated  []string                `json:"outdated"`
 	State     string                  `json:"state"`
 	Failure   *struct {
 		Message string `json:"message"`
@@ -81,7 +84,8 @@ func (f mediaFile) Small() string {
 
 // tones are the tones of the states of items, approvals, publications and automations.
 var tones = map[string]string{"approved": "good", "pending": "warn", "changes_requested": "bad", "published": "good",
-	"scheduled": "good", "failed": "bad", "active": "good", "planned": "warn"}
+	"scheduled": "good", "failed": "bad", "active": "good", "planned": "warn",
+	"completed": "good", "held": "warn"}
 
 // Tone returns the tone of a state.
 func (*view) Tone(state any) string { return tones[fmt.Sprint(state)] }
@@ -709,6 +713,7 @@ func (r *request) showItem(status int, message string) error {
 		"request-changes": "Changes of the item before this one are requested.",
 		"moved":           "The post has another time.", "published": "The post is being published.",
 		"unscheduled": "The post is not published: it has no time any more.",
+		"again":       "The post is being made again.",
 	}[r.URL.Query().Get("done")]
 	v.Data = map[string]any{"Item": c, "Names": of, "Posts": posts, "Note": r.PostFormValue("note"), "Beside": beside,
 		"Accounts": accounts, "Elsewhere": elsewhere(c, accounts, of.clientOf(c.FactoryID))}

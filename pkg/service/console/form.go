@@ -4,6 +4,7 @@ import (
 	"cmp"
 	_ "embed"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -54,6 +55,7 @@ const (
 	asDate    = "date"    // the time at which a day begins in UTC
 	asTime    = "time"    // a time of day
 	asCountry = "country" // two letters
+	asPairs   = "pairs"   // a line for each name with its value: name = value
 	asOwn     = "own"     // as the template of the form draws it
 )
 
@@ -70,8 +72,9 @@ type form[T any] struct {
 	// Add adds what its template needs, Fill what no input fills in the body of a new resource, or what to mend.
 	Add  func(r *request, v *view, to map[string]any) error
 	Fill func(r *request, d draft, body map[string]any) fieldErrors
-	// Patch returns the change, if it is none of inputs.
-	Patch func(r *request) map[string]any
+	// Patch returns the change, if it is none of inputs. Method is PUT for a form that sets the resource as a whole.
+	Patch  func(r *request) map[string]any
+	Method string
 	// At ends the path of the form, if it is not "/new".
 	At string
 	// Anew is the name of buttons that only show the form again with what they choose.
@@ -160,9 +163,36 @@ func (f *form[T]) sent(r *request) draft {
 func (f *form[T]) of(one T) draft {
 	d := draft{}
 	for _, in := range f.Inputs {
-		d[in.Name] = textsAt(one, in.Member)
+		if d[in.Name] = textsAt(one, in.Member); in.Kind == asPairs && len(d[in.Name]) > 0 {
+			d[in.Name] = []string{strings.Join(d[in.Name], "\n")}
+		}
 	}
 	return d
+}
+
+// whole returns the body of a form that sets a resource as a whole.
+func (f *form[T]) whole(r *request, d draft) (body map[string]any, found fieldErrors) {
+	body, found = f.body(d)
+	if found == nil && f.Fill != nil {
+		found = f.Fill(r, d, body)
+	}
+	return body, found
+}
+
+// pairs reads lines of names and values. It reports false if a line has none.
+func pairs(text string) (map[string]any, bool) {
+	all := map[string]any{}
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		name, value, ok := strings.Cut(line, "=")
+		if name, value = strings.TrimSpace(name), strings.TrimSpace(value); !ok || name == "" || value == "" {
+			return nil, false
+		}
+		all[name] = value
+	}
+	return all, true
 }
 
 // counts reports whether an input counts: that of another trigger does not.
@@ -189,6 +219,8 @@ func (f *form[T]) value(d draft, in input) (value any, ok bool) {
 		return "", true // the API says what it lacks
 	case text == "":
 		return nil, true
+	case in.Kind == asPairs:
+		return pairs(text)
 	case in.Kind == asDigits, in.Kind == asNumber:
 		n, err := strconv.ParseInt(text, 10, 64)
 		return n, err == nil
@@ -430,6 +462,12 @@ func textsOf(value any) (all []string) {
 	case []any:
 		for _, one := range v {
 			all = append(all, textsOf(one)...)
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			for _, text := range textsOf(v[name]) {
+				all = append(all, name+" = "+text)
+			}
 		}
 	}
 	return all

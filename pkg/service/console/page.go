@@ -16,6 +16,8 @@ type page[T any] struct {
 	Title, Lead, Active string
 	// Path is the address of the list, and API the collection that it shows.
 	Path, API string
+	// One is the path of one resource in the API, if it is not that of the collection with the id.
+	One string
 	// ID is the name of the id in the paths, if it is not "id".
 	ID string
 	// List is the template of the list. A page without one has details only. Empty and Hint are shown for no rows.
@@ -85,8 +87,9 @@ type action[T any] struct {
 	Recent bool
 	// Do does it, if it is no call of the API.
 	Do func(r *request) error
-	// Body is the body of its call.
-	Body func(r *request) map[string]any
+	// Body is the body of its call, and Fields are what the page that asks passes on for it.
+	Body   func(r *request) map[string]any
+	Fields func(one T) []choice
 	// Done names the notice after it. Without a name it is the state of the form. ToList leads to the list, and To to
 	// another page.
 	Done, To string
@@ -111,7 +114,8 @@ type declared interface{ routes() []route }
 var pages = []declared{webhooks.declare(), deliveries.declare(), eventPages.declare(), reviewLinks.declare(),
 	automations.declare(), experiments.declare(), profiles.declare(), socialAccounts.declare(),
 	applications.declare(), integrations.declare(), persons.declare(), keys.declare(),
-	mandates.declare(), programs.declare(), calls.declare()}
+	mandates.declare(), programs.declare(), calls.declare(), feeds.declare(), feedPages.declare(),
+	feedRuns.declare(), feedProducts.declare()}
 
 // declare fills what follows from the rest of a declaration.
 func (p *page[T]) declare() declared {
@@ -121,11 +125,15 @@ func (p *page[T]) declare() declared {
 	if p.Active == "" {
 		p.Active = p.Path
 	}
+	if p.One == "" {
+		p.One = p.API + "/{" + p.ID + "}"
+	}
 	if p.Create != nil {
 		p.Create.call, p.Create.At = "POST "+p.API, cmp.Or(p.Create.At, "/new")
 	}
 	if p.Edit != nil {
-		p.Edit.call = "PATCH " + p.API + "/{" + p.ID + "}"
+		p.Edit.Method = cmp.Or(p.Edit.Method, http.MethodPatch)
+		p.Edit.call = p.Edit.Method + " " + p.One
 	}
 	return p
 }
@@ -159,7 +167,7 @@ func addPages(open func(string, func(*request) error)) {
 
 // routes returns the pages and forms of a kind.
 func (p *page[T]) routes() (all []route) {
-	one, api := p.Path+"/{"+p.ID+"}", p.API+"/{"+p.ID+"}"
+	one := p.Path + "/{" + p.ID + "}"
 	add := func(pattern, call string, recent bool, form string, handle func(*request) error) {
 		if recent {
 			handle = guarded(form, handle)
@@ -202,7 +210,7 @@ func (p *page[T]) routes() (all []route) {
 		if a.Method != "" || a.Do != nil {
 			back, call := p.Path, ""
 			if a.Do == nil {
-				call = a.Method + " " + api + a.API
+				call = a.Method + " " + p.One + a.API
 			}
 			if a.Ask != nil {
 				back = ""
@@ -230,7 +238,7 @@ func (p *page[T]) read(r *request) (one T, err error) {
 	if p.Read != nil {
 		return p.Read(r)
 	}
-	err = r.api.get(r.Context(), r.at(p.API+"/{"+p.ID+"}"), nil, &one)
+	err = r.api.get(r.Context(), r.at(p.One), nil, &one)
 	return one, err
 }
 
@@ -455,8 +463,11 @@ func (p *page[T]) change(r *request) error {
 		d[name] = before[name]
 	}
 	patch, found := f.patch(before, d)
-	if f.Patch != nil {
+	switch {
+	case f.Patch != nil:
 		patch = f.Patch(r)
+	case f.Method == http.MethodPut:
+		patch, found = f.whole(r, d)
 	}
 	switch {
 	case f.Review && step == stepBack, f.Anew != "" && r.PostFormValue(f.Anew) != "":
@@ -470,7 +481,7 @@ func (p *page[T]) change(r *request) error {
 	}
 	a := r.api
 	a.version = r.PostFormValue("version")
-	err = a.change(r.Context(), http.MethodPatch, r.at(p.API+"/{"+p.ID+"}"), r.once(), patch, nil)
+	err = a.change(r.Context(), f.Method, r.at(p.One), r.once(), patch, nil)
 	if found, err = refused(err); err != nil {
 		return err
 	} else if found != nil {
@@ -501,6 +512,9 @@ func (p *page[T]) question(r *request, a action[T]) (c confirmation, err error) 
 	}
 	if a.Typed {
 		c.Name = c.Subject
+	}
+	if a.Fields != nil {
+		c.Fields = a.Fields(one)
 	}
 	if c.Action != "" {
 		c.Action = p.one(r) + c.Action
@@ -549,7 +563,7 @@ func (p *page[T]) call(r *request, a action[T]) error {
 	if a.Then != nil {
 		into = &made
 	}
-	err := r.api.change(r.Context(), a.Method, r.at(p.API+"/{"+p.ID+"}"+a.API), r.once(), body, into)
+	err := r.api.change(r.Context(), a.Method, r.at(p.One+a.API), r.once(), body, into)
 	if message, other := r.form(err); other != nil {
 		return other
 	} else if message != "" && p.List == "" && p.Show == "" {

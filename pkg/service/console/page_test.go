@@ -35,6 +35,7 @@ type openAPI struct {
 	Paths map[string]struct {
 		Post  operation `json:"post"`
 		Patch operation `json:"patch"`
+		Put   operation `json:"put"`
 	} `json:"paths"`
 }
 
@@ -73,10 +74,8 @@ func (d openAPI) limits(call, member string) string {
 		if pathPart.ReplaceAllString(other, "{}") != pathPart.ReplaceAllString(path, "{}") {
 			continue
 		}
-		body := methods.Post.Body
-		if method == http.MethodPatch {
-			body = methods.Patch.Body
-		}
+		body := map[string]operation{http.MethodPost: methods.Post, http.MethodPatch: methods.Patch,
+			http.MethodPut: methods.Put}[method].Body
 		for _, content := range body.Content {
 			of = append(of, content.Schema)
 		}

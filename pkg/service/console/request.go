@@ -38,6 +38,9 @@ import (
 // secure connection.
 const sessionCookie = "__Host-session"
 
+// partHeader is the header of a request of the script for a part of a page, such as the content of a dialog.
+const partHeader = "X-Part"
+
 // request is a request of a signed-in person.
 type request struct {
 	*http.Request
@@ -70,7 +73,7 @@ func setHeaders(h http.Header) {
 	// A page of the explorer, which has another policy, cannot reach a window of the account area.
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
-	h.Add("Vary", "HX-Request")
+	h.Add("Vary", partHeader)
 }
 
 // find returns the session of a request, or session.ErrNone.
@@ -210,9 +213,8 @@ func (s *site) signInAgain(w http.ResponseWriter, r *http.Request) {
 	default:
 		to += "?ended=form"
 	}
-	if r.Header.Get("HX-Request") != "" {
-		w.Header().Set("HX-Redirect", to)
-		w.WriteHeader(http.StatusUnauthorized)
+	if r.Header.Get(partHeader) != "" {
+		w.WriteHeader(http.StatusUnauthorized) // the script opens the page then
 		return
 	}
 	http.Redirect(w, r, to, http.StatusSeeOther)
@@ -268,7 +270,7 @@ func guarded(form string, handle func(*request) error) func(*request) error {
 func (r *request) view(title, active string) *view {
 	v := r.site.newView(r.Request, r.session)
 	v.Title, v.Active, v.Role, v.FieldErrors = title, active, r.known, r.found
-	if r.Header.Get("HX-Request") == "" {
+	if r.Header.Get(partHeader) == "" {
 		v.Corner = cornerOf(r)
 	}
 	return v
@@ -294,7 +296,7 @@ func (r *request) show(status int, name string, v *view) error {
 // render renders a page, or only its content for a dialog.
 func (s *site) render(w http.ResponseWriter, r *http.Request, status int, name string, v *view) error {
 	var out bytes.Buffer
-	v.Dialog = r.Header.Get("HX-Request") != ""
+	v.Dialog = r.Header.Get(partHeader) != ""
 	if err := s.pages[name].render(&out, v); err != nil {
 		return err
 	}
@@ -670,6 +672,7 @@ type fieldErrors map[string]string
 var formFields = []string{"url", "name", "email", "kind", "expires", "ips", "limit", "profiles",
 	"credits_a_day", "until", "quiet_from", "quiet_to", "quiet_zone", "description",
 	"event_types", "scopes", "logo", "region", "factory_id", "trigger", "cron", "prompt", "most", "domain", "groups",
+	"media_id", "format", "mapping", "currency", "schedule", "daily_time",
 	"metadata_url", "metadata", "issuer", "client_id", "client_secret", "daily_limit", "from", "to",
 	"operation_id", "status",
 	"key_id", "request_id", "type", "object_id", "role", "may", "days", "zone", "note", "at", "typed"}
@@ -705,6 +708,15 @@ var mends = map[string]mend{
 	"/issuer":              {"issuer", "Write the issuer as your provider names it: it begins with https://."},
 	"/client_id":           {"client_id", "Write the client id that your provider has given you."},
 	"/client_secret":       {"client_secret", "Write the client secret that your provider has given you."},
+	"/source":              {"url", "Give the address of the feed, or the id of the file, and not both."},
+	"/source/url":          {"url", "Write an address that begins with https:// and that the internet reaches."},
+	"/source/media_id":     {"media_id", "Write the id of a file that you have uploaded, such as med_…"},
+	"/format":              {"format", "Choose the format of the feed."},
+	"/mapping": {"mapping", "Write a line for each member with its column, such as: sku = Number. Only the format CSV " +
+		"has a mapping."},
+	"/currency":   {"currency", "Write a currency in three letters, such as EUR. An export of Shopify needs it."},
+	"/schedule":   {"schedule", "A file that you have uploaded does not change: choose by hand."},
+	"/daily_time": {"daily_time", "Write the time of day of a daily feed, such as 06:30."},
 	"/daily_limit": {"daily_limit",
 		"Write a whole number, 600 or more on X. Others than X and YouTube have none."},
 	"from":                   {"from", "Choose a day, or leave it empty."},

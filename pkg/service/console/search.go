@@ -138,7 +138,7 @@ func (r *request) search(v *view, text, in string) (all []hits, err error) {
 func showSearch(r *request) error {
 	text := strings.TrimSpace(r.FormValue("q"))
 	v := r.view("Search", "")
-	data := map[string]any{"Text": text, "List": r.Header.Get("HX-Request") != ""}
+	data := map[string]any{"Text": text, "List": r.Header.Get(partHeader) != ""}
 	if len([]rune(text)) > 0 {
 		all, err := r.search(v, text, choosables[r.FormValue("in")])
 		message, err := messageOf(err)

@@ -59,7 +59,8 @@ func texts(t *testing.T) (all []string) {
 	}
 	for _, c := range slices.Concat(ranges, splits, requestSplits, withins, statuses, periods, deliveryStates,
 		filterNames, overlaps, lifetimes, queueTabs, calendarViews, contentOrders, mays, triggers, callKinds,
-		monthFigures) {
+		monthFigures, feedFormats, feedSchedules, feedPolicies, feedPhotos, runCounts, rowChanges,
+		availabilities) {
 		all = append(all, c.Text)
 	}
 	for day := range 7 {
@@ -70,8 +71,8 @@ func texts(t *testing.T) (all []string) {
 	}
 	// The states and kinds of the API.
 	all = append(all, "queued", "generating", "generated", "scheduled", "publishing", "published", "failed", "canceled",
-		"deleted", "ended", "planned", "pending", "approved", "changes_requested", "paused", "active", "expired", "post", "video",
-		"carousel", "story", "music_clip")
+		"deleted", "ended", "planned", "pending", "approved", "changes_requested", "paused", "active", "expired", "held", "running",
+		"completed", "post", "video", "carousel", "story", "music_clip")
 	all = append(all, wordsOfLists()...)
 	for _, r := range scopeRows {
 		all = append(all, r.Text)

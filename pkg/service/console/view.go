@@ -36,7 +36,7 @@ var (
 	//go:embed templates/*.html
 	templates embed.FS
 
-	//go:embed assets/console.css assets/console.js assets/htmx.js
+	//go:embed assets/console.css assets/console.js
 	assets embed.FS
 )
 
@@ -147,7 +147,7 @@ var navigation = []group{
 	{"", []link{{homePath, "Today", "home", everybody}}},
 	{"Content", []link{{approvalsPath, "Approvals", "check", everybody},
 		{calendarPath, "Calendar", "calendar", everybody}, {contentPath, "Content", "list", everybody},
-		{automationsPath, "Automations", "zap", everybody}}},
+		{automationsPath, "Automations", "zap", everybody}, {feedsPath, "Product feeds", "gauge", everybody}}},
 	{"Clients", []link{{profilesPath, "Clients", "folder", everybody},
 		{socialPath, "Social accounts", "share", everybody},
 		{integrationsPath, "CRM integrations", "link", everybody}}},

@@ -64,6 +64,12 @@ func summaries(t *testing.T, document []byte) (all []string, me string) {
 // seen is the report of the check in the browser.
 type seen struct {
 	Elsewhere, Complaints, Missing, Violations []string
+	// Painted are the milliseconds until a page has content, and Early the pages that load the explorer unasked.
+	Painted map[string]int
+	Early   []string
+	Chosen  []string // the languages of the tabs of other pages
+	Tried   string
+	Reached string
 
 	Response, Found, Payload string
 	Kept, OtherTab, Stored   string // where the key is
@@ -95,7 +101,7 @@ func use(t *testing.T, chromium, address, pictures string, document []byte, whol
 
 // TestExplorerInChromium uses the explorer as a developer does: it looks at the
 // operations, pastes a key and sends requests. At the root, and below the path of a
-// gateway's stage. It looks at the guides and the pages of codes too.
+// gateway's stage. Before that it reads the pages, with and without scripts, and searches them.
 func TestExplorerInChromium(t *testing.T) {
 	chromium := browser(t)
 	small, err := os.ReadFile("testdata/openapi.json")
@@ -132,12 +138,21 @@ func TestExplorerInChromium(t *testing.T) {
 			s := use(t, chromium, srv.URL+tc.prefix+"/api-docs/", pictures, tc.document, tc.whole)
 			for what, found := range map[string][]string{
 				"the page asked another host": s.Elsewhere, "the browser complains": s.Complaints,
-				"not shown": s.Missing, "hinders people": s.Violations,
+				"not shown": s.Missing, "hinders people": s.Violations, "loads the explorer unasked": s.Early,
 			} {
 				for _, one := range found {
 					t.Errorf("%s: %s", what, one)
 				}
 			}
+			for page, after := range s.Painted {
+				if after > 500 {
+					t.Errorf("%s has content after %d ms", page, after)
+				}
+			}
+			if len(s.Painted) < 8 {
+				t.Errorf("painted %v", s.Painted)
+			}
+			t.Logf("painted after %v ms; an operation could be tried after %s", s.Painted, s.Tried)
 			if !strings.Contains(s.Response, "Account of the pasted key") {
 				t.Errorf("the answer is not shown: %q", s.Response)
 			}
@@ -188,8 +203,11 @@ func checkWhole(t *testing.T, s seen, calls []*http.Request, base string) {
 	if sent < 2 {
 		t.Errorf("%d writes were sent, want two in a row", sent)
 	}
-	if !strings.Contains(s.Found, "insufficient_balance") {
-		t.Errorf("the search for insufficient_balance finds %q", s.Found)
+	if !strings.Contains(s.Found, "insufficient_balance") || s.Reached != "insufficient_balance" {
+		t.Errorf("the search for insufficient_balance finds %q, and leads to %q", s.Found, s.Reached)
+	}
+	if !slices.Equal(s.Chosen, []string{"python", "python", "python"}) {
+		t.Errorf("after Python was chosen, other pages show %q", s.Chosen)
 	}
 	if !strings.Contains(s.Payload, `"type": "content.generated"`) || !strings.Contains(s.Payload, `"object"`) {
 		t.Errorf("the payload of the event is shown as %q", s.Payload)

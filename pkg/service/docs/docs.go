@@ -18,7 +18,6 @@ import (
 	"net/http"
 	"path"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 
@@ -34,9 +33,6 @@ import (
 const RequestIDHeader = "X-Request-Id"
 
 var (
-	//go:embed explorer.html
-	explorerPage []byte
-
 	//go:embed explorer.css
 	explorerStyle []byte
 
@@ -63,7 +59,7 @@ const (
 		"img-src 'self' data: blob:; media-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; " +
 		"frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
-	missingPage = `<!doctype html>
+	unbuiltPage = `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><title>Explorer not built in</title></head>
 <body>
@@ -117,28 +113,39 @@ func (o Options) yaml() []byte {
 	return b.Bytes()
 }
 
-// handler serves the pages by path.
-type handler map[string]*page
+// handler serves the pages.
+type handler struct {
+	pages map[string]*page // by path, but for those of operations
+	// The document is taken apart at the first request that needs it, so that the function starts as fast as without.
+	reference     func() *reference
+	searcher      func() *searcher
+	style, script string // the names of the assets of all pages
+}
 
 // New makes the handler of the public paths.
 func New(o Options) http.Handler {
 	if o.Assets == nil {
 		o.Assets = embedded
 	}
-	h := handler{
+	h := &handler{pages: map[string]*page{
 		"/openapi.json": {content: fixed(o.JSON), kind: "application/json", shared: true},
 		"/openapi.yaml": {content: content(o.yaml), kind: "application/yaml", shared: true}, // RFC 9512
-	}
+		"/robots.txt":   {content: fixed([]byte(robots)), kind: "text/plain; charset=utf-8"},
+	}}
+	h.reference = sync.OnceValue(func() *reference { return newReference(o.JSON) })
+	h.searcher = sync.OnceValue(func() *searcher { return h.reference().searcher() })
 	for from, to := range map[string]string{
-		"/": "api-docs/explorer", "/docs": "api-docs/explorer", "/api-docs": "api-docs/explorer",
-		guidesPath: "guides/quick-start",
+		"/docs": "api-docs/reference", "/api-docs": "api-docs/reference", guidesPath: "guides/quick-start",
 	} {
-		h[from] = &page{status: http.StatusFound, location: to, content: fixed(nil), kind: htmlType}
+		h.pages[from] = &page{status: http.StatusFound, location: to, content: fixed(nil), kind: htmlType}
 	}
-	h.addExplorer(o.Assets)
 	h.addGuides()
-	h.addAgents(o.JSON)
-	for _, p := range h {
+	h.addPage("/", h.frontPage)
+	h.pages[assetsPath+frontPictureName()] = &page{content: fixed(frontPicture), kind: "image/webp", caching: forever}
+	h.addPage(referencePath, func() []byte { return h.indexPage(referencePath, "", "") })
+	h.addExplorer(o.Assets)
+	h.addAgents()
+	for _, p := range h.pages {
 		if p.status == 0 {
 			p.status = http.StatusOK
 		}
@@ -149,12 +156,17 @@ func New(o Options) http.Handler {
 	return h
 }
 
-// addExplorer adds the page and its two scripts, or a page that reports that the large one is missing.
-func (h handler) addExplorer(assets fs.FS) {
+// addPage adds a page of the documentation, which is rendered at its first request.
+func (h *handler) addPage(path string, render func() []byte) {
+	h.pages[path] = &page{kind: htmlType, policy: pagePolicy, content: content(render)}
+}
+
+// addExplorer adds the page, and its two scripts: the large one is loaded when a request shall be tried.
+func (h *handler) addExplorer(assets fs.FS) {
 	found, err := fs.Glob(assets, "assets/scalar-*.js.gz")
 	if err != nil || len(found) == 0 {
 		slog.Error("the explorer's script is not built in", "error", err)
-		h[explorerPath] = &page{status: http.StatusServiceUnavailable, content: fixed([]byte(missingPage)),
+		h.pages[explorerPath] = &page{status: http.StatusServiceUnavailable, content: fixed([]byte(unbuiltPage)),
 			kind: htmlType}
 		return
 	}
@@ -162,18 +174,22 @@ func (h handler) addExplorer(assets fs.FS) {
 	own := "explorer-" + digest(explorerScript) + ".js"
 	styles := append([]byte(web.FontFaces("")), explorerStyle...)
 	style := "frame-" + digest(styles) + ".css"
-	h[assetsPath+style] = &page{content: fixed(styles), kind: "text/css; charset=utf-8", caching: forever}
-	html := strings.NewReplacer("{{scalar}}", scalar, "{{explorer}}", own, "{{style}}", style).
-		Replace(string(explorerPage))
-	h[explorerPath] = &page{content: fixed([]byte(html)), kind: htmlType, policy: explorerPolicy}
-	h[assetsPath+own] = &page{content: fixed(explorerScript), kind: scriptType, caching: forever}
-	h[assetsPath+scalar] = &page{kind: scriptType, encoding: "gzip", caching: forever, content: content(func() []byte {
-		script, err := fs.ReadFile(assets, found[0])
-		if err != nil {
-			panic(err) // it was found a moment ago, in the program itself
-		}
-		return script
-	})}
+	h.pages[assetsPath+style] = &page{content: fixed(styles), kind: "text/css; charset=utf-8", caching: forever}
+	h.addPage(explorerPath, func() []byte {
+		return h.indexPage(explorerPath, "assets/"+scalar+" assets/"+style, own)
+	})
+	h.pages[explorerPath].policy = explorerPolicy
+	h.pages[explorerPath+".json"] = &page{content: content(func() []byte { return h.reference().explorerData() }),
+		kind: "application/json"}
+	h.pages[assetsPath+own] = &page{content: fixed(explorerScript), kind: scriptType, caching: forever}
+	h.pages[assetsPath+scalar] = &page{kind: scriptType, encoding: "gzip", caching: forever,
+		content: content(func() []byte {
+			script, err := fs.ReadFile(assets, found[0])
+			if err != nil {
+				panic(err) // it was found a moment ago, in the program itself
+			}
+			return script
+		})}
 }
 
 func digest(b []byte) string {
@@ -181,28 +197,72 @@ func digest(b []byte) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header.Set(RequestIDHeader, r.Header.Get(RequestIDHeader))
 	web.SetHeaders(header)
 	header.Set("X-Frame-Options", "DENY")
 	header.Set("Referrer-Policy", "no-referrer")
 
-	p, known := h[r.URL.Path]
-	known = known || r.URL.Path == "/healthz"
+	serve := h.find(r.URL.Path)
 	switch {
-	case !known:
-		writeError(w, r, errs.UnknownPath,
-			"There is no such path. Compare it with the API reference at /api-docs/explorer.")
+	case serve == nil && browses(r):
+		(&page{status: http.StatusNotFound, kind: htmlType, policy: pagePolicy,
+			content: fixed(h.missingPage(r.URL.EscapedPath()))}).serve(w, r)
+	case serve == nil:
+		writeError(w, r, errs.UnknownPath, errs.NoSuchPath)
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		header.Set("Allow", "GET, HEAD")
 		writeError(w, r, errs.MethodNotAllowed, "This path does not support the method "+r.Method+
 			". It supports GET, HEAD.")
-	case p == nil:
-		answer(w, r, http.StatusOK, envelope{Data: map[string]string{"status": "ok"}})
 	default:
-		p.serve(w, r)
+		serve(w, r)
 	}
+}
+
+// find returns what serves a path, or nil.
+func (h *handler) find(path string) http.HandlerFunc {
+	if p := h.pages[path]; p != nil {
+		return p.serve
+	}
+	switch path {
+	case "/healthz":
+		return func(w http.ResponseWriter, r *http.Request) {
+			answer(w, r, http.StatusOK, envelope{Data: map[string]string{"status": "ok"}})
+		}
+	case searchPath, searchPath + ".json":
+		return h.serveSearch
+	case "/search":
+		return func(w http.ResponseWriter, r *http.Request) {
+			redirect(w, r, strings.TrimPrefix(searchPath, "/")+"?"+r.URL.RawQuery)
+		}
+	case "/sitemap.xml":
+		return func(w http.ResponseWriter, r *http.Request) {
+			(&page{status: http.StatusOK, kind: "application/xml", policy: web.Policy,
+				content: fixed(h.siteMap(baseOf(r)))}).serve(w, r)
+		}
+	}
+	if id, ok := strings.CutPrefix(path, referencePath+"/"); ok {
+		if o := h.reference().byID[id]; o != nil {
+			// The page is not kept: those of all operations would take more memory than the document.
+			return func(w http.ResponseWriter, r *http.Request) {
+				(&page{status: http.StatusOK, kind: htmlType, policy: pagePolicy,
+					content: fixed(h.operationPage(o))}).serve(w, r)
+			}
+		}
+	}
+	if below, ok := strings.CutPrefix(path, "/docs/"); ok {
+		if h.find("/api-docs/"+below) != nil {
+			return func(w http.ResponseWriter, r *http.Request) {
+				redirect(w, r, rootOf(path)+below)
+			}
+		}
+	}
+	return nil
+}
+
+func redirect(w http.ResponseWriter, r *http.Request, to string) {
+	(&page{status: http.StatusFound, location: to, policy: web.Policy, content: fixed(nil)}).serve(w, r)
 }
 
 // serve writes a page, or reports that the caller's copy of it is still valid.
@@ -263,11 +323,15 @@ type failure struct {
 }
 
 func writeError(w http.ResponseWriter, r *http.Request, code errs.Code, message string) {
-	gateway, _ := proxy.Gateway(r.Context())
-	base := web.BaseURL(cmp.Or(r.Header.Get("Host"), r.Host), gateway.Stage)
 	info := errs.InfoOf(code)
 	answer(w, r, info.Status, envelope{Error: &failure{Code: code, Message: message, Type: info.Type,
-		DocURL: errs.DocURL(base, code)}})
+		DocURL: errs.DocURL(baseOf(r), code)}})
+}
+
+// baseOf returns the address of the service as the caller used it.
+func baseOf(r *http.Request) string {
+	gateway, _ := proxy.Gateway(r.Context())
+	return web.BaseURL(cmp.Or(r.Header.Get("Host"), r.Host), gateway.Stage)
 }
 
 func answer(w http.ResponseWriter, r *http.Request, status int, e envelope) {
@@ -306,16 +370,16 @@ const markdownType = "text/markdown; charset=utf-8"
 
 // addAgents adds the pages for agents that read: the texts of the guides and of the codes, their index, and all of them
 // in one text.
-func (h handler) addAgents(document []byte) {
+func (h *handler) addAgents() {
 	add := func(path string, text func() []byte) {
-		h[path] = &page{kind: markdownType, shared: true, content: content(text)}
+		h.pages[path] = &page{kind: markdownType, shared: true, content: content(text)}
 	}
 	for _, g := range guides {
 		add(guidesPath+"/"+g.name+".md", func() []byte { return markdown(g.name) })
 	}
 	add(errorsPath+".md", errorIndex)
 	add("/llms.txt", index)
-	add("/llms-full.txt", func() []byte { return everything(document) })
+	add("/llms-full.txt", func() []byte { return everything(h.reference()) })
 }
 
 // guideLink is a link from a guide to another.
@@ -372,7 +436,7 @@ func lead(text []byte) string {
 }
 
 // everything returns the guides, the codes and the list of the operations.
-func everything(document []byte) []byte {
+func everything(r *reference) []byte {
 	var out bytes.Buffer
 	out.WriteString(about)
 	for _, g := range guides {
@@ -382,37 +446,9 @@ func everything(document []byte) []byte {
 	out.WriteString("\n")
 	out.Write(errorIndex())
 	out.WriteString("\n# Operations\n\n| Operation | Call | Scope | Meaning |\n|---|---|---|---|\n")
-	for _, o := range operationsOf(document) {
-		fmt.Fprintf(&out, "| `%s` | `%s %s` | `%s` | %s |\n", o.ID, o.method, o.path, strings.Join(o.Scopes, " "),
+	for _, o := range r.all() {
+		fmt.Fprintf(&out, "| `%s` | `%s %s` | `%s` | %s |\n", o.ID, o.Method, o.Path, strings.Join(o.Scopes, " "),
 			o.Summary)
 	}
 	return out.Bytes()
-}
-
-// operation is an operation of the document.
-type operation struct {
-	ID           string   `json:"operationId"`
-	Summary      string   `json:"summary"`
-	Scopes       []string `json:"x-required-scopes"`
-	method, path string
-}
-
-// operationsOf returns the operations of the document, by path.
-func operationsOf(document []byte) (all []operation) {
-	var d struct {
-		Paths map[string]map[string]operation
-	}
-	if err := json.Unmarshal(document, &d); err != nil {
-		return nil // of tests with another document
-	}
-	for path, item := range d.Paths {
-		for method, o := range item {
-			o.method, o.path = strings.ToUpper(method), path
-			all = append(all, o)
-		}
-	}
-	slices.SortFunc(all, func(a, b operation) int {
-		return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.method, b.method))
-	})
-	return all
 }

@@ -80,7 +80,7 @@ func TestExplorerPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var scripts []string
+	var scripts, large []string
 	for n := range root.Descendants() {
 		inline := n.Type == html.ElementNode && (n.Data == "script" || n.Data == "style") && n.FirstChild != nil
 		if inline {
@@ -94,13 +94,15 @@ func TestExplorerPage(t *testing.T) {
 				t.Errorf("<%s %s=%q> leads to another host", n.Data, a.Key, a.Val)
 			case n.Data == "script" && a.Key == "src":
 				scripts = append(scripts, a.Val)
+			case a.Key == "data-script":
+				large = strings.Fields(a.Val)
 			}
 		}
 	}
-	if len(scripts) != 2 {
-		t.Fatalf("scripts %q, want the explorer's and ours", scripts)
+	if len(scripts) != 2 || len(large) != 2 {
+		t.Fatalf("scripts %q, want ours; for a click %q, want the explorer's and its style", scripts, large)
 	}
-	for _, src := range scripts {
+	for _, src := range append(scripts, large[0]) {
 		resp := call(h, http.MethodGet, "/api-docs/"+src)
 		if resp.StatusCode != 200 || resp.Header.Get("Content-Type") != "text/javascript; charset=utf-8" {
 			t.Errorf("%s: %d %s", src, resp.StatusCode, resp.Header.Get("Content-Type"))
@@ -109,8 +111,8 @@ func TestExplorerPage(t *testing.T) {
 			t.Errorf("%s: Cache-Control %q", src, caching)
 		}
 	}
-	if !strings.HasPrefix(scripts[0], "assets/scalar-1.") {
-		t.Errorf("%s: want the version in its name", scripts[0])
+	if !strings.HasPrefix(large[0], "assets/scalar-1.") {
+		t.Errorf("%s: want the version in its name", large[0])
 	}
 	policy := resp.Header.Get("Content-Security-Policy")
 	for _, want := range []string{"default-src 'none'", "script-src 'self';", "connect-src 'self';",
@@ -151,8 +153,8 @@ func TestExplorerStartsWithoutOtherHosts(t *testing.T) {
 func TestExplorerScriptIsWhole(t *testing.T) {
 	h := builtIn()
 	page := string(bodyOf(t, call(h, http.MethodGet, "/api-docs/explorer")))
-	_, rest, _ := strings.Cut(page, `src="assets/scalar-`)
-	name, _, _ := strings.Cut(rest, `"`)
+	_, rest, _ := strings.Cut(page, `data-script="assets/scalar-`)
+	name, _, _ := strings.Cut(rest, ` `)
 	resp := call(h, http.MethodGet, "/api-docs/assets/scalar-"+name)
 	if resp.Header.Get("Content-Encoding") != "gzip" {
 		t.Fatalf("status %d, Content-Encoding %q, want gzip", resp.StatusCode, resp.Header.Get("Content-Encoding"))

@@ -35,15 +35,6 @@ async function send(input, init) {
   return response;
 }
 
-// The groups of the navigation. What is in none comes last.
-const groups = {
-  Content: ['Factories', 'Content', 'Studio', 'Media', 'Products', 'Promotions', 'Feeds'],
-  Publishing: ['Publishing', 'Social accounts', 'Comments', 'Analytics', 'Automations'],
-  Advice: ['Architect'],
-  'Your system': ['Webhooks', 'Events', 'Integrations'],
-  Account: ['Account', 'Profiles', 'API keys', 'People', 'Catalog', 'Transfer'],
-};
-
 const style = `
   /* Colours of enough contrast (WCAG 2.2, 1.4.3). */
   .light-mode {
@@ -90,10 +81,10 @@ function mend() {
 
 // prepare makes the document show what a developer would send. The explorer itself would
 // send the first value of each enumeration and every default.
-function prepare(api, guides) {
+function prepare(api, { groups, samples }) {
   const resolve = (v) => (v?.$ref ? v.$ref.slice(2).split('/').reduce((at, name) => at[name], api) : v) ?? {};
-  for (const [path, item] of Object.entries(api.paths)) {
-    for (const [method, operation] of Object.entries(item)) {
+  for (const item of Object.values(api.paths)) {
+    for (const operation of Object.values(item)) {
       operation.parameters = operation.parameters?.map(resolve);
       for (const p of operation.parameters ?? []) {
         const schema = resolve(p.schema);
@@ -104,71 +95,56 @@ function prepare(api, guides) {
         p.examples = { default: { value, 'x-disabled': true } };
         delete p.example;
       }
-      if (operation['x-sdk-method']) operation['x-codeSamples'] = samples(path, operation);
+      // The explorer itself has samples of curl.
+      operation['x-codeSamples'] = samples[operation.operationId]?.filter(({ lang }) => lang !== 'sh')
+        .map((one) => ({ ...one, lang: { ts: 'typescript', cli: 'shell' }[one.lang] ?? one.lang }));
     }
   }
-  const tags = api.tags.map((tag) => tag.name), grouped = Object.values(groups).flat();
-  api['x-tagGroups'] = Object.entries({ ...groups, More: tags.filter((tag) => !grouped.includes(tag)) })
-    .map(([name, of]) => ({ name, tags: of.filter((tag) => tags.includes(tag)) })).filter((group) => group.tags.length > 0);
+  const tags = api.tags.map((tag) => tag.name), grouped = groups.flatMap((group) => group.tags);
+  api['x-tagGroups'] = [...groups, { name: 'More', tags: tags.filter((tag) => !grouped.includes(tag)) }]
+    .map(({ name, tags: of }) => ({ name, tags: of.filter((tag) => tags.includes(tag)) })).filter((group) => group.tags.length > 0);
   // Events are listed by their types.
   for (const [type, ref] of Object.entries(api.webhooks ?? {})) {
     const item = (api.webhooks[type] = resolve(ref));
     item.post.description = `${item.post.summary}.\n\n${item.post.description}`;
     item.post.summary = type;
   }
-  // The search finds headings.
-  const links = (guide) => guide.sections.map(({ id, heading }) => `[${heading}](${guide.path}#${id})`).join(' · ');
-  api.info.description += '\n\n# Guides\n\n' +
-    guides.map((guide) => `## ${guide.title}\n\n[Read the guide](${guide.path})${guide.sections.length ? ': ' : ''}${links(guide)}\n`).join('\n');
   return api;
 }
 
-// samples returns the samples of an operation by the clients.
-function samples(path, operation) {
-  const resource = operation['x-sdk-resource'], method = operation['x-sdk-method'], paged = operation['x-sdk-pagination'];
-  const content = operation.requestBody?.content?.['application/json'];
-  const body = content?.example ?? Object.values(content?.examples ?? {})[0]?.value;
-  const values = Object.fromEntries((operation.parameters ?? []).map((p) => [p.name, p.example ?? p.schema?.examples?.[0]]));
-  const ids = [...path.matchAll(/{(\w+)}/g)].map(([all, name]) => values[name] ?? all);
-  const base = root.href.replace(/\/$/, ''), quoted = ids.map((id) => JSON.stringify(id));
-  const snake = (name) => name.replace(/[A-Z]/g, (c) => '_' + c.toLowerCase()), kebab = (name) => snake(name).replaceAll('_', '-');
-  const shell = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
-
-  const args = [...quoted, ...(body ? [JSON.stringify(body, null, 2)] : [])].join(', ');
-  const ts = paged
-    ? [`for await (const one of client.${resource}.${method}(${args})) {`, '  console.log(one);', '}']
-    : [`const result = await client.${resource}.${method}(${args});`, 'console.log(result);'];
-  const pyArgs = [...quoted, ...(body ? [python(body)] : [])].join(', ');
-  const py = paged
-    ? [`for one in client.${snake(resource)}.${snake(method)}(${pyArgs}):`, '    print(one)']
-    : [`result = client.${snake(resource)}.${snake(method)}(${pyArgs})`, 'print(result)'];
-  const line = ['content-automation', kebab(resource), kebab(method), ...ids, ...(body ? ['--body', shell(JSON.stringify(body))] : [])];
-  return [
-    { lang: 'typescript', label: 'TypeScript', source: [`import { ContentAutomation } from '@content-automation/api';`, '',
-      `const client = new ContentAutomation({ apiKey: process.env.SVC_API_KEY!, baseUrl: ${JSON.stringify(base)} });`, ...ts].join('\n') },
-    { lang: 'python', label: 'Python', source: ['import os', 'from content_automation import ContentAutomation', '',
-      `client = ContentAutomation(os.environ["SVC_API_KEY"], ${JSON.stringify(base)})`, ...py].join('\n') },
-    { lang: 'shell', label: 'Command line', source: [`export BASE_URL=${base}`, line.join(' ')].join('\n') },
-  ];
-}
-
-// python writes a value as Python does.
-function python(value, indent = '') {
-  const inner = indent + '    ';
-  if (value === null) return 'None';
-  if (typeof value === 'boolean') return value ? 'True' : 'False';
-  if (typeof value !== 'object') return JSON.stringify(value);
-  const list = Array.isArray(value);
-  const parts = list ? value.map((one) => python(one, inner)) : Object.entries(value).map(([k, v]) => `${JSON.stringify(k)}: ${python(v, inner)}`);
-  const [open, close] = list ? '[]' : '{}';
-  return parts.length ? `${open}\n${parts.map((part) => inner + part).join(',\n')},\n${indent}${close}` : open + close;
+// narrow leaves in a document the operations of a tag alone, with what they refer to.
+function narrow(api, tag) {
+  for (const [path, item] of Object.entries(api.paths)) {
+    if (!Object.values(item).some((operation) => operation.tags?.includes(tag))) delete api.paths[path];
+  }
+  const needed = new Set();
+  const follow = (part) => {
+    if (part === null || typeof part !== 'object') return;
+    if (typeof part.$ref === 'string' && !needed.has(part.$ref)) {
+      needed.add(part.$ref);
+      follow(part.$ref.slice(2).split('/').reduce((at, name) => at?.[name], api));
+    }
+    Object.values(part).forEach(follow);
+  };
+  follow(api.paths);
+  for (const [kind, all] of Object.entries(api.components)) {
+    if (kind === 'securitySchemes') continue;
+    for (const name of Object.keys(all)) if (!needed.has(`#/components/${kind}/${name}`)) delete all[name];
+  }
+  api.tags = api.tags.filter(({ name }) => name === tag);
+  delete api.webhooks;
+  api.info.description = 'Operations of one area. [All operations](explorer#all)';
+  return api;
 }
 
 async function start() {
   const load = async (path) => (await fetch(new URL(path, root))).text();
-  const [api, guides] = await Promise.all([load('openapi.json'), load('api-docs/guides/index.json')]);
+  const [text, data] = (await Promise.all([load('openapi.json'), load('api-docs/explorer.json')]))
+    .map((one) => withIds(one).replace(host, root.href.replace(/\/$/, '')));
+  const api = JSON.parse(text), area = new URLSearchParams(location.search).get('area');
+  if (area && api.tags.some(({ name }) => name === area)) narrow(api, area);
   Scalar.createApiReference('#explorer', {
-    content: prepare(JSON.parse(withIds(api).replace(host, root.href.replace(/\/$/, ''))), JSON.parse(guides)),
+    content: prepare(api, JSON.parse(data)),
     customFetch: send,
     // Calls go straight to where the page came from, with the key typed into it.
     servers: [{ url: root.href.replace(/\/$/, '') }],
@@ -208,11 +184,42 @@ async function start() {
 }
 
 // The account area opens the explorer with a key of its own for this tab.
-if (location.hash?.startsWith('#key=')) {
+const began = location.hash;
+if (began.startsWith('#key=')) {
   sessionStorage.setItem(kept, decodeURIComponent(location.hash.slice('#key='.length)));
   sessionStorage.removeItem(made);
   history.replaceState(null, '', location.pathname);
 }
 
-start();
-new MutationObserver(mend).observe(document.body, { subtree: true, childList: true, attributeFilter: ['class', 'role', 'aria-label', 'aria-controls'] });
+// open puts the explorer in place of the page, and loads its script and its style.
+async function open() {
+  const [script, style] = button.dataset.script.split(' ');
+  const add = (name, attributes) => new Promise((resolve, reject) => {
+    const e = Object.assign(document.createElement(name), attributes, { onload: resolve, onerror: reject });
+    document.head.append(e);
+  });
+  button.disabled = true;
+  const explorer = document.createElement('div'), wait = document.createElement('div');
+  explorer.id = 'explorer';
+  wait.className = 'skeleton';
+  wait.setAttribute('role', 'status');
+  wait.innerHTML = '<p>Loading the explorer …</p>' + '<div aria-hidden="true"><i></i><i></i><i class="block"></i><i></i></div>'.repeat(3);
+  await add('link', { rel: 'stylesheet', href: style });
+  document.querySelector('link[rel="stylesheet"]').remove();
+  document.body.className = 'trying';
+  document.body.replaceChildren(document.querySelector('.top'), explorer, wait);
+  try {
+    await Promise.all([add('script', { src: script }), new Promise((resolve) => { requestAnimationFrame(resolve); })]);
+    await start();
+  } catch {
+    wait.innerHTML = '<p>The explorer could not be loaded. Load the page again.</p>';
+    return;
+  }
+  new MutationObserver(mend).observe(document.body, { subtree: true, childList: true, attributeFilter: ['class', 'role', 'aria-label', 'aria-controls'] });
+}
+
+// The account area, and the pages of operations, open the explorer at once.
+const button = document.querySelector('#try');
+button.hidden = document.querySelector('#size').hidden = false;
+button.addEventListener('click', open);
+if (began) open();

@@ -26,6 +26,9 @@ const (
 	guidesPath   = "/api-docs/guides"
 	errorsPath   = "/api-docs/errors"
 	assetsPath   = "/api-docs/assets/"
+
+	referencePath = "/api-docs/reference"
+	searchPath    = "/api-docs/search"
 )
 
 var (
@@ -92,23 +95,19 @@ var guides = []guide{
 
 // pagePolicy is the policy of the guides and the pages of codes. They can be read without their script.
 const pagePolicy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; font-src 'self'; " +
-	"img-src data:; " +
-	"frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+	"img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 
-// addGuides adds the guides and the pages of the error codes. They are rendered on the first request.
-func (h handler) addGuides() {
+// addGuides adds the assets of all pages, the guides and the pages of the error codes.
+func (h *handler) addGuides() {
 	styles := append([]byte(web.FontFaces("")), pageStyle...)
-	style, script := "page-"+digest(styles)+".css", "page-"+digest(pageScript)+".js"
-	h[assetsPath+style] = &page{content: fixed(styles), kind: "text/css; charset=utf-8", caching: forever}
-	h[assetsPath+script] = &page{content: fixed(pageScript), kind: scriptType, caching: forever}
+	h.style, h.script = "page-"+digest(styles)+".css", "page-"+digest(pageScript)+".js"
+	h.pages[assetsPath+h.style] = &page{content: fixed(styles), kind: "text/css; charset=utf-8", caching: forever}
+	h.pages[assetsPath+h.script] = &page{content: fixed(pageScript), kind: scriptType, caching: forever}
 	for name, font := range web.Fonts() {
-		h[assetsPath+name] = &page{content: fixed(font), kind: "font/woff2", caching: forever}
+		h.pages[assetsPath+name] = &page{content: fixed(font), kind: "font/woff2", caching: forever}
 	}
-	h[guidesPath+"/index.json"] = &page{content: content(guideIndex), kind: "application/json"}
 	add := func(path, title string, markdown func() []byte) {
-		h[path] = &page{kind: htmlType, policy: pagePolicy, content: content(func() []byte {
-			return textPage{path, title, markdown()}.render(style, script)
-		})}
+		h.addPage(path, func() []byte { return h.textPage(textPage{path, title, markdown()}) })
 	}
 	for _, g := range guides {
 		add(g.path(), g.title, func() []byte { return guideText(g.name) })
@@ -126,62 +125,6 @@ func guideText(name string) []byte {
 		panic(err) // a test reads every guide
 	}
 	return text
-}
-
-// indexedGuide is a guide in the index of the search: its text up to the first section, and its sections.
-type indexedGuide struct {
-	Path     string           `json:"path"`
-	Title    string           `json:"title"`
-	Text     string           `json:"text"`
-	Sections []indexedSection `json:"sections"`
-}
-
-type indexedSection struct {
-	ID      string `json:"id"`
-	Heading string `json:"heading"`
-	Text    string `json:"text"`
-}
-
-var (
-	sectionHead = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`<h[23] id="([^"]+)">(.*?)</h[23]>`)
-	})
-	element = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`<[^>]*>`)
-	})
-)
-
-// guideIndex returns the index of the search.
-func guideIndex() []byte {
-	plain := func(part string) string {
-		return strings.Join(strings.Fields(html.UnescapeString(element().ReplaceAllString(part, " "))), " ")
-	}
-	var all []indexedGuide
-	for _, g := range guides {
-		var out bytes.Buffer
-		if err := renderer().Convert(guideText(g.name), &out); err != nil {
-			panic(err) // writing to memory does not fail
-		}
-		text := out.String()
-		heads := sectionHead().FindAllStringSubmatchIndex(text, -1)
-		end := func(i int) int {
-			if i < len(heads) {
-				return heads[i][0]
-			}
-			return len(text)
-		}
-		one := indexedGuide{"guides/" + g.name, g.title, plain(text[:end(0)]), []indexedSection{}}
-		for i, at := range heads {
-			one.Sections = append(one.Sections, indexedSection{text[at[2]:at[3]], plain(text[at[4]:at[5]]),
-				plain(text[at[1]:end(i+1)])})
-		}
-		all = append(all, one)
-	}
-	index, err := json.Marshal(all)
-	if err != nil {
-		panic(err) // there are texts alone
-	}
-	return index
 }
 
 var renderer = sync.OnceValue(func() goldmark.Markdown {
@@ -216,7 +159,7 @@ func errorIndex() []byte {
 func errorPage(i errs.Info) []byte {
 	return fmt.Appendf(nil, "# `%s`\n\n%s\n\n| Status | Type |\n|---|---|\n| %d %s | `%s` |\n\n"+
 		"## When\n\n%s\n\n## What to do\n\n%s\n\n## Repeat the request?\n\n%s\n\n## "+
-		"Example\n\n```json\n%s\n```\n\n[All codes](../errors) · [API reference](../explorer)\n",
+		"Example\n\n```json\n%s\n```\n\n[All codes](../errors) · [API reference](../reference)\n",
 		i.Code, i.Meaning, i.Status, http.StatusText(i.Status), i.Type, i.When, i.Fix, i.Retry, example(i))
 }
 
@@ -235,16 +178,13 @@ type textPage struct {
 	markdown    []byte
 }
 
-// root returns the relative address of the folder of the documentation.
-func (p textPage) root() string {
-	return strings.Repeat("../", strings.Count(strings.TrimPrefix(p.path, "/api-docs/"), "/"))
+// to returns the relative address of a path of the documentation.
+func (p textPage) to(path string) string {
+	return rootOf(p.path) + strings.TrimPrefix(path, "/api-docs/")
 }
 
-// to returns the relative address of a path of the documentation.
-func (p textPage) to(path string) string { return p.root() + strings.TrimPrefix(path, "/api-docs/") }
-
-// render returns the page in the frame of all pages.
-func (p textPage) render(style, script string) []byte {
+// textPage returns a page with a text.
+func (h *handler) textPage(p textPage) []byte {
 	var content bytes.Buffer
 	if err := renderer().Convert(p.markdown, &content); err != nil {
 		panic(err) // writing to memory does not fail
@@ -252,10 +192,10 @@ func (p textPage) render(style, script string) []byte {
 	// Elements that may be wider than the page can be scrolled, also by keyboard.
 	scrolled := strings.NewReplacer("<pre>", `<pre tabindex="0">`, "<table>", `<div class="table" tabindex="0"><table>`,
 		"</table>", "</table></div>")
-	return []byte(strings.NewReplacer("{{title}}", html.EscapeString(p.title), "{{root}}", p.root(),
-		"{{style}}", style, "{{script}}", script, "{{links}}", p.links(),
-		"{{contents}}", contents(content.String()), "{{around}}", p.around(),
-		"{{content}}", highlight(scrolled.Replace(content.String()))).Replace(pageFrame))
+	text := h.reference().linked(tabbed(content.String()), rootOf(p.path))
+	return h.render(frame{path: p.path, title: p.title, class: "guide",
+		side:    aside("Guides", []byte("<nav aria-label=\"Documentation\">\n"+p.links()+"</nav>\n")),
+		content: highlight(scrolled.Replace(text)) + p.around(), contents: contents(content.String())})
 }
 
 // contents returns the list of the sections of a page that has some.
@@ -326,7 +266,8 @@ func (p textPage) links() string {
 	}
 	begin("Reference", strings.HasPrefix(p.path, errorsPath))
 	add(errorsPath, "Errors")
-	add(explorerPath, "API reference")
+	add(referencePath, "API reference")
+	add(explorerPath, "Explorer")
 	begin("", false)
 	return out.String()
 }

@@ -51,8 +51,8 @@ func TestLambdaAnswersBinaryAsBase64(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, _ := strings.Cut(page.Body, `src="assets/scalar-`)
-	name, _, _ := strings.Cut(rest, `"`)
+	_, rest, _ := strings.Cut(page.Body, `data-script="assets/scalar-`)
+	name, _, _ := strings.Cut(rest, ` `)
 	resp, err := fn(t.Context(), event("GET", "/api-docs/assets/scalar-"+name,
 		map[string]string{"accept-encoding": "gzip"}))
 	if err != nil {

@@ -38,7 +38,7 @@ func TestScriptsOfThePages(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), "node", "testdata/scripts.mjs", write("explorer.js", explorer),
 		write("page.js", bodyOf(t, call(h, http.MethodGet, "/api-docs/"+src[1]))),
 		write("openapi.json", clients.OpenAPIJSON),
-		write("index.json", bodyOf(t, call(h, http.MethodGet, guidesPath+"index.json"))))
+		write("explorer.json", bodyOf(t, call(h, http.MethodGet, "/api-docs/explorer.json"))))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
@@ -50,15 +50,13 @@ func TestScriptsOfThePages(t *testing.T) {
 			Name string
 			Tags []string
 		}
-		Tags, Headings   []string
+		Tags             []string
 		Documented       bool
 		Times, Periods   int
 		Reloaded, Sample string
+		Narrowed         []string // the parts of the document of one area
+		Shell            string
 		Copied           []string
-		Searched         struct {
-			Shown      bool
-			Hits, None []string
-		}
 	}
 	if err := json.Unmarshal(out, &seen); err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -98,45 +96,16 @@ func TestScriptsOfThePages(t *testing.T) {
 		!slices.Equal(grouped, slices.Sorted(slices.Values(seen.Tags))) {
 		t.Errorf("the groups %+v, of the tags %q", seen.Groups, seen.Tags)
 	}
-	if !slices.Contains(seen.Headings, "## Content plans") || !slices.Contains(seen.Headings, "## insufficient_balance") {
-		t.Errorf("the search finds %q", seen.Headings)
+	if want := []string{"Feeds", "false", "true", "false"}; !slices.Equal(seen.Narrowed, want) {
+		t.Errorf("the explorer of an area has %q, want %q", seen.Narrowed, want)
 	}
-
+	if !strings.Contains(seen.Shell, "content-automation content create --body") ||
+		!strings.Contains(seen.Shell, "https://api.customer.test/stage") {
+		t.Errorf("the sample of the command line is %q", seen.Shell)
+	}
 	if seen.Sample != "curl https://api.customer.test/stage/v1/me" || !slices.Equal(seen.Copied,
 		[]string{"curl https://api.example.com/v1/me", "Copied"}) {
 		t.Errorf("the sample is %q; copied %q", seen.Sample, seen.Copied)
-	}
-	if s := seen.Searched; !s.Shown || len(s.Hits) == 0 || len(s.Hits) > 8 ||
-		!slices.Contains(s.Hits, "Webhooks: Verify https://api.customer.test/stage/api-docs/guides/webhooks#verify") ||
-		!slices.Equal(s.None, []string{"Nothing found"}) {
-		t.Errorf("searched %+v", s)
-	}
-}
-
-// The index of the search leads to sections that there are.
-func TestTheIndexLeadsToSections(t *testing.T) {
-	h := builtIn()
-	var guides []struct {
-		Path, Title string
-		Sections    []struct{ ID, Heading, Text string }
-	}
-	if err := json.Unmarshal(bodyOf(t, call(h, http.MethodGet, guidesPath+"index.json")), &guides); err != nil {
-		t.Fatal(err)
-	}
-	sections := 0
-	for _, g := range guides {
-		ids := map[string]bool{}
-		for n := range parse(t, h, "/api-docs/"+g.Path).Descendants() {
-			ids[attribute(n, "id")] = true
-		}
-		for _, s := range g.Sections {
-			if sections++; !ids[s.ID] || s.Heading == "" || s.Text == "" || strings.ContainsAny(s.Heading, "<>") {
-				t.Errorf("%s: %+v", g.Path, s)
-			}
-		}
-	}
-	if len(guides) < 15 || sections < 60 {
-		t.Errorf("%d guides with %d sections", len(guides), sections)
 	}
 }
 

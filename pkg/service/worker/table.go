@@ -58,7 +58,7 @@ var All = []Function{
 	}},
 	// The sums of the analytics.
 	{Name: "rollup", PlainHandler: func(e Env) any {
-		return Consumer(analytics.New(e.DB).Holding(e.holder(topology.Rollup)))
+		return Consumer(e.holder(topology.Rollup).Handler(analytics.New(e.DB).Count))
 	}},
 	// The calls of accounts, which are counted for their service levels. Changes of the audit log are reported.
 	{Name: "levels", PlainHandler: func(e Env) any {
@@ -85,7 +85,7 @@ var All = []Function{
 	{Name: "sync-feed", Tasks: feeding},
 	// The deliveries of events are made, and those that webhooks have missed made again.
 	{Name: "dispatch", PlainHandler: func(e Env) any {
-		deliveries := Consumer(webhook.NewDispatcher(e.DB, e.Now).Holding(e.holder(topology.Dispatch)))
+		deliveries := Consumer(e.holder(topology.Dispatch).Handler(webhook.NewDispatcher(e.DB, e.Now).Dispatch))
 		if !e.Mails {
 			return deliveries
 		}

@@ -186,6 +186,18 @@ func (h *Holder) Hold(ctx context.Context, batch []events.SQSMessage) *Hold {
 	return held
 }
 
+// Handler returns the handler of a function that holds the messages of a batch while it works on them. The argument
+// work returns the error of each message, in their order, or nil.
+func (h *Holder) Handler(work func(context.Context, []events.SQSMessage) []error) func(context.Context,
+	events.SQSEvent) (events.SQSEventResponse, error) {
+	return func(ctx context.Context, batch events.SQSEvent) (events.SQSEventResponse, error) {
+		held := h.Hold(ctx, batch.Records)
+		failed := work(ctx, batch.Records)
+		held.End(ctx, failed)
+		return Response(batch.Records, failed), nil
+	}
+}
+
 // Renew makes each heartbeat also call f, such as to renew a lease.
 func (h *Hold) Renew(f func(context.Context)) {
 	h.mu.Lock()

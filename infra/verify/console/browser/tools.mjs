@@ -6,7 +6,7 @@ import { chromium } from 'playwright-core';
 export const given = JSON.parse(process.argv[2]);
 const origin = new URL(given.base).origin;
 const axe = readFileSync(new URL('node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
-export const seen = { elsewhere: [], complaints: [], violations: [], wrong: [], bytes: {}, paints: {}, pictures: 0 };
+export const seen = { elsewhere: [], complaints: [], violations: [], wrong: [], bytes: {}, again: {}, paints: {}, pictures: 0 };
 export const wrong = (text) => seen.wrong.push(text);
 
 export const browser = await chromium.launch({
@@ -85,20 +85,24 @@ export async function everyPage(page) {
   await page.setViewportSize({ width: 1280, height: 860 });
 }
 
-// weigh measures the first visit of each page, compressed. What the account has published is not the page's.
+// weigh measures the first visit of each page, compressed, without what the account has published, and then the second
+// one, with it.
 export async function weigh(context) {
   for (const path of given.pages) {
     const fresh = await browser.newContext({ storageState: await context.storageState(), timezoneId: given.zone });
-    const first = await open(fresh);
-    const session = await fresh.newCDPSession(first);
-    const own = new Set();
-    let bytes = 0;
-    session.on('Network.requestWillBeSent', (e) => { if (/^\/(settings|auth)/.test(new URL(e.request.url, given.base).pathname)) own.add(e.requestId); });
-    session.on('Network.loadingFinished', (e) => { if (own.has(e.requestId)) bytes += e.encodedDataLength; });
-    await session.send('Network.enable');
-    await first.goto(given.base + path, { waitUntil: 'networkidle' });
-    seen.bytes[path] = bytes;
-    seen.paints[path] = await first.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0);
+    const visit = async (counts) => {
+      const page = await open(fresh), session = await fresh.newCDPSession(page), own = new Set();
+      let bytes = 0;
+      session.on('Network.requestWillBeSent', (e) => { if (counts(new URL(e.request.url, given.base).pathname)) own.add(e.requestId); });
+      session.on('Network.loadingFinished', (e) => { if (own.has(e.requestId)) bytes += e.encodedDataLength; });
+      await session.send('Network.enable');
+      await page.goto(given.base + path, { waitUntil: 'networkidle' });
+      const paint = await page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0);
+      await page.close();
+      return [bytes, paint];
+    };
+    [seen.bytes[path], seen.paints[path]] = await visit((at) => /^\/(settings|auth)/.test(at));
+    [seen.again[path]] = await visit(() => true);
     await fresh.close();
   }
 }

@@ -258,7 +258,7 @@ func (e *Engine) Step() bool {
 	if wait := m.at.Sub(e.clock.Now()); wait > 0 {
 		e.clock.Add(wait)
 	}
-	next, err := e.kernel.Do(context.Background(), m.Message, 1)
+	next, err := e.kernel.Do(context.Background(), m.Message, "")
 	if errors.Is(err, task.ErrMoved) { // its function has died: the queue gives the message to another
 		e.queue = append(e.queue, message{m.Message, e.clock.Now().Add(time.Minute)})
 		return true

@@ -94,7 +94,7 @@ type Worker struct {
 func (w *Worker) Do(m task.Message) {
 	w.T.Helper()
 	for range 50 {
-		next, err := w.Tasks.Do(w.T.Context(), m, 1)
+		next, err := w.Tasks.Do(w.T.Context(), m, "")
 		if err != nil {
 			w.T.Fatal(err)
 		}

@@ -237,7 +237,7 @@ func (w *World) send(m task.Message, delay time.Duration) {
 // Dispatch runs the dispatch function on everything that is on the bus.
 func (w *World) Dispatch() {
 	w.T.Helper()
-	for w.Events.Serve(w.Dispatcher.Holding(w.holder)) {
+	for w.Events.Serve(w.holder.Handler(w.Dispatcher.Dispatch)) {
 	}
 	w.Relay()
 }
@@ -250,7 +250,7 @@ func (w *World) Run(until ...time.Time) {
 	w.T.Helper()
 	for range 10_000 {
 		w.Relay()
-		worked := w.Events.Serve(w.Dispatcher.Holding(w.holder))
+		worked := w.Events.Serve(w.holder.Handler(w.Dispatcher.Dispatch))
 		worked = w.Replays.Serve(w.Replayer.Handle) || worked
 		worked = w.Attempts.Serve(w.Deliverer.Handle) || worked
 		worked = w.Slow.Serve(w.Patient.Handle) || worked

@@ -311,15 +311,8 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 	}
 	var answer struct {
 		Data *struct {
-			Counts struct {
-				Views     int64 `json:"impression_count"`
-				Likes     int64 `json:"like_count"`
-				Replies   int64 `json:"reply_count"`
-				Reposts   int64 `json:"retweet_count"`
-				Quotes    int64 `json:"quote_count"`
-				Bookmarks int64 `json:"bookmark_count"`
-			} `json:"public_metrics"`
-			Own struct {
+			Counts counts `json:"public_metrics"`
+			Own    struct {
 				Clicks *int64 `json:"url_link_clicks"`
 			} `json:"non_public_metrics"`
 		} `json:"data"`
@@ -331,11 +324,25 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 	if answer.Data == nil {
 		return m, platform.Reject(platform.CodePostNotFound, "X does not have the post.")
 	}
-	n := answer.Data.Counts
+	m = answer.Data.Counts.metrics()
+	m.Clicks = answer.Data.Own.Clicks
+	return m, nil
+}
+
+// counts are the public counts of a post.
+type counts struct {
+	Views     int64 `json:"impression_count"`
+	Likes     int64 `json:"like_count"`
+	Replies   int64 `json:"reply_count"`
+	Reposts   int64 `json:"retweet_count"`
+	Quotes    int64 `json:"quote_count"`
+	Bookmarks int64 `json:"bookmark_count"`
+}
+
+func (n counts) metrics() platform.Metrics {
 	return platform.Metrics{Impressions: platform.Count(n.Views), Views: platform.Count(n.Views),
-		Likes:    platform.Count(n.Likes),
-		Comments: platform.Count(n.Replies), Shares: platform.Count(n.Reposts + n.Quotes),
-		Saves: platform.Count(n.Bookmarks), Clicks: answer.Data.Own.Clicks}, nil
+		Likes: platform.Count(n.Likes), Comments: platform.Count(n.Replies),
+		Shares: platform.Count(n.Reposts + n.Quotes), Saves: platform.Count(n.Bookmarks)}
 }
 
 // Days implements platform.AccountReader.
@@ -379,14 +386,7 @@ func (p *Platform) PastPosts(ctx context.Context, a platform.Account, cursor str
 			Attachments struct {
 				Media []string `json:"media_keys"`
 			} `json:"attachments"`
-			Counts struct {
-				Views     int64 `json:"impression_count"`
-				Likes     int64 `json:"like_count"`
-				Replies   int64 `json:"reply_count"`
-				Reposts   int64 `json:"retweet_count"`
-				Quotes    int64 `json:"quote_count"`
-				Bookmarks int64 `json:"bookmark_count"`
-			} `json:"public_metrics"`
+			Counts counts `json:"public_metrics"`
 		} `json:"data"`
 		Includes struct {
 			Media []struct {
@@ -406,7 +406,7 @@ func (p *Platform) PastPosts(ctx context.Context, a platform.Account, cursor str
 		videos[m.Key] = m.Type == "video"
 	}
 	for _, t := range answer.Data {
-		kind, n := platform.KindPost, t.Counts
+		kind := platform.KindPost
 		switch keys := t.Attachments.Media; {
 		case len(keys) > 1:
 			kind = platform.KindCarousel
@@ -414,9 +414,7 @@ func (p *Platform) PastPosts(ctx context.Context, a platform.Account, cursor str
 			kind = platform.KindVideo
 		}
 		posts = append(posts, platform.PastPost{ID: t.ID, Kind: kind, Text: t.Text, At: t.At.UTC(),
-			Metrics: platform.Metrics{Impressions: platform.Count(n.Views), Views: platform.Count(n.Views),
-				Likes: platform.Count(n.Likes), Comments: platform.Count(n.Replies),
-				Shares: platform.Count(n.Reposts + n.Quotes), Saves: platform.Count(n.Bookmarks)}})
+			Metrics: t.Counts.metrics()})
 	}
 	return posts, answer.Meta.Next, nil
 }

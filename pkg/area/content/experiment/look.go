@@ -563,18 +563,14 @@ func (c Cleaner) Clean(ctx context.Context, o tenant.Owner, factoryID string) (m
 	q := store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(o, ItemKind), Limit: 25,
 		Filters: map[string]string{"factory": factoryID},
 		OneOf:   map[string][]string{"state": {string(Draft), string(Running)}}}
-	return c.DB.Some(ctx, q, func(it store.Item) error {
+	return c.DB.ChangeSome(ctx, q, func(tx *store.Tx, it store.Item) error {
 		r, err := Decode(&it)
-		if err != nil {
+		if err != nil || r.State != Draft && r.State != Running {
 			return err
 		}
 		r.stop(c.Now())
 		r.Touch(c.Now())
-		tx := &store.Tx{}
-		if err := tx.Rewrite(it, r); err != nil {
-			return err
-		}
-		return c.DB.Commit(ctx, tx)
+		return tx.Rewrite(it, r)
 	})
 }
 

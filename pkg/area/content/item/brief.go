@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/craft/prompt"
@@ -33,6 +34,8 @@ type Brief struct {
 	// Region is the country whose rules of law apply: that of the factory, or else of its profile, when they were last
 	// checked.
 	Region string `json:"region,omitempty"`
+	// Zone is the time zone of the days that texts and media name: an IANA name, or empty for UTC.
+	Zone string `json:"zone,omitempty"`
 	// Voice is for text models.
 	Voice string `json:"voice"`
 	// Look is for image and video models, and Sound for music models.
@@ -102,6 +105,7 @@ func (b Brief) model(offer catalog.Offer, kind provider.Kind, live bool) (modelI
 // factory because pkg/area/factory links the HTTP framework.
 type Factory struct {
 	ID, Name, Type, Region      string
+	Zone                        string // of its schedule, or else of its country
 	Description, Audience, Tone string
 	Topics                      []string
 	// Settings is a JSON object.
@@ -123,6 +127,15 @@ const (
 	PricesKnown = "known" // the prices of the product, and those that the caller has written
 	PricesNone  = "none"
 )
+
+// zone returns the time zone of the brief.
+func (b Brief) zone() *time.Location {
+	z, err := time.LoadLocation(b.Zone)
+	if err != nil {
+		return time.UTC // it was checked when it was set
+	}
+	return z
+}
 
 // pricesOf returns which prices the texts of a factory may state.
 func (f Factory) pricesOf(settings map[string]any) string {
@@ -252,7 +265,7 @@ func NewBrief(f Factory) (Brief, error) {
 	}
 	return Brief{
 		Type: f.Type, Name: f.Name, Description: provider.Clip(f.Description, maxManner), Region: f.Region,
-		Voice:  provider.Clip(voice, maxInstructions),
+		Zone: f.Zone, Voice: provider.Clip(voice, maxInstructions),
 		Look:   provider.Clip(sentences(" ", look...), maxManner),
 		Sound:  provider.Clip(sentences(" ", sound...), maxManner),
 		Models: f.Models, Replace: f.Replace, CaptionLine: f.CaptionLine, TunedModel: f.TunedModel, Brand: brand,

@@ -79,9 +79,9 @@ func (r *writer) rules(now time.Time) guard.Rules {
 	if p := r.brief.Product; p != nil {
 		rules.Names = append(rules.Names, p.Name)
 		if r.brief.Prices == PricesNone {
-			rules.UnpricedInputs = p.statements()
+			rules.UnpricedInputs = p.statements(r.brief.zone())
 		} else {
-			rules.Facts, rules.Prices = append(rules.Facts, p.statements()...), p.prices()
+			rules.Facts, rules.Prices = append(rules.Facts, p.statements(r.brief.zone())...), p.prices()
 		}
 	}
 	return rules

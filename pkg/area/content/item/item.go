@@ -290,6 +290,9 @@ type Outlook struct {
 	WaitsFor string `json:"waits_for" enum:"none,approval,time,slot,account,product" example:"time"`
 	// Ways in which the product is not what the item shows any more, by the feed of its factory.
 	Outdated Ways `json:"outdated" format:"outdated" nullable:"false"`
+	// What making it again with `reuse` takes, which replaces the prices and keeps the rest. Null unless it waits for
+	// its product and can be made again.
+	Remake *Remake `json:"remake"`
 	// Ids of the social accounts to publish to.
 	SocialAccountIDs []string `json:"social_account_ids" nullable:"false"`
 	// Accounts of the factory that were left out when it was last scheduled or published, as they cannot publish it.

@@ -1,7 +1,14 @@
 package item
 
 import (
+	"net/url"
+	"strings"
+	"time"
+
+	"golang.org/x/net/idna"
+
 	"github.com/content-automation/api/pkg/area/law"
+	"github.com/content-automation/api/pkg/area/product"
 	"github.com/content-automation/api/pkg/generate"
 )
 
@@ -11,12 +18,12 @@ func (r *writer) offer() *generate.Offer {
 	if p == nil || style == nil {
 		return nil
 	}
-	o := &generate.Offer{Shop: style.Shop, Action: style.Action}
+	o := &generate.Offer{Shop: style.Shop, Action: style.Action, Address: hostOf(p.URL)}
 	if r.brief.Prices != PricesNone {
 		price := p.Price
 		if p.Promotion != nil {
 			price, o.Promotion = p.reducedPrice(), p.Promotion.Name
-			o.Until = p.Promotion.EndsAt.Time
+			o.Until = lastDay(p.Promotion, r.brief.zone())
 			if was, lower := p.priceBefore(); lower {
 				prior := was
 				if p.Prior.Currency != "" {
@@ -28,4 +35,26 @@ func (r *writer) offer() *generate.Offer {
 		o.Price = &price
 	}
 	return o
+}
+
+// lastDay returns a time of the last day of a promotion, in a time zone. The promotion ends before EndsAt.
+func lastDay(p *product.ProductPromotion, zone *time.Location) time.Time {
+	return p.EndsAt.Add(-time.Nanosecond).In(zone)
+}
+
+// hostOf returns where the page of a product is, as people write it: shop.example.com of
+// https://www.shop.example.com/shoe. It returns nothing if the product has no page, or none with a name.
+func hostOf(page string) string {
+	u, err := url.Parse(page)
+	if err != nil {
+		return ""
+	}
+	host := strings.TrimPrefix(strings.ToLower(strings.TrimSuffix(u.Hostname(), ".")), "www.")
+	if !strings.Contains(strings.Trim(host, "0123456789."), ".") || strings.Contains(host, ":") {
+		return ""
+	}
+	if shown, err := idna.Display.ToUnicode(host); err == nil {
+		return shown
+	}
+	return host
 }

@@ -80,6 +80,16 @@ func NewProduct(r *product.StoredProduct, promotionID, region string, now time.T
 	return p, nil
 }
 
+// Now returns the product as it is now, in the promotion that it was in unless that has ended.
+func (p *Product) Now(r *product.StoredProduct, region string, now time.Time) (*Product, error) {
+	if p.Promotion != nil {
+		if same, err := NewProduct(r, p.Promotion.ID, region, now); err == nil {
+			return same, nil
+		}
+	}
+	return NewProduct(r, "", region, now)
+}
+
 // IDs returns the ids of the product and of its promotion, each nil if there is none.
 func (p *Product) IDs() (productID, promotionID *string) {
 	if p == nil {
@@ -115,8 +125,8 @@ func (p *Product) reduction() *law.Reduction {
 }
 
 // facts describes the product to a text model, as a JSON object, with its prices as a language (BCP 47) writes them, or
-// without.
-func (p *Product) facts(prices bool, lang string) json.RawMessage {
+// without, and with the days of a time zone.
+func (p *Product) facts(prices bool, lang string, zone *time.Location) json.RawMessage {
 	about := map[string]any{"name": provider.Clip(p.Name, maxPitch)}
 	if len(p.Attributes) > 0 {
 		about["attributes"] = p.Attributes
@@ -125,8 +135,8 @@ func (p *Product) facts(prices bool, lang string) json.RawMessage {
 		about["url"] = p.URL
 	}
 	if i := p.Promotion; i != nil {
-		promotion := map[string]string{"name": i.Name, "from": i.StartsAt.Format(time.DateOnly),
-			"until": i.EndsAt.Format(time.DateOnly), "message": string(i.Message)}
+		promotion := map[string]string{"name": i.Name, "from": i.StartsAt.In(zone).Format(time.DateOnly),
+			"until": lastDay(i, zone).Format(time.DateOnly), "message": string(i.Message)}
 		if prices {
 			promotion["reduced_price"] = p.reducedPrice().In(lang)
 		}
@@ -173,8 +183,8 @@ func (p *Product) prices() []money.Price {
 	return []money.Price{was, now, {Amount: was.Amount - now.Amount, Currency: was.Currency}}
 }
 
-// statements returns what a product and its promotion state, in words.
-func (p *Product) statements() []string {
+// statements returns what a product and its promotion state, in words, with the days of a time zone.
+func (p *Product) statements(zone *time.Location) []string {
 	all := []string{p.Name, p.Description, p.URL}
 	for _, name := range slices.Sorted(maps.Keys(p.Attributes)) {
 		value := p.Attributes[name]
@@ -188,7 +198,8 @@ func (p *Product) statements() []string {
 		}
 	}
 	if i := p.Promotion; i != nil {
-		all = append(all, i.Name, string(i.Message), i.StartsAt.Format(time.DateOnly), i.EndsAt.Format(time.DateOnly))
+		all = append(all, i.Name, string(i.Message), i.StartsAt.In(zone).Format(time.DateOnly),
+			lastDay(i, zone).Format(time.DateOnly))
 		was, _ := p.priceBefore()
 		if percent := law.Percent(was, p.reducedPrice()); percent > 0 {
 			all = append(all, fmt.Sprintf("%d %%", percent))

@@ -230,6 +230,11 @@ type Posting struct {
 	Doubt []byte `json:"doubt,omitempty"`
 	// Changes counts the changes of the published post.
 	Changes int `json:"changes,omitempty"`
+	// Shown is the product as the post shows it since it was changed, or nil. Amended is the product that the last
+	// change for a new price was made for, and AmendedBy the number of that change.
+	Shown     *Product `json:"shown,omitempty"`
+	Amended   *Product `json:"amended,omitempty"`
+	AmendedBy int      `json:"amended_by,omitempty"`
 	// More is platform.PublishedPost.More of the published post.
 	More string `json:"more,omitempty"`
 	// ComparedMetrics are the metrics at the first reading after the age of that name, or nil.

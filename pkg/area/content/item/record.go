@@ -177,7 +177,9 @@ func (r *Record) View(ctx context.Context, signer *media.Signer) (Item, error) {
 // Public returns the item with the members that follow from its record.
 func (r *Record) Public() Item {
 	v := r.Item
-	v.WaitsFor = r.waitsFor()
+	if v.WaitsFor = r.waitsFor(); v.WaitsFor != WaitsForProduct {
+		v.Remake = nil
+	}
 	return v
 }
 

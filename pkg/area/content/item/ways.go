@@ -36,6 +36,12 @@ func (w Ways) Without(others Ways) Ways {
 	return slices.DeleteFunc(slices.Clone(w), func(one Way) bool { return slices.Contains(others, one) })
 }
 
+// Gone reports whether the product cannot be shown: it is sold out, or the shop has it no more.
+func (w Ways) Gone() bool { return slices.Contains(w, SoldOut) || slices.Contains(w, Removed) }
+
+// Priced reports whether nothing but the price has changed.
+func (w Ways) Priced() bool { return len(w.Without(Ways{PriceChanged, OfferChanged})) == 0 }
+
 // Policy returns the strictest policy that a feed has for some of the ways, or an empty text if there is none.
 func (w Ways) Policy(of shelf.Policies) (p shelf.Policy) {
 	for _, one := range w {

@@ -78,7 +78,7 @@ func (r *writer) ofWriter(req *provider.Request) prompt.Writing {
 		Long: r.attempt.Shape == "long video", Headline: req.Headline,
 	}
 	if product := r.brief.Product; product != nil {
-		w.Product = product.facts(r.brief.Prices != PricesNone, r.item.Language)
+		w.Product = product.facts(r.brief.Prices != PricesNone, r.item.Language, r.brief.zone())
 	}
 	if r.callerTexts.Has(Script) {
 		w.Script = string(r.item.Script)
@@ -197,7 +197,7 @@ func (r *writer) about() provider.About {
 	if p.Promotion != nil {
 		was, _ := p.priceBefore()
 		a.Price, a.Was, a.Until = p.reducedPrice().In(r.item.Language), was.In(r.item.Language),
-			p.Promotion.EndsAt.Format(time.DateOnly)
+			lastDay(p.Promotion, r.brief.zone()).Format(time.DateOnly)
 	}
 	return a
 }

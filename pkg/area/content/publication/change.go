@@ -222,6 +222,10 @@ func (w *Worker) altered(tx *store.Tx, o tenant.Owner, r *item.Record, pub *item
 		content := *pub.Posted
 		content.Text = resource.Text(*done.Text)
 		pub.Posted = &content
+		if pub.Posting.AmendedBy == pub.Posting.Changes {
+			pub.Posting.Shown = pub.Posting.Amended
+			r.Item.Outdated = r.Outdated()
+		}
 		return r.Notify(tx, o, event.ContentUpdated)
 	}
 	return nil

@@ -119,7 +119,7 @@ func (w *world) take(messages []task.Message) (last time.Duration) {
 					return
 				}
 				latest.Store(max(latest.Load(), int64(time.Since(began))))
-				if _, err := kernel.Do(w.t.Context(), messages[n], 1); err != nil {
+				if _, err := kernel.Do(w.t.Context(), messages[n], ""); err != nil {
 					w.t.Error(err)
 				}
 			}

@@ -98,7 +98,7 @@ func TestOneFunctionUploads(t *testing.T) {
 	messages, starts := w.due(), 0
 	w.hook(hooked{start: func() {
 		if starts++; starts == 1 {
-			_, _ = w.kernel().Do(t.Context(), messages[0], 2)
+			_, _ = w.kernel().Do(t.Context(), messages[0], "")
 		}
 	}})
 	w.deliver(messages, 1)

@@ -298,7 +298,7 @@ func (w *world) deliver(messages []task.Message, functions int) {
 		for range functions {
 			kernel := w.kernel()
 			all.Go(func() {
-				_, _ = kernel.Do(ctx, m, 1) // a failed message is delivered again
+				_, _ = kernel.Do(ctx, m, "") // a failed message is delivered again
 			})
 		}
 	}

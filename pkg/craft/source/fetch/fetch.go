@@ -14,10 +14,8 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	readability "codeberg.org/readeck/go-readability/v2"
@@ -458,46 +456,14 @@ func ParseFeed(ctx context.Context, body []byte) (found []source.Entry, err erro
 		if published == nil {
 			published = it.UpdatedParsed
 		}
-		found = append(found, source.Entry{Key: cmp.Or(it.GUID, it.Link), Title: plain(it.Title), URL: it.Link,
-			Summary: plain(it.Description), Content: plain(it.Content), PublishedAt: published})
+		found = append(found, source.Entry{Key: cmp.Or(it.GUID, it.Link), Title: clip.OfHTML(it.Title), URL: it.Link,
+			Summary: clip.OfHTML(it.Description), Content: clip.OfHTML(it.Content), PublishedAt: published})
 	}
 	return found, nil
 }
 
-// plain returns the text of HTML, without scripts, styles and tags.
-func plain(text string) string {
-	var b strings.Builder
-	tokens, hidden := html.NewTokenizer(strings.NewReader(text)), 0
-	for {
-		switch kind := tokens.Next(); kind {
-		case html.ErrorToken:
-			if errors.Is(tokens.Err(), io.EOF) {
-				return b.String()
-			}
-			return ""
-		case html.TextToken:
-			if hidden == 0 {
-				b.Write(tokens.Text())
-			}
-		case html.StartTagToken, html.EndTagToken:
-			name, _ := tokens.TagName()
-			if n := string(name); n == "script" || n == "style" {
-				if hidden++; kind == html.EndTagToken {
-					hidden = 0
-				}
-			}
-			b.WriteByte(' ')
-		}
-	}
-}
-
 // errEncoding is the error of a feed that changes its encoding after its beginning.
 var errEncoding = errors.New("bound: the encoding is not that of the beginning")
-
-// declaration matches the declaration of an XML document, which names its encoding.
-var declaration = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\s*<\?xml\s[^>]*?\bencoding\s*=\s*["']([A-Za-z0-9._:-]{1,40})["'][^>]*\?>`)
-})
 
 // BoundFeed returns an XML or JSON feed in UTF-8, or an error if it has too much in it.
 func BoundFeed(ctx context.Context, body []byte) ([]byte, error) {
@@ -505,30 +471,20 @@ func BoundFeed(ctx context.Context, body []byte) ([]byte, error) {
 	switch {
 	case bytes.HasPrefix(body, []byte("{")):
 		return body, jsonFeeds.JSON(ctx, body)
-	case bytes.HasPrefix(body, []byte("\xfe\xff")), bytes.HasPrefix(body, []byte("\xff\xfe")):
-		return utf8Of(ctx, body, "utf-16")
 	}
-	if found := declaration().FindSubmatch(body); found != nil {
-		return utf8Of(ctx, body[len(found[0]):], string(found[1]))
+	from := clip.Wide(body)
+	if from == nil {
+		from = clip.Declared(body, "")
 	}
+	if from != nil {
+		decoded, err := io.ReadAll(from.NewDecoder().Reader(bytes.NewReader(body)))
+		if err != nil {
+			return nil, fmt.Errorf("bound: %w", err)
+		}
+		body = bytes.TrimPrefix(decoded, []byte("\xef\xbb\xbf"))
+	}
+	body = clip.WithoutDeclaration(body)
 	return body, elements(ctx, body)
-}
-
-// utf8Of returns an XML document in UTF-8, without a declaration.
-func utf8Of(ctx context.Context, body []byte, encoding string) ([]byte, error) {
-	from, err := charset.NewReaderLabel(encoding, bytes.NewReader(body))
-	if err != nil {
-		return nil, fmt.Errorf("bound: %w", err)
-	}
-	decoded, err := io.ReadAll(from)
-	if err != nil {
-		return nil, fmt.Errorf("bound: %w", err)
-	}
-	decoded = bytes.TrimPrefix(decoded, []byte("\xef\xbb\xbf"))
-	if found := declaration().FindIndex(decoded); found != nil {
-		decoded = decoded[found[1]:]
-	}
-	return decoded, elements(ctx, decoded)
 }
 
 // elements counts what an XML document has.

@@ -1,13 +1,22 @@
 // What the pages of the account area do beyond their HTML. Each of them works without this script.
 'use strict';
 
-// A link to a form opens it in the dialog: htmx has put the form there.
-const dialog = document.querySelector('#dialog');
-document.addEventListener('htmx:after:swap', (event) => { if (event.detail.ctx.target?.id === 'dialog-body' && !dialog.open) dialog.showModal(); });
-// A dialog that cannot be fetched opens as a page: the browser says there what is wrong with the connection.
-for (const failed of ['htmx:error', 'htmx:response:error']) document.addEventListener(failed, (event) => {
-  const link = event.detail?.ctx?.sourceElement?.closest('a[href]');
-  if (link) location.assign(link.href);
+// A link to a form opens it in the dialog, and one to a detail in a panel beside its list. In a new tab, and a detail on a
+// phone, it is a page. A form that cannot be fetched opens as a page too: the browser says there what is wrong.
+const dialog = document.querySelector('#dialog'), part = { headers: { 'X-Part': 'true' } };
+document.addEventListener('click', async (event) => {
+  const link = event.target.closest('a[data-dialog], a[data-hx-get]');
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey || link.ariaBusy) return;
+  if (link.matches('[data-opens]') && matchMedia('(max-width: 47.99rem)').matches) return;
+  event.preventDefault();
+  const address = new URL(link.href);
+  address.searchParams.set('dialog', dialog.dataset.token);
+  link.ariaBusy = 'true';
+  const answer = await fetch(address, part).catch(() => null), text = answer?.ok && await answer.text().catch(() => '');
+  link.ariaBusy = null;
+  if (!text) { location.assign(link.href); return; }
+  dialog.querySelector('#dialog-body').innerHTML = text;
+  if (!dialog.open) dialog.showModal();
 });
 dialog?.addEventListener('click', (event) => {
   if (event.target === dialog || event.target.closest('[data-close]')) { event.preventDefault(); dialog.close(); }
@@ -59,12 +68,6 @@ document.addEventListener('submit', (event) => {
   if (event.target.matches('form[data-applies]')) for (const field of event.target.elements) field.disabled ||= field.value === '';
 });
 
-// A detail opens in a panel beside the list. On a phone, and in a new tab, it is a page.
-document.addEventListener('click', (event) => {
-  if (!event.target.closest('a[data-opens]')) return;
-  if (event.ctrlKey || event.metaKey || event.shiftKey || matchMedia('(max-width: 47.99rem)').matches) event.stopPropagation();
-}, true);
-
 // The pages have their times in the zone of the browser, unless the person has chosen one: a cookie tells it. A page that
 // did not know it is loaded once more.
 const shownZone = document.documentElement.dataset.zone, here = Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -89,14 +92,14 @@ async function suggest(field, address, into) {
   const text = field.value.trim();
   typed.set(field, text);
   if (!text) { into.hidden = true; return; }
-  const answer = await fetch(`${address}&q=${encodeURIComponent(text)}`, { headers: { 'HX-Request': 'true' } }).catch(() => null);
+  const answer = await fetch(`${address}&q=${encodeURIComponent(text)}`, part).catch(() => null);
   if (!answer?.ok || typed.get(field) !== text) return;
   into.innerHTML = await answer.text();
-  for (const part of into.querySelectorAll(':scope > header, :scope > button')) part.remove(); // those of a dialog
+  for (const own of into.querySelectorAll(':scope > header, :scope > button')) own.remove(); // those of a dialog
   const links = [...into.querySelectorAll('.hits a')];
   into.setAttribute('role', 'listbox');
   for (const [i, link] of links.entries()) { link.id = `${field.id}-${i}`; link.setAttribute('role', 'option'); link.tabIndex = -1; }
-  for (const part of into.querySelectorAll('ul, li, section, h2')) part.setAttribute('role', 'presentation');
+  for (const one of into.querySelectorAll('ul, li, section, h2')) one.setAttribute('role', 'presentation');
   into.hidden = false;
   field.setAttribute('aria-expanded', 'true');
 }
@@ -146,16 +149,17 @@ for (const field of document.querySelectorAll('input[data-combo]')) {
   });
 }
 
-// A part of the page that waits for something is read again every two seconds, for two minutes, until it has it.
-async function follow(part, tries) {
-  if (!part?.dataset.polled || tries === 0) return;
+// A part of the page that waits for something is read again every two seconds, until it has it: 60 times, or as often as
+// it says.
+async function follow(shown, tries) {
+  if (!shown?.dataset.polled || tries === 0) return;
   await new Promise((resolve) => { setTimeout(resolve, 2000); });
-  const answer = document.hidden ? null : await fetch(part.dataset.polled, { headers: { 'HX-Request': 'true' } }).catch(() => null);
-  const fresh = answer?.ok && new DOMParser().parseFromString(await answer.text(), 'text/html').getElementById(part.id);
-  if (fresh) { part.replaceWith(fresh); globalThis.htmx?.process(fresh); }
-  follow(fresh || part, tries - 1);
+  const answer = document.hidden ? null : await fetch(shown.dataset.polled, part).catch(() => null);
+  const fresh = answer?.ok && new DOMParser().parseFromString(await answer.text(), 'text/html').getElementById(shown.id);
+  if (fresh) shown.replaceWith(fresh);
+  follow(fresh || shown, tries - 1);
 }
-for (const part of document.querySelectorAll('[data-polled]')) follow(part, 60);
+for (const shown of document.querySelectorAll('[data-polled]')) follow(shown, Number(shown.dataset.tries ?? 60));
 
 // The language of samples is remembered.
 const language = localStorage.getItem('language');

@@ -18,7 +18,7 @@ const browser = await chromium.launch({
     '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
   ],
 });
-const seen = { elsewhere: [], complaints: [], missing: [], violations: [], response: '', stored: '', otherTab: '', found: '', payload: '', samples: {}, milliseconds: 0 };
+const seen = { painted: {}, early: [], tried: '', chosen: [], reached: '', elsewhere: [], complaints: [], missing: [], violations: [], response: '', stored: '', otherTab: '', found: '', payload: '', samples: {}, milliseconds: 0 };
 
 // open makes a page whose every complaint is noted.
 async function open(context) {
@@ -59,9 +59,12 @@ const sidebarOf = (page) => page.getByRole('complementary', { name: /^Sidebar fo
 const client = (page) => page.getByRole('dialog');
 const send = (page) => client(page).getByRole('button', { name: /^Send/ }).locator('visible=true').first();
 
+// load opens the explorer: a fragment does so at once, and the button asks for it.
 async function load(page, hash = '') {
   await page.goto('about:blank');
   await page.goto(address + 'explorer' + hash);
+  if (!hash) await page.locator('#try').click();
+  await page.locator('#explorer > *').first().waitFor();
   await page.getByRole('main').getByRole('heading').first().waitFor();
 }
 
@@ -77,13 +80,87 @@ async function request(page, method, path, times = 1) {
   return client(page).innerText();
 }
 
+// What can be read before the explorer. The small document has no operation of that name.
+const read = ['../', 'reference', 'explorer', 'guides/quick-start', ...(whole === 'true' ? ['reference/createContentItem', 'reference/createFactory'] : [])];
+
+// readWithoutTheExplorer opens pages with and without scripts: their content is painted, and no script of the explorer is
+// loaded.
+async function readWithoutTheExplorer() {
+  for (const javaScriptEnabled of [true, false]) {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, javaScriptEnabled });
+    const page = await open(context);
+    page.on('request', (r) => { if (r.url().includes('/scalar-')) seen.early.push(page.url()); });
+    for (const path of read) {
+      await page.goto(address + path, { waitUntil: 'load' });
+      if (!await page.locator('main h1').isVisible()) seen.missing.push(`the heading of ${path}`);
+      const paint = await page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 1e6);
+      seen.painted[`${path} ${javaScriptEnabled ? 'with' : 'without'} scripts`] = Math.round(paint);
+    }
+    if (whole === 'true' && !javaScriptEnabled) {
+      // Each sample can be reached, and a form leads to the results.
+      await page.goto(address + 'reference/createContentItem');
+      for (const language of ['TypeScript', 'Python', 'Go', 'Command line', 'curl']) {
+        await page.locator('.tabs label', { hasText: language }).first().click();
+        const shown = await page.locator('.tabs > div').evaluateAll((all) => all.filter((e) => e.checkVisibility()).length);
+        if (shown !== 1) seen.missing.push(`${language}: ${shown} samples are shown`);
+      }
+      await page.goto(address + 'search');
+      await page.getByRole('searchbox').fill('verify signature');
+      await page.getByRole('button', { name: 'Search' }).click();
+      await page.locator('.hits a[href^="guides/webhooks"]').first().waitFor();
+    }
+    await context.close();
+  }
+}
+
+// tryAnOperation goes from the page of an operation to the explorer of its area, and chooses a language, which stays.
+async function tryAnOperation() {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+  const page = await open(context);
+  await page.goto(address + 'reference/listWebhooks');
+  await page.locator('.tabs label', { hasText: 'Python' }).click();
+  for (const path of ['reference/createFactory', 'guides/quick-start', '../']) {
+    await page.goto(address + path);
+    seen.chosen.push(await page.locator('.tabs > input:checked').first().inputValue());
+  }
+  await page.goto(address + 'reference/listWebhooks');
+  const began = Date.now();
+  await page.getByRole('link', { name: 'Try it' }).click();
+  await page.getByRole('button', { name: /Test Request.*get \/v1\/webhooks\)/s }).first().waitFor();
+  seen.tried = `${Date.now() - began} ms`;
+  await page.screenshot({ path: `${pictures}/try.png` });
+  await context.close();
+}
+
+// searchByKeys finds a page by the keyboard alone.
+async function searchByKeys() {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+  const page = await open(context);
+  await page.goto(address + 'guides/quick-start');
+  await page.keyboard.press('/');
+  await page.keyboard.type('webhok');
+  await page.getByRole('option').nth(1).waitFor();
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('insufficient_balance');
+  await page.getByRole('option', { name: /insufficient_balance/ }).first().waitFor();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('ArrowUp');
+  seen.found = await page.locator('[aria-selected="true"]').innerText();
+  await page.screenshot({ path: `${pictures}/search.png` });
+  await page.keyboard.press('Enter');
+  await page.waitForURL('**/errors/insufficient_balance');
+  seen.reached = await page.locator('h1').innerText();
+  await context.close();
+}
+
 const close = (page) => client(page).getByRole('button', { name: 'Close Client' }).click();
 
 try {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
   const page = await open(context);
   const began = Date.now();
-  await page.goto(address + 'explorer');
+  await load(page);
   const sidebar = sidebarOf(page);
   await sidebar.getByText('Introduction', { exact: true }).waitFor();
   seen.milliseconds = Date.now() - began;
@@ -117,16 +194,10 @@ try {
     await load(page, '#tag/webhooks/webhook/POST/content.generated');
     seen.payload = await page.locator('pre', { hasText: '"content.generated"' }).first().innerText();
 
-    await page.keyboard.press('Control+k');
-    await page.keyboard.type('insufficient_balance');
-    seen.found = await page.getByRole('option').first().innerText();
-    await page.screenshot({ path: `${pictures}/search.png` });
-    await page.keyboard.press('Enter');
-    await page.locator('main a[href$="errors/insufficient_balance"]').first().waitFor();
   }
 
   // The key is the tab's: it is there after a reload, and nowhere else.
-  await page.reload();
+  await load(page);
   await sidebar.getByText('Introduction', { exact: true }).waitFor();
   seen.kept = await page.getByPlaceholder('Token').first().inputValue();
   const other = await open(context);
@@ -138,15 +209,26 @@ try {
   }));
   await context.close();
 
+  await readWithoutTheExplorer();
+  if (whole === 'true') {
+    await tryAnOperation();
+    await searchByKeys();
+  }
+
   for (const width of [1280, 375]) {
     for (const colorScheme of ['light', 'dark']) {
       const context = await browser.newContext({ viewport: { width, height: 844 }, colorScheme });
       const page = await open(context);
       const name = (what) => `${what}-${width}-${colorScheme}`;
-      for (const path of ['guides/quick-start', 'guides/webhooks', 'guides/limits', 'guides/changelog', 'errors', 'errors/validation_failed']) {
+      for (const path of read.concat('guides/webhooks', 'guides/limits', 'guides/changelog', 'errors', 'errors/validation_failed', 'search?q=webhok')) {
         await page.goto(address + path);
-        await inspect(page, name(path.replace('/', '-')));
+        for (const folded of await page.locator('main details').all()) await folded.evaluate((e) => { e.open = true; });
+        await inspect(page, name(path.replaceAll(/\W+/g, '-')));
       }
+      await page.locator('.find').click();
+      await page.getByRole('combobox').fill('schedule');
+      await page.getByRole('option').first().waitFor();
+      await inspect(page, name('dialog'));
       await load(page);
       await inspect(page, name('explorer'));
       if (whole === 'true') {

@@ -1,9 +1,9 @@
 // Runs the scripts of the explorer and of the guides without a browser, and prints what they do as JSON. Called with
-// the two scripts, the document and the index of the guides.
+// the two scripts, the document and the data of the explorer.
 import { readFileSync } from 'node:fs';
 import vm from 'node:vm';
 
-const [explorer, page, document, index] = process.argv.slice(2).map((path) => readFileSync(path, 'utf8'));
+const [explorer, page, document, data] = process.argv.slice(2).map((path) => readFileSync(path, 'utf8'));
 const base = 'https://api.customer.test/stage/';
 const seen = { calls: [] };
 
@@ -17,7 +17,7 @@ let made = 0;
 async function answer(input, init = {}) {
   const url = String(input.url ?? input);
   if (url.endsWith('openapi.json')) return new Response(document);
-  if (url.endsWith('index.json')) return new Response(index);
+  if (url.endsWith('explorer.json')) return new Response(data);
   seen.calls.push({ method: init.method, path: new URL(url).pathname, body: init.body ?? '' });
   return Response.json({ data: { id: `fac_${String(++made).padStart(26, '0')}` }, error: null });
 }
@@ -25,17 +25,36 @@ async function answer(input, init = {}) {
 const shared = () => ({ URL, Request, Response, JSON, crypto, setTimeout, console });
 const tab = storage();
 
+// An element as far as the scripts use it.
+class Element {
+  constructor(name = '') { Object.assign(this, { name, textContent: '', children: [], listeners: {}, hidden: true, dataset: {}, attributes: {} }); }
+  append(...all) { this.children.push(...all); }
+  replaceChildren(...all) { this.children = all; this.textContent = ''; }
+  replaceWith(other) { this.replaced = other; }
+  remove() { this.removed = true; }
+  setAttribute(name, value) { this.attributes[name] = value; }
+  addEventListener(type, f) { this.listeners[type] = f; }
+  querySelector() { return this.code; }
+  querySelectorAll() { return []; }
+}
+
 // open opens the explorer in the tab, and returns what it gives to its library.
-async function open() {
+async function open(search = '') {
+  const button = new Element();
+  button.dataset.script = 'assets/scalar.js assets/frame.css';
   let given;
   const loaded = new Promise((resolve) => {
+    const head = { append: (e) => setTimeout(() => e.onload()) };
+    const of = { '#try': button, '#size': new Element(), '.top': new Element(), 'link[rel="stylesheet"]': new Element() };
     vm.runInNewContext(explorer, {
-      ...shared(), fetch: answer, sessionStorage: tab, location: { href: base + 'api-docs/explorer' },
-      document: { body: {}, querySelector: () => null, querySelectorAll: () => [] },
-      MutationObserver: class { observe() {} },
+      ...shared(), fetch: answer, sessionStorage: tab, location: { href: base + 'api-docs/explorer', hash: '', search, pathname: '' },
+      document: { head, body: new Element(), createElement: () => new Element(), querySelector: (one) => of[one] ?? null, querySelectorAll: () => [] },
+      MutationObserver: class { observe() {} }, requestAnimationFrame: (f) => f(), URLSearchParams,
       Scalar: { createApiReference: (_, options) => resolve(given = options) },
     });
   });
+  if (button.disabled) throw new Error('The explorer has begun before it was asked for.');
+  button.listeners.click();
   await loaded;
   return given;
 }
@@ -54,7 +73,7 @@ seen.tags = given.content.tags.map((tag) => tag.name);
 const parameters = Object.values(given.content.paths).flatMap((item) => Object.values(item)).flatMap((operation) => operation.parameters ?? []);
 seen.times = parameters.filter((p) => !p.required && p.schema?.format === 'date-time').length;
 seen.periods = parameters.filter((p) => p.name === 'from' && p.schema?.type === 'string').length;
-seen.headings = given.content.info.description.match(/^## .*$/gm);
+seen.shell = given.content.paths['/v1/content-items'].post['x-codeSamples'].find(({ label }) => label === 'Command line').source;
 seen.documented = JSON.stringify(given.content).includes('api.example.com');
 await send(given, 'POST', 'v1/factories', { name: 'Acme' });
 await send(given, 'POST', 'v1/content-items', { factory_id: 'fac_' + example });
@@ -64,27 +83,22 @@ seen.reloaded = JSON.stringify(given.content).match(/fac_0{24}\d\d/)?.[0] ?? '';
 given.onRequestBuilt({ request: new Request(base, { headers: { Authorization: 'Bearer svc_test_b' } }) });
 await send({ ...given, onRequestBuilt() {} }, 'GET', 'v1/factories/fac_' + example);
 
-// The page of a guide: elements as far as its script uses them.
-class Element {
-  constructor(textContent = '') { Object.assign(this, { textContent, children: [], listeners: {}, hidden: true, dataset: {} }); }
-  append(...all) { this.children.push(...all); }
-  replaceChildren(...all) { this.children = all; this.textContent = ''; }
-  replaceWith(other) { this.replaced = other; }
-  addEventListener(type, f) { this.listeners[type] = f; }
-  querySelector() { return this.code; }
-}
-const pre = new Element('curl https://api.example.com/v1/me'), search = new Element(), found = new Element(), nav = new Element();
-pre.code = new Element(pre.textContent);
-search.parentElement = new Element();
-nav.dataset.root = '../';
+const narrow = (await open('?area=Feeds')).content;
+const parts = narrow.components.schemas;
+seen.narrowed = [narrow.tags.map((tag) => tag.name).join(), String('webhooks' in narrow), String('Feed' in parts || 'FeedResponse' in parts), String('Chat' in parts)];
+
+// The page of a guide.
+const pre = new Element('pre'), find = new Element('a');
+pre.code = new Element('code');
+pre.code.textContent = pre.textContent = 'curl https://api.example.com/v1/me';
+find.code = new Element('kbd');
 let copied = '';
 vm.runInNewContext(page, {
-  ...shared(), fetch: answer, location: { href: base + 'api-docs/guides/quick-start' },
-  navigator: { clipboard: { writeText: async (text) => { copied = text; } } },
+  ...shared(), fetch: answer, location: { href: base + 'api-docs/guides/quick-start' }, localStorage: storage(), performance,
+  navigator: { platform: 'Linux', clipboard: { writeText: async (text) => { copied = text; } } },
   document: {
-    querySelectorAll: () => [pre], createElement: () => new Element(),
-    querySelector: (of) => ({ 'nav[data-root]': nav, '#search': search, '#found': found })[of],
-    documentElement: { lang: 'en' },
+    querySelectorAll: (of) => (of === 'pre' ? [pre] : []), createElement: (name) => new Element(name), addEventListener() {},
+    querySelector: (of) => ({ '.find': find })[of], documentElement: { dataset: { root: '../' } },
     // The texts of a sample: one, as without colors.
     createTreeWalker: (code) => {
       let left = 1;
@@ -96,12 +110,7 @@ vm.runInNewContext(page, {
 seen.sample = pre.code.textContent;
 const button = pre.replaced.children[1];
 await button.listeners.click();
+button.textContent ||= button.children.at(-1);
 seen.copied = [copied, button.textContent];
-const look = async (words) => {
-  search.value = words;
-  await search.listeners.input();
-  return found.children.map((item) => item.children[0].textContent + ' ' + item.children[0].href).concat(found.textContent || []);
-};
-seen.searched = { shown: !search.parentElement.hidden, hits: await look('Webhook signature'), none: await look('zzzz') };
 console.log(JSON.stringify(seen));
 process.exit();
