@@ -281,7 +281,7 @@ func (r *request) makeKey(mode tenant.Mode, body map[string]any) (made key, err 
 	a.mode, body["kind"] = mode, mode
 	err = a.change(r.Context(), http.MethodPost, "/v1/api-keys", r.once(), body, &made)
 	if err == nil && made.Secret == nil {
-		err = &failure{Status: http.StatusConflict, Message: "This form was sent before. Open the page again."}
+		err = errSent
 	}
 	return made, err
 }

@@ -452,10 +452,13 @@ func (f *failure) Error() string {
 	return fmt.Sprintf("console: the API answers %d %s", f.Status, f.Code)
 }
 
+// errSent is the error of a form whose answer was shown before, such as the secret of a key.
+var errSent = &failure{Status: http.StatusConflict, Message: "This form was sent before. Open the page again."}
+
 // messageOf returns the message of a failure that the person can mend in the form, or the error itself.
 func messageOf(err error) (message string, other error) {
 	var failed *failure
-	if errors.As(err, &failed) {
+	if errors.As(err, &failed) && failed != errSent {
 		switch failed.Status {
 		case http.StatusBadRequest, http.StatusConflict, http.StatusUnprocessableEntity, http.StatusPreconditionFailed,
 			http.StatusPaymentRequired:
