@@ -281,7 +281,8 @@ func (s *site) showLeave(w http.ResponseWriter, r *http.Request, leave bool) {
 		return
 	}
 	if err == nil && leave {
-		err = s.People.Choose(r.Context(), of.Account, of.Person, func(c *person.Choices) { c.Kinds[of.Notice] = false })
+		err = s.People.Choose(r.Context(), of.Account, of.Person,
+			func(c *person.Choices) { c.Kinds[of.Notice] = false })
 		if errs.CodeOf(err) == errs.NotFound {
 			err = nil // the person is gone, and gets no e-mails
 		}

@@ -525,8 +525,8 @@ var eventPages = page[event]{
 	API: "/v1/events", List: "events", Icon: "list", Empty: "There are no events here",
 	Columns: []column{{Text: "Type"}, {Text: "Time"}, {Text: "Resource", At: "sm"}},
 	Filters: []string{"type"},
-	Folded: []input{{Name: "object_id", Label: "Resource", Holder: "cnt_…"}, {Name: "from", Label: "From", Kind: asDate},
-		{Name: "to", Label: "To", Kind: asDate}},
+	Folded: []input{{Name: "object_id", Label: "Resource", Holder: "cnt_…"},
+		{Name: "from", Label: "From", Kind: asDate}, {Name: "to", Label: "To", Kind: asDate}},
 	More: func(r *request, v *view, to map[string]any) error {
 		given, _ := to["Filters"].(map[string]string)
 		to["Areas"], to["Types"], to["Chips"] = patterns[1:], eventTypes, chipsOf(r, v, given, nil)
