@@ -39,7 +39,8 @@ func keyNamed(id, name string) key {
 // Names of keys have different colours, and keep them if a key is added.
 func TestKeysHaveTheirColours(t *testing.T) {
 	at := time.Date(2026, 11, 26, 0, 0, 0, 0, time.UTC)
-	u := readUsage{Keys: []key{keyNamed("key_03", "Nightly import"), keyNamed("key_01", "CRM integration"), keyNamed("key_02", "Shop")}}
+	u := readUsage{Keys: []key{keyNamed("key_03", "Nightly import"), keyNamed("key_01", "CRM integration"),
+		keyNamed("key_02", "Shop")}}
 	one, two := newChart(at, 1, "Requests"), newChart(at, 1, "Credits")
 	u.paint(one, "key")
 	u.Keys = append(u.Keys, keyNamed("key_04", "Acme"))
