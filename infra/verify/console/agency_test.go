@@ -313,7 +313,7 @@ func TestTheCountOfAResendIsTrue(t *testing.T) {
 	b.get("/settings/webhooks").shows(t, `class="day-bar"`)
 	form := b.get(path + "/replay")
 	form.hides(t, "&lt;time", "<time")
-	counted := regexp.MustCompile(`value="failing"[^>]*>\s*<span>[^<]*</span><span[^>]*>Events: (\d+)`).FindStringSubmatch(form.body)
+	counted := regexp.MustCompile(`name="since"[^>]*checked[^>]*>\s*<span>[^<]*</span><span[^>]*>Events: (\d+)`).FindStringSubmatch(form.body)
 	if counted == nil || counted[1] != "3" {
 		t.Errorf("the count is %v: %s", counted, form.main())
 	}
@@ -321,7 +321,7 @@ func TestTheCountOfAResendIsTrue(t *testing.T) {
 	b.get(path+"?done=replay").shows(t, "data-polled=")
 	receiver.broken.Store(false)
 	before, _ := receiver.arrived()
-	b.post(path+"/replay", url.Values{"period": {"failing"}, "opened": {form.field("opened")}}).shows(t, "are sent again")
+	b.post(path+"/replay", url.Values{"since": {form.field("since")}}).shows(t, "are sent again")
 	poll.Until(t, "they arrive", func() bool {
 		return strings.Contains(b.get(path).body, "In 24 hours: delivered 3, not delivered 0")
 	})

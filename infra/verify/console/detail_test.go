@@ -13,6 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/content-automation/api/infra/verify/harness/poll"
 
@@ -209,7 +210,7 @@ func TestADeliveryInDetailAndAReplay(t *testing.T) {
 	// The receiver is repaired, and the period replayed.
 	to.broken.Store(false)
 	b.get(path+"/replay").shows(t, "Since it fails", "Last 24 hours", "Events: ")
-	b.post(path+"/replay", url.Values{"period": {"24h"}}).shows(t, "are sent again")
+	b.post(path+"/replay", url.Values{"since": {s.clock.now().Add(-24 * time.Hour).UTC().Format(time.RFC3339)}}).shows(t, "are sent again")
 	poll.Until(t, "all have arrived", func() bool {
 		p := b.get(path)
 		return strings.Contains(p.body, ">delivered<") && !strings.Contains(p.main(), `data-tone="warn">retrying`)

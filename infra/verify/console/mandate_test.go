@@ -27,8 +27,8 @@ func TestAMandateIsSetAndEnded(t *testing.T) {
 		"needs_person": {"delete"}, "until": {"2099-01-31"}}
 	listed := b.post(path+"/edit", form)
 	listed.shows(t, "Credits a day: None → 150", "Platforms that it may publish to: None → telegram, vk",
-		"Quiet hours: None → 22:00–08:00 Europe/Berlin", "Leaves to people: delete",
-		"Ends on: None → 2099-01-31")
+		"Quiet hours from: None → 22:00", "Quiet hours to: None → 08:00", "Leaves to people: delete",
+		"Time zone of the quiet hours: None → Europe/Berlin", "Ends on: None → 31 Jan 2099")
 	b.saved(listed, path+"/edit", "save").shows(t, "The key is changed.", "22:00–08:00, Europe/Berlin", "Telegram, VK")
 	m := s.must(t, "GET", "/v1/api-keys/"+id, nil, 200)["mandate"].(object)
 	if m["credits_a_day"] != 150.0 || fmt.Sprint(m["platforms"]) != "[telegram vk]" ||

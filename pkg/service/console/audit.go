@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/csv"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -17,8 +18,11 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 )
 
-// entry is an entry of the audit log.
-type entry struct{ client.AuditEntry }
+// entry is an entry of the audit log. Further is the number of other entries of its request.
+type entry struct {
+	client.AuditEntry
+	Further int `json:"-"`
+}
 
 // Tone returns the tone of the status.
 func (e entry) Tone() string {
@@ -132,21 +136,35 @@ func kindText(kind string) string {
 	return kind
 }
 
-// auditFilters returns the filters of the log, and the query of the API. What people read in the account area is left
-// out, unless the page is asked for it or for one request.
-func auditFilters(r *request) (given map[string]string, query url.Values) {
-	given, query = r.filters("from", "to", "key_id", "person_id", "factory_id", "profile_id", "kind", "operation_id",
-		"status", "request_id")
-	given["within"] = chosenOf(r, "within", withins, "")
-	if by, err := time.ParseDuration(given["within"]); err == nil && given["from"] == "" {
+// narrowCalls leaves out what people read in the account area, unless the page is asked for it or for one request, and
+// what is before the chosen time.
+func narrowCalls(r *request, query url.Values) {
+	if by, err := time.ParseDuration(chosenOf(r, "within", withins, "")); err == nil && query.Get("from") == "" {
 		query.Set("from", r.site.Now().Add(-by).UTC().Format(time.RFC3339))
 	}
-	if given["reads"] = r.URL.Query().Get("reads"); given["reads"] == "" && given["request_id"] == "" {
+	if r.URL.Query().Get("reads") == "" && query.Get("request_id") == "" {
 		query.Set("exclude_person_reads", "true")
 	} else {
 		query.Set("limit", "100") // because many of them become one row of the page
 	}
-	return given, query
+}
+
+// calls are the entries of the audit log.
+var calls = page[entry]{
+	Title: "Audit log", Lead: "All calls of the last 90 days.", Path: auditPath, API: "/v1/audit-log", ID: "request",
+	List: "audit", Icon: "scroll", Empty: "There are no calls here",
+	Columns: []column{{Text: "Time"}, {Text: "Status"}, {Text: "Operation"}, {Text: "Caller", At: "sm"},
+		{Text: "Content", At: "lg"}, {Text: "Duration", At: "md", End: true}},
+	Filters: []string{"key_id", "person_id", "factory_id", "profile_id", "kind"}, Narrow: narrowCalls,
+	Folded: []input{{Name: "operation_id", Label: "Operation", Holder: "createApiKey"},
+		{Name: "status", Label: "Status", Holder: "429"}, {Name: "request_id", Label: "Id of the request"},
+		{Name: "from", Label: "From", Kind: asDate}, {Name: "to", Label: "To", Kind: asDate}},
+	More: addCallers, Show: "call", Heading: "Call", Read: callOf,
+	Below: func(r *request, _ *view, e entry, to map[string]any) error {
+		to["Call"] = rowsOfCalls([]entry{e}, callersOf(r, []string{given(e.FactoryID)}))[0]
+		to["Sandbox"] = r.session.Mode == tenant.Test
+		return nil
+	},
 }
 
 // chip is a filter that is set, with the address of the page without it.
@@ -197,21 +215,16 @@ func optionsOf(r *request, name, chosen string, of []choice) (all []option) {
 	return all
 }
 
-func listAudit(r *request) error {
-	given, query := auditFilters(r)
-	v := r.view("Audit log", auditPath)
-	var all []entry
-	next, err := r.api.list(r.Context(), "/v1/audit-log", query, &all)
-	found, err := refused(err)
-	if err != nil {
-		return err
-	}
-	v.mend(found)
+// addCallers merges the rows of the log, and adds the names of who calls and what the filters choose.
+func addCallers(r *request, v *view, to map[string]any) error {
+	set, _ := to["Filters"].(map[string]string)
+	all, _ := to["Rows"].([]entry)
+	set["within"], set["reads"] = chosenOf(r, "within", withins, ""), r.URL.Query().Get("reads")
 	if r.FormValue("leak") != "" {
 		v.Notice = "The key and those made with it are revoked. These are the calls that were made with it: look for " +
 			"addresses that you do not know, and for calls after the leak."
 	}
-	concerned := []string{given["factory_id"]}
+	concerned := []string{set["factory_id"]}
 	for _, e := range all {
 		if e.FactoryID != nil {
 			concerned = append(concerned, *e.FactoryID)
@@ -222,37 +235,36 @@ func listAudit(r *request) error {
 	for _, one := range slices.Concat(of.Keys, of.People, of.Factories, of.Profiles) {
 		shown[one.ID] = one.Name
 	}
+	var kinds []named
 	for _, kind := range callKinds {
 		shown[kind.Value] = v.T(kind.Text)
+		kinds = append(kinds, named{ID: kind.Value, Name: v.T(kind.Text)})
 	}
 	reads := pathWith(r, "reads", "1")
-	if given["reads"] != "" {
+	if set["reads"] != "" {
 		reads = pathWith(r, "reads", "")
 	}
 	export := r.URL.Query()
 	export.Del("cursor")
-	v.Data = map[string]any{"Rows": rowsOfCalls(all, of), "More": r.more(next), "Filters": given, "Callers": of,
-		"Kinds": callKinds,
-		"Chips": chipsOf(r, v, given, shown), "Within": optionsOf(r, "within", given["within"], withins),
-		"Statuses": optionsOf(r, "status", given["status"], statuses), "Reads": reads,
-		"Export": r.site.prefix + auditPath + ".csv?" + export.Encode()}
-	return r.show(http.StatusOK, "audit", v)
+	maps.Copy(to, map[string]any{"Rows": rowsOfCalls(all, of), "Callers": of, "Kinds": kinds,
+		"Chips": chipsOf(r, v, set, shown), "Within": optionsOf(r, "within", set["within"], withins),
+		"Statuses": optionsOf(r, "status", set["status"], statuses), "Reads": reads,
+		"Export": r.site.prefix + auditPath + ".csv?" + export.Encode()})
+	return nil
 }
 
-// showCall shows one call. Few requests have more than one entry.
-func showCall(r *request) error {
+// callOf returns the call of the page. Few requests have more than one entry.
+func callOf(r *request) (e entry, err error) {
 	var all []entry
-	err := r.api.get(r.Context(), "/v1/audit-log", url.Values{"request_id": {r.PathValue("request")}}, &all)
+	err = r.api.get(r.Context(), "/v1/audit-log", url.Values{"request_id": {r.PathValue("request")}}, &all)
 	if err != nil {
-		return err
+		return e, err
 	}
 	if len(all) == 0 {
-		return &failure{Status: http.StatusNotFound, Message: "There is no call with this id in the last 90 days."}
+		return e, &failure{Status: http.StatusNotFound, Message: "There is no call with this id in the last 90 days."}
 	}
-	v := r.view("Call", auditPath)
-	rows := rowsOfCalls(all[:1], callersOf(r, []string{given(all[0].FactoryID)}))
-	v.Data = map[string]any{"Call": rows[0], "Further": len(all) - 1, "Sandbox": r.session.Mode == tenant.Test}
-	return r.show(http.StatusOK, "call", v)
+	all[0].Further = len(all) - 1
+	return all[0], nil
 }
 
 // given returns a text that may be absent.
@@ -268,18 +280,14 @@ const maxExport = 10_000
 
 // exportAudit writes the entries as a file of comma-separated values.
 func exportAudit(r *request) error {
-	_, query := auditFilters(r)
+	_, query := calls.filters(r)
 	query.Set("limit", "100")
 	all, err := listAll[entry](r.Context(), r.api, "/v1/audit-log", query, maxExport)
 	if err != nil {
 		return err
 	}
-	h := r.w.Header()
-	h.Set("Content-Type", "text/csv; charset=utf-8")
-	h.Set("Content-Disposition", `attachment; filename="audit-log.csv"`)
-	out := csv.NewWriter(r.w)
-	_ = out.Write([]string{"at", "request_id", "actor_kind", "actor_id", "operation_id", "method", "path", "status",
-		"error_code", "ip", "user_agent", "latency_ms", "count", "factory_id", "profile_id", "kind"})
+	rows := [][]string{{"at", "request_id", "actor_kind", "actor_id", "operation_id", "method", "path", "status",
+		"error_code", "ip", "user_agent", "latency_ms", "count", "factory_id", "profile_id", "kind"}}
 	for _, e := range all {
 		code := ""
 		if e.ErrorCode != nil {
@@ -292,8 +300,15 @@ func exportAudit(r *request) error {
 		for i := range row {
 			row[i] = sheet.Text(row[i])
 		}
-		_ = out.Write(row)
+		rows = append(rows, row)
 	}
-	out.Flush()
-	return out.Error()
+	return r.download("audit-log.csv", rows)
+}
+
+// download answers with a file of comma-separated values.
+func (r *request) download(name string, rows [][]string) error {
+	h := r.w.Header()
+	h.Set("Content-Type", "text/csv; charset=utf-8")
+	h.Set("Content-Disposition", `attachment; filename="`+name+`"`)
+	return csv.NewWriter(r.w).WriteAll(rows)
 }

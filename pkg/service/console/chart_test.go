@@ -4,12 +4,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	client "github.com/content-automation/api/clients/go"
 )
 
 // Refused calls have the colour of errors, and a name has the same colour in every chart.
 func TestRefusedCallsAreRed(t *testing.T) {
 	v := &view{Language: "en"}
-	d := chartOfKey(key{Days: []dayOfKey{{"2026-11-26", calls{9, 2, 0}}}}, v)
+	d := chartOfKey(key{APIKeyDetails: client.APIKeyDetails{UsageByDay: []client.APIKeyDay{{Day: "2026-11-26",
+		Calls: 9, Refused: 2}}}}, v)
 	for _, s := range d.Series {
 		if want := map[string]string{"Accepted": "cgood", "Refused": "cbad"}[s.Name]; s.Class != want {
 			t.Errorf("%s has the colour %s", s.Name, s.Class)
@@ -29,14 +32,18 @@ func TestRefusedCallsAreRed(t *testing.T) {
 	}
 }
 
+func keyNamed(id, name string) key {
+	return key{APIKeyDetails: client.APIKeyDetails{ID: id, Name: name}}
+}
+
 // Names of keys have different colours, and keep them if a key is added.
 func TestKeysHaveTheirColours(t *testing.T) {
 	at := time.Date(2026, 11, 26, 0, 0, 0, 0, time.UTC)
-	u := readUsage{Keys: []key{{ID: "key_03", Name: "Nightly import"}, {ID: "key_01", Name: "CRM integration"},
-		{ID: "key_02", Name: "Shop"}}}
+	u := readUsage{Keys: []key{keyNamed("key_03", "Nightly import"), keyNamed("key_01", "CRM integration"),
+		keyNamed("key_02", "Shop")}}
 	one, two := newChart(at, 1, "Requests"), newChart(at, 1, "Credits")
 	u.paint(one, "key")
-	u.Keys = append(u.Keys, key{ID: "key_04", Name: "Acme"})
+	u.Keys = append(u.Keys, keyNamed("key_04", "Acme"))
 	u.paint(two, "key")
 	for name, want := range map[string]string{"CRM integration": "c1", "Shop": "c2", "Nightly import": "c3"} {
 		if a, b := one.classOf(name), two.classOf(name); a != want || b != want {

@@ -111,7 +111,7 @@ func serveLogo(r *request) error {
 	p, o, err := r.profileOf()
 	var logo profile.Logo
 	if err == nil && p.Logo != nil {
-		logo, err = r.site.LogoOf(r.Context(), o)
+		logo, err = profile.LogoOf(r.Context(), r.site.DB, o)
 	}
 	if err != nil {
 		return err
@@ -258,7 +258,7 @@ func showConnectPage(r *request) error {
 	sample := connection.Sample{Customer: cmp.Or(me.Name, me.ID), AccountID: me.ID}
 	if sample.Brand.Name = p.Name; err == nil && p.Logo != nil {
 		var logo profile.Logo
-		logo, err = r.site.LogoOf(r.Context(), o)
+		logo, err = profile.LogoOf(r.Context(), r.site.DB, o)
 		sample.Brand.Logo = logo.Data()
 	}
 	if err != nil {

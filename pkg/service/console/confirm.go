@@ -24,8 +24,17 @@ type confirmation struct {
 	Fields []choice
 	// Name is the name that the person types before it happens. Empty: a click is enough.
 	Name string
+	// Choice is what the person chooses before it happens, if they choose something.
+	Choice *chosen
 	// Harmless reports that nothing is lost.
 	Harmless bool
+}
+
+// chosen is a choice of the page that asks: its field, its value and its legend. Counts tell about single values.
+type chosen struct {
+	Name, Legend, Value string
+	Of                  []choice
+	Counts              map[string]string
 }
 
 // confirm shows a page that asks before something is changed. The message is why the last form did nothing.
@@ -72,19 +81,6 @@ func number(n int, more bool) string {
 		return strconv.Itoa(n) + "+"
 	}
 	return strconv.Itoa(n)
-}
-
-// confirmProgram asks before a program is disconnected.
-func confirmProgram(r *request) error {
-	g, err := grantOf(r)
-	if err != nil {
-		return err
-	}
-	v := r.view("", "")
-	return r.confirm(http.StatusOK, confirmation{Title: "Disconnect the program", Verb: "Disconnect", Subject: g.Name,
-		Active: programsPath, Back: programsPath, Text: "Its access ends at once. To use it again, connect it again.",
-		Effects: []string{v.T("Scopes that it loses: %d.", len(g.Scopes)),
-			v.T("Last used") + ": " + v.ago(&g.UsedAt)}}, "")
 }
 
 // confirmSession asks before one browser of the person is signed out.
@@ -236,21 +232,6 @@ func propose(r *request, p proposal) error {
 	v := r.view(p.Title, p.Active)
 	v.Data = map[string]any{"Of": p, "Fields": sentFields(r), "Action": r.site.prefix + r.URL.Path}
 	return r.show(http.StatusOK, "changes", v)
-}
-
-// changed adds a line about a member whose text has changed.
-func changed(v *view, to []string, name, before, after string) []string {
-	if before == after {
-		return to
-	}
-	none := v.T("None")
-	if before == "" {
-		before = none
-	}
-	if after == "" {
-		after = none
-	}
-	return append(to, v.T(name)+": "+before+" → "+after)
 }
 
 // changedSet adds lines about the members that a list has gained and lost.

@@ -33,51 +33,27 @@ import (
 	"github.com/content-automation/api/pkg/record/auditlog"
 	"github.com/content-automation/api/pkg/record/connection"
 	"github.com/content-automation/api/pkg/record/person"
-	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/store"
 )
 
 // Options are the options of New.
 type Options struct {
-	// URL is the address of the account area as browsers use it, without a slash at its end. API is the address at
-	// which this program reaches the API.
-	URL, API string
-	// HTTP calls the API. The default has no client certificate.
-	HTTP     *http.Client
+	Wiring
 	Sessions *session.Store
 	Issuer   *signin.Client
 	Verifier *signin.Verifier
 	// Admit returns the person of an identity that has signed in. It returns an *errs.Error with a public message if
 	// nobody has admitted them.
 	Admit func(context.Context, signin.Identity) (session.Person, error)
-	// RoleOf returns the role that a person has now, and an empty one for a person who has no access.
-	RoleOf func(ctx context.Context, account tenant.Account, personID string) (auth.Role, error)
-	// SetEmergency lets an owner sign in without the connection that is required, or ends that.
-	SetEmergency func(ctx context.Context, account tenant.Account, personID string, on bool) error
-	// PersonOf returns the record of a person, and Choose changes what they get by e-mail.
-	PersonOf func(ctx context.Context, account tenant.Account, personID string) (person.Record, error)
-	Choose   func(ctx context.Context, account tenant.Account, personID string, change func(*person.Choices)) error
-	// OpenLeave returns what the link of an e-mail permits, or person.ErrNoLeave.
-	OpenLeave func(ctx context.Context, token string) (person.Leave, error)
-	// Mails reports that people get e-mails. Watch starts the hourly look at an account.
-	Mails bool
-	Watch func(ctx context.Context, account tenant.Account) error
-	// LogoOf returns the logo that a profile keeps, or the zero Logo.
-	LogoOf func(ctx context.Context, o tenant.Owner) (profile.Logo, error)
-	// EndKey revokes an API key of an account. One that was revoked before is no error.
-	EndKey func(ctx context.Context, account tenant.Account, keyID string) error
-	// Audit writes an entry of the audit log of an account.
-	Audit func(ctx context.Context, account tenant.Account, by auth.Actor, e auditlog.Entry) error
+	// People are the people of accounts, and Keys their API keys.
+	People *person.Service
+	Keys   *apikey.Service
+	// Record writes an entry of the audit log of an account.
+	Record func(ctx context.Context, account tenant.Account, by auth.Actor, e auditlog.Entry) error
 	// Erasures are the erasures of the account and its profiles.
 	Erasures *erasure.Service
-	// Connections are the sign-on connections of accounts, and SignIn the issuer that they are federated into.
+	// Connections are the sign-on connections of accounts.
 	Connections *connection.Service
-	SignIn      signin.Settings
-	// Documents fetches the documents that describe programs.
-	Documents DocumentClient
-	// Seal is the secret that seals the state of sign-ins in progress.
-	Seal seal.Secret
-	Now  func() time.Time
 }
 
 // site is the account area.
@@ -119,11 +95,9 @@ func New(o Options) (http.Handler, error) {
 	open("POST /settings/language", chooseLanguage)
 	open("POST /settings/explorer", guarded("/settings/api-keys", openExplorer))
 	addKeys(open)
-	addMandates(open)
 	addPages(open)
 	addClients(open)
 	addFeeds(open)
-	addWebhooks(open)
 	addAudit(open)
 	addUsage(open)
 	addContent(open)
@@ -194,10 +168,12 @@ func (s *site) unknown(w http.ResponseWriter, r *http.Request) {
 // Wiring has what the account area is made from.
 type Wiring struct {
 	DB *store.DB
-	// Seal is the system's secret.
-	Seal   seal.Secret
+	// Seal is the system's secret. It seals the state of sign-ins in progress, too.
+	Seal seal.Secret
+	// SignIn is the issuer that the connections of accounts are federated into.
 	SignIn signin.Settings
-	// URL is the address of the account area as browsers use it, and API that of the API as this program reaches it.
+	// URL is the address of the account area as browsers use it, without a slash at its end. API is the address at
+	// which this program reaches the API.
 	URL, API string
 	// HTTP calls the API. The default has no client certificate.
 	HTTP *http.Client
@@ -223,37 +199,11 @@ func Open(w Wiring) (http.Handler, error) {
 	people := person.NewService(w.DB, w.Now, nil)
 	admissions := admission.NewService(w.DB, people, w.Now)
 	return New(Options{
-		URL: w.URL, API: w.API, HTTP: w.HTTP, Documents: w.Documents, Sessions: session.New(w.DB, w.Seal, w.Now),
-		Issuer:      signin.NewClient(w.SignIn),
-		Connections: connection.NewService(w.DB, w.Now, rand.Reader, w.Resolver, w.Pool), SignIn: w.SignIn,
-		Erasures: erasure.NewService(w.DB, w.Now),
-		Verifier: signin.New(w.SignIn, w.Now), Seal: w.Seal, Now: w.Now,
-		RoleOf: func(ctx context.Context, account tenant.Account, personID string) (auth.Role, error) {
-			r, _, err := people.Find(ctx, account, personID)
-			if errs.CodeOf(err) == errs.NotFound || err == nil && r.State != person.Active {
-				return "", nil
-			}
-			return r.Role, err
-		},
-		SetEmergency: func(ctx context.Context, account tenant.Account, personID string, on bool) error {
-			_, err := people.SetBreakGlass(ctx, account, personID, on)
-			return err
-		},
-		Mails: w.Mails, Watch: people.Watch, Choose: people.Choose, OpenLeave: people.OpenLeave,
-		PersonOf: func(ctx context.Context, account tenant.Account, personID string) (person.Record, error) {
-			r, _, err := people.Find(ctx, account, personID)
-			return r, err
-		},
-		LogoOf: func(ctx context.Context, o tenant.Owner) (profile.Logo, error) { return profile.LogoOf(ctx, w.DB, o) },
-		EndKey: func(ctx context.Context, account tenant.Account, keyID string) error {
-			keys := apikey.NewService(w.DB, customer.NewService(w.DB, w.Now), w.Now, rand.Reader)
-			_, err := keys.End(ctx, account, keyID)
-			if c := errs.CodeOf(err); c == errs.NotFound || c == errs.InvalidState {
-				return nil
-			}
-			return err
-		},
-		Audit: func(ctx context.Context, account tenant.Account, by auth.Actor, e auditlog.Entry) error {
+		Wiring: w, Sessions: session.New(w.DB, w.Seal, w.Now), Issuer: signin.NewClient(w.SignIn),
+		Verifier: signin.New(w.SignIn, w.Now), People: people, Erasures: erasure.NewService(w.DB, w.Now),
+		Keys:        apikey.NewService(w.DB, customer.NewService(w.DB, w.Now), w.Now, rand.Reader),
+		Connections: connection.NewService(w.DB, w.Now, rand.Reader, w.Resolver, w.Pool),
+		Record: func(ctx context.Context, account tenant.Account, by auth.Actor, e auditlog.Entry) error {
 			return auditlog.Write(ctx, w.Audit, w.Region, tenant.Of(account, tenant.Live), by, e)
 		},
 		Admit: func(ctx context.Context, who signin.Identity) (session.Person, error) {
@@ -265,6 +215,24 @@ func Open(w Wiring) (http.Handler, error) {
 			return session.Person{ID: a.ID, Account: a.Account, Name: a.Name, Email: a.Email}, err
 		},
 	})
+}
+
+// role returns the role that a person has now, and an empty one for a person who has no access.
+func (s *site) role(ctx context.Context, account tenant.Account, personID string) (auth.Role, error) {
+	r, _, err := s.People.Find(ctx, account, personID)
+	if errs.CodeOf(err) == errs.NotFound || err == nil && r.State != person.Active {
+		return "", nil
+	}
+	return r.Role, err
+}
+
+// endKey revokes an API key of an account. One that was revoked before is no error.
+func (s *site) endKey(ctx context.Context, account tenant.Account, keyID string) error {
+	_, err := s.Keys.End(ctx, account, keyID)
+	if c := errs.CodeOf(err); c == errs.NotFound || c == errs.InvalidState {
+		return nil
+	}
+	return err
 }
 
 // Refusal is the error of an identity that nobody has admitted.
@@ -343,15 +311,10 @@ func openExplorer(r *request) error {
 	if old := r.session.ExplorerKey; old != "" {
 		revokeExplorerKey(r.Context(), a, old)
 	}
-	var made key
-	err := a.change(r.Context(), http.MethodPost, "/v1/api-keys", r.once(), map[string]any{
-		"name": explorerName, "kind": tenant.Test, "scopes": auth.AllScopes(),
-		"expires_at": r.site.Now().Add(explorerLifetime).UTC().Format(time.RFC3339)}, &made)
+	made, err := r.makeKey(tenant.Test, map[string]any{"name": explorerName, "scopes": auth.AllScopes(),
+		"expires_at": r.site.Now().Add(explorerLifetime).UTC().Format(time.RFC3339)})
 	if err != nil {
 		return err
-	}
-	if made.Secret == nil {
-		return &failure{Status: http.StatusConflict, Message: "This form was sent before. Open the page again."}
 	}
 	if err := r.site.Sessions.Change(r.Context(), r.session,
 		func(s *session.Session) { s.ExplorerKey = made.ID }); err != nil {

@@ -803,12 +803,7 @@ func fillReviewLink(r *request, d draft, body map[string]any) fieldErrors {
 	if err != nil || days < 1 || days > mostDays {
 		return about("days", "A review link is valid for 1 to 30 days.")
 	}
-	// The days count from the time at which the form was opened, so that a repeat of the form is the same call.
-	opened, err := strconv.ParseInt(r.PostFormValue("opened"), 10, 64)
-	if err != nil {
-		opened = r.site.Now().Unix()
-	}
-	body["expires_at"] = time.Unix(opened, 0).UTC().AddDate(0, 0, days).Format(time.RFC3339)
+	body["expires_at"] = r.opened().AddDate(0, 0, days).Format(time.RFC3339)
 	if items := r.PostForm["item"]; len(items) > 0 {
 		body["content_item_ids"] = items
 		delete(body, "factory_id")

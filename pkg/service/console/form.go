@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"maps"
@@ -9,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
 
 // input is an input of a form. It fills a member of the body of the API, whose limits are those of the document.
@@ -23,11 +25,14 @@ type input struct {
 	None    string
 	// Examples are shown below it, each with a text.
 	Examples []choice
-	// For is the trigger for which it counts, if it does not always.
-	For string
+	// For is the trigger for which it counts, if it does not always. Counts reports whether it counts in a form.
+	For    string
+	Counts func(draft) bool
 	// Must reports that the area asks for it although the API does not, and Free that it may be empty although some
 	// bodies of the API need it.
 	Must, Free bool
+	// Wide reports that it takes a line of its own in a form of two columns, and Short that others are beside it.
+	Wide, Short bool
 	// Added and Removed tell what a change adds to a list, and what it removes.
 	Added, Removed string
 	limit
@@ -44,6 +49,11 @@ const (
 	asSelect  = "select"
 	asRadio   = "radio"
 	asEvents  = "events"  // patterns of events
+	asScopes  = "scopes"  // scopes of a key by resource
+	asBoxes   = "boxes"   // some of several values
+	asWords   = "words"   // words with commas or spaces between them
+	asDate    = "date"    // the time at which a day begins in UTC
+	asTime    = "time"    // a time of day
 	asCountry = "country" // two letters
 	asPairs   = "pairs"   // a line for each name with its value: name = value
 	asOwn     = "own"     // as the template of the form draws it
@@ -67,12 +77,14 @@ type form[T any] struct {
 	Method string
 	// At ends the path of the form, if it is not "/new".
 	At string
+	// Anew is the name of buttons that only show the form again with what they choose.
+	Anew string
 	// Made shows a new resource, in place of its page.
 	Made func(r *request, made T) error
 	// Fixed are inputs that cannot be changed in a resource, with what is shown of them.
 	Fixed func(one T) map[string]choice
-	// Effects say what follows from a change, by the inputs that it changes.
-	Effects map[string]string
+	// Effects say what follows from a change.
+	Effects func(patch map[string]any) []string
 	call    string // the method and the path of the API
 }
 
@@ -122,7 +134,17 @@ func (f *form[T]) sent(r *request) draft {
 	_ = r.ParseForm() // a form that cannot be read is empty
 	d := draft{}
 	for _, in := range f.Inputs {
-		for _, value := range r.Form[in.Name] {
+		values := r.Form[in.Name]
+		switch in.Kind {
+		case asWords:
+			values = strings.Fields(strings.ReplaceAll(strings.Join(values, " "), ",", " "))
+		case asScopes:
+			values = chosenScopes(r)
+		}
+		if r.Form.Has(in.Name) {
+			d[in.Name] = nil
+		}
+		for _, value := range values {
 			if value = strings.TrimSpace(value); in.Kind == asCountry {
 				value = strings.ToUpper(value)
 			}
@@ -174,15 +196,25 @@ func pairs(text string) (map[string]any, bool) {
 }
 
 // counts reports whether an input counts: that of another trigger does not.
-func (d draft) counts(in input) bool { return in.For == "" || in.For == d.Get("trigger") }
+func (d draft) counts(in input) bool {
+	return (in.For == "" || in.For == d.Get("trigger")) && (in.Counts == nil || in.Counts(d))
+}
+
+// shown returns values as the form shows them: a time as its day.
+func (in input) shown(values []string) []string {
+	if in.Kind != asDate || len(values) == 0 {
+		return values
+	}
+	return []string{values[0][:min(len(values[0]), len(time.DateOnly))]}
+}
 
 // value returns the value of an input for the API, or nil without one, and whether it can be read.
 func (f *form[T]) value(d draft, in input) (value any, ok bool) {
 	switch text := d.Get(in.Name); {
-	case in.Kind == asEvents && len(d[in.Name]) > 0:
-		return d[in.Name], true
-	case text == "" && (in.Kind == asNumber || in.Kind == asEvents):
+	case text == "" && slices.Contains([]string{asNumber, asEvents, asScopes}, in.Kind):
 		return nil, false
+	case text != "" && slices.Contains([]string{asEvents, asScopes, asBoxes, asWords}, in.Kind):
+		return d[in.Name], true
 	case text == "" && !in.Free && limits()[[2]string{f.call, in.Member}].Required:
 		return "", true // the API says what it lacks
 	case text == "":
@@ -192,6 +224,9 @@ func (f *form[T]) value(d draft, in input) (value any, ok bool) {
 	case in.Kind == asDigits, in.Kind == asNumber:
 		n, err := strconv.ParseInt(text, 10, 64)
 		return n, err == nil
+	case in.Kind == asDate && len(text) <= len(time.DateOnly):
+		day, err := time.Parse(time.DateOnly, text)
+		return day.Format(time.RFC3339), err == nil
 	default:
 		return text, true
 	}
@@ -222,6 +257,11 @@ func (f *form[T]) body(d draft) (body map[string]any, found fieldErrors) {
 
 // patch returns the members of the body that a form changes. A member within another one changes it as a whole.
 func (f *form[T]) patch(before, d draft) (patch map[string]any, found fieldErrors) {
+	for _, in := range f.Inputs {
+		if in.Kind == asDate && f.same(in, before, d) {
+			d[in.Name] = before[in.Name] // which may have a time of day
+		}
+	}
 	body, found := f.body(d)
 	if found != nil {
 		return nil, found
@@ -231,22 +271,36 @@ func (f *form[T]) patch(before, d draft) (patch map[string]any, found fieldError
 		if f.same(in, before, d) {
 			continue
 		}
-		member, _, _ := strings.Cut(in.Member, "/")
-		if patch[member] = nil; body[member] != nil {
-			patch[member] = body[member]
-		}
+		path := strings.Split(in.Member, "/")
+		patch[path[0]] = body[path[0]]
+		remove(patch, path)
 	}
 	return patch, nil
+}
+
+// remove sets the first member of a path that has no value to null.
+func remove(at map[string]any, path []string) {
+	for _, name := range path {
+		inner, _ := at[name].(map[string]any)
+		if at[name] == nil {
+			at[name] = nil
+		}
+		if inner == nil {
+			return
+		}
+		at = inner
+	}
 }
 
 // same reports whether a form does not change an input. A secret that is left empty stays.
 func (f *form[T]) same(in input, before, d draft) bool {
 	return in.Member == "" || !d.counts(in) || in.Kind == asSecret && d.Get(in.Name) == "" ||
-		slices.Equal(slices.Sorted(slices.Values(before[in.Name])), slices.Sorted(slices.Values(d[in.Name])))
+		slices.Equal(slices.Sorted(slices.Values(in.shown(before[in.Name]))),
+			slices.Sorted(slices.Values(in.shown(d[in.Name]))))
 }
 
 // proposal lists the changes of a form in words.
-func (f *form[T]) proposal(v *view, subject string, before, d draft) proposal {
+func (f *form[T]) proposal(v *view, subject string, before, d draft, patch map[string]any) proposal {
 	p := proposal{Title: f.Title, Subject: subject, Active: v.Active}
 	for _, in := range f.Inputs {
 		switch {
@@ -255,19 +309,52 @@ func (f *form[T]) proposal(v *view, subject string, before, d draft) proposal {
 		case in.Added != "":
 			p.Changes = changedSet(v, p.Changes, in.Added, in.Removed, before[in.Name], d[in.Name])
 		default:
-			p.Changes = changed(v, p.Changes, in.Label, before.Get(in.Name), d.Get(in.Name))
+			p.Changes = append(p.Changes, v.T(in.Label)+": "+in.words(v, before)+" → "+in.words(v, d))
 		}
-		if text := f.Effects[in.Name]; text != "" {
+	}
+	if f.Effects != nil {
+		for _, text := range f.Effects(patch) {
 			p.Effects = append(p.Effects, v.T(text))
 		}
 	}
 	return p
 }
 
+// words returns what a form has in an input, in words.
+func (in input) words(v *view, d draft) string {
+	if d.Get(in.Name) == "" {
+		return v.T(cmp.Or(in.None, "None"))
+	}
+	if day, err := time.Parse(time.DateOnly, strings.Join(in.shown(d[in.Name]), "")); in.Kind == asDate && err == nil {
+		return v.Day(day)
+	}
+	return strings.Join(d[in.Name], ", ")
+}
+
 // shownForm is a form as its template shows it.
 type shownForm struct {
 	Title, Verb, Action, Version string
 	Inputs                       []shownInput
+}
+
+// Input returns the input with a name.
+func (s shownForm) Input(name string) shownInput {
+	for _, in := range s.Inputs {
+		if in.Name == name {
+			return in
+		}
+	}
+	return shownInput{}
+}
+
+// Within returns the inputs whose members are within another one.
+func (s shownForm) Within(member string) (some []shownInput) {
+	for _, in := range s.Inputs {
+		if strings.HasPrefix(in.Member, member+"/") {
+			some = append(some, in)
+		}
+	}
+	return some
 }
 
 // shownInput is an input with its values.
@@ -278,12 +365,17 @@ type shownInput struct {
 	Fixed *choice
 }
 
-// Value returns the first value, or an empty text.
-func (s shownInput) Value() string { return draft{"": s.Values}.Get("") }
+// Value returns what an input in a line has.
+func (s shownInput) Value() string {
+	if s.Kind == asWords {
+		return strings.Join(s.Values, ", ")
+	}
+	return draft{"": s.Values}.Get("")
+}
 
 // Type returns the type of an input in a line, if it is no text.
 func (s shownInput) Type() string {
-	if s.Kind == asURL || s.Kind == asSecret || s.Kind == asEmail || s.Kind == asNumber {
+	if slices.Contains([]string{asURL, asSecret, asEmail, asNumber, asDate, asTime}, s.Kind) {
 		return s.Kind
 	}
 	return ""
@@ -291,6 +383,19 @@ func (s shownInput) Type() string {
 
 // Needed reports whether the browser asks for a value.
 func (s shownInput) Needed() bool { return s.Must || s.Required && !s.Free && s.For == "" }
+
+// box is a box of an input.
+type box struct {
+	Name string
+	choice
+	Chosen bool
+}
+
+// Box returns the box of a choice, and Profile that of a profile.
+func (s shownInput) Box(c choice) box { return box{s.Name, c, s.Chosen(c.Value)} }
+
+// Profile returns the box of a profile.
+func (s shownInput) Profile(of named) box { return s.Box(choice{of.ID, of.Name}) }
 
 // Chosen reports whether the input has a value.
 func (s shownInput) Chosen(value string) bool { return slices.Contains(s.Values, value) }
@@ -316,7 +421,7 @@ func (f *form[T]) shown(action, version string, d draft, to map[string]any) show
 		if in.Member != "" {
 			in.limit = limits()[[2]string{f.call, in.Member}]
 		}
-		s.Inputs = append(s.Inputs, shownInput{input: in, Values: d[in.Name]})
+		s.Inputs = append(s.Inputs, shownInput{input: in, Values: in.shown(d[in.Name])})
 	}
 	return s
 }

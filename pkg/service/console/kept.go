@@ -88,17 +88,15 @@ func keptFormOf(r *request) (f keptForm, err error) {
 	return f, err
 }
 
-// fieldNames are the labels of fields whose names say less than their labels.
-var fieldNames = []choice{{"url", "Address"}, {"event_types", "Events"}, {"ips", "IP allow-list"}, {"limit",
-	"Spending limit"},
-	{"kind", "Environment"}, {"preset", "The program may"}, {"email", "E-mail"}, {"cron", "Cron expression"},
-	{"most", "Most items a day"}}
-
-// labelOf returns the label of a field.
+// labelOf returns the label of a field: that of an input of a declared form, or its name.
 func labelOf(name string) string {
-	for _, f := range fieldNames {
-		if f.Value == name {
-			return f.Text
+	for _, p := range pages {
+		for _, one := range p.routes() {
+			for _, in := range one.Inputs {
+				if in.Name == name && in.Label != "" {
+					return in.Label
+				}
+			}
 		}
 	}
 	label := strings.ReplaceAll(strings.TrimSuffix(name, "_id"), "_", " ")

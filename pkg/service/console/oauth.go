@@ -335,7 +335,7 @@ func (s *site) issued(r *http.Request, program string, q url.Values) (out sessio
 
 // mayStill reports whether the person who has connected a program still has the rights that they have granted.
 func (s *site) mayStill(ctx context.Context, g session.Grant) (bool, error) {
-	role, err := s.RoleOf(ctx, g.Account, g.By)
+	role, err := s.role(ctx, g.Account, g.By)
 	if err != nil || role == "" {
 		return false, err
 	}
@@ -346,7 +346,7 @@ func (s *site) mayStill(ctx context.Context, g session.Grant) (bool, error) {
 
 // endGrant revokes the key of a grant, so that its tokens end at once, and forgets the grant.
 func (s *site) endGrant(ctx context.Context, g session.Grant) error {
-	if err := s.EndKey(ctx, g.Account, g.KeyID); err != nil {
+	if err := s.endKey(ctx, g.Account, g.KeyID); err != nil {
 		return err
 	}
 	return s.Sessions.Forget(ctx, g.KeyID)

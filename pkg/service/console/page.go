@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 )
 
 // page is a kind of resources in the account area: its list, and what people do with one of them. A kind is declared,
@@ -21,14 +22,20 @@ type page[T any] struct {
 	ID string
 	// List is the template of the list. A page without one has details only. Empty and Hint are shown for no rows.
 	List, Empty, Hint, Icon string
-	Columns                 []column
-	Filters                 []string
+	// NoMatch is shown in their place if filters are set.
+	NoMatch string
+	Columns []column
+	Filters []string
+	// Rows reads the rows of the list and the cursor of the next ones, if that is more than one call of the API.
+	Rows func(r *request, query url.Values) ([]T, string, error)
 	// States are the choices of the filter by state.
 	States []string
 	// Names reports that the pages name factories and profiles.
 	Names bool
 	// Narrow adds to the query of the list what no filter chooses.
 	Narrow func(r *request, query url.Values)
+	// Folded are further filters, which the page shows folded.
+	Folded []input
 	// More adds what the list shows beside its rows.
 	More func(r *request, v *view, to map[string]any) error
 	// Show is the template of one resource, if it has a page. Heading is the title of its page, and Below adds what it
@@ -49,15 +56,20 @@ type page[T any] struct {
 // heading is. A quiet heading is for screen readers only.
 type column struct {
 	Text, At, From string
-	Quiet          bool
+	// End puts it at the end of its column.
+	Quiet, End bool
 }
 
 // Class returns the classes of the heading.
 func (c column) Class() string {
-	if c.At == "" {
-		return ""
+	class := ""
+	if c.At != "" {
+		class = "hidden " + c.At + ":table-cell"
 	}
-	return "hidden " + c.At + ":table-cell"
+	if c.End {
+		class += " text-end"
+	}
+	return class
 }
 
 // action is what people do with one resource beside its change.
@@ -69,8 +81,12 @@ type action[T any] struct {
 	Typed bool
 	// Effects are what it does, in numbers.
 	Effects func(r *request, v *view, one T) ([]string, error)
+	// Choice is what the person chooses on the page that asks.
+	Choice func(r *request, v *view, one T) (*chosen, error)
 	// Recent reports that it needs a recent sign-in.
 	Recent bool
+	// Do does it, if it is no call of the API.
+	Do func(r *request) error
 	// Body is the body of its call, and Fields are what the page that asks passes on for it.
 	Body   func(r *request) map[string]any
 	Fields func(one T) []choice
@@ -98,8 +114,8 @@ type declared interface{ routes() []route }
 var pages = []declared{webhooks.declare(), deliveries.declare(), eventPages.declare(), reviewLinks.declare(),
 	automations.declare(), experiments.declare(), profiles.declare(), socialAccounts.declare(),
 	applications.declare(), integrations.declare(), persons.declare(), keys.declare(),
-	mandates.declare(), feeds.declare(), feedPages.declare(), feedRuns.declare(), feedProducts.declare(),
-	exports.declare()}
+	mandates.declare(), programs.declare(), calls.declare(), feeds.declare(), feedPages.declare(),
+	feedRuns.declare(), feedProducts.declare(), exports.declare()}
 
 // declare fills what follows from the rest of a declaration.
 func (p *page[T]) declare() declared {
@@ -130,6 +146,16 @@ func (p *page[T]) New() string {
 	return p.Create.Title
 }
 
+// None returns what is shown for no rows, with or without filters.
+func (p *page[T]) None(filters map[string]string) string {
+	for _, value := range filters {
+		if value != "" {
+			return cmp.Or(p.NoMatch, p.Empty)
+		}
+	}
+	return p.Empty
+}
+
 // addPages adds the declared pages.
 func addPages(open func(string, func(*request) error)) {
 	for _, p := range pages {
@@ -155,6 +181,9 @@ func (p *page[T]) routes() (all []route) {
 		if !f.Inline {
 			add("GET "+p.Path+f.At, "", f.Recent, "", func(r *request) error { return p.new(r, nil) })
 		}
+		if f.Anew != "" { // no address may have the token of its session
+			add("POST "+p.Path+f.At, "", f.Recent, "", func(r *request) error { return p.new(r, nil) })
+		}
 		back := p.Path
 		if !f.Inline {
 			back += f.At
@@ -178,13 +207,15 @@ func (p *page[T]) routes() (all []route) {
 		if a.Ask != nil {
 			add("GET "+one+"/"+a.Name, "", a.Recent, "", func(r *request) error { return p.ask(r, a) })
 		}
-		if a.Method != "" {
-			back := p.Path
+		if a.Method != "" || a.Do != nil {
+			back, call := p.Path, ""
+			if a.Do == nil {
+				call = a.Method + " " + p.One + a.API
+			}
 			if a.Ask != nil {
 				back = ""
 			}
-			add("POST "+one+"/"+a.Name, a.Method+" "+p.One+a.API, a.Recent, back,
-				func(r *request) error { return p.act(r, a) })
+			add("POST "+one+"/"+a.Name, call, a.Recent, back, func(r *request) error { return p.act(r, a) })
 		}
 	}
 	return all
@@ -233,14 +264,40 @@ func (p *page[T]) data(r *request, of ...T) (map[string]any, error) {
 	return to, err
 }
 
-// list shows a list. The message is why a form of it did nothing.
-func (p *page[T]) list(r *request, status int, message string) error {
-	given, query := r.filters(p.Filters...)
-	if p.Narrow != nil {
+// filters returns the values of the filters, and the query of the list.
+func (p *page[T]) filters(r *request) (given map[string]string, query url.Values) {
+	names := slices.Clone(p.Filters)
+	for _, in := range p.Folded {
+		names = append(names, in.Name)
+	}
+	if given, query = r.filters(names...); p.Narrow != nil {
 		p.Narrow(r, query)
 	}
-	var all []T
-	next, err := r.api.list(r.Context(), r.at(p.API), query, &all)
+	return given, query
+}
+
+// folded returns the folded filters with their values.
+func (p *page[T]) folded(given map[string]string) (all []shownInput) {
+	for _, in := range p.Folded {
+		in.Short, in.Free = true, true
+		all = append(all, shownInput{input: in, Values: []string{given[in.Name]}})
+	}
+	return all
+}
+
+// rows reads the rows of a list, and the cursor of the next ones.
+func (p *page[T]) rows(r *request, query url.Values) (all []T, next string, err error) {
+	if p.Rows != nil {
+		return p.Rows(r, query)
+	}
+	next, err = r.api.list(r.Context(), r.at(p.API), query, &all)
+	return all, next, err
+}
+
+// list shows a list. The message is why a form of it did nothing.
+func (p *page[T]) list(r *request, status int, message string) error {
+	given, query := p.filters(r)
+	all, next, err := p.rows(r, query)
 	found, err := refused(err)
 	if err != nil {
 		return err
@@ -253,7 +310,8 @@ func (p *page[T]) list(r *request, status int, message string) error {
 	if v.Error = message; found != nil {
 		v.mend(found)
 	}
-	maps.Copy(to, map[string]any{"List": p, "Rows": all, "More": r.more(next), "Filters": given})
+	maps.Copy(to, map[string]any{"List": p, "Rows": all, "More": r.more(next), "Filters": given,
+		"Folded": p.folded(given)})
 	if p.More != nil {
 		if err := p.More(r, v, to); err != nil {
 			return err
@@ -308,6 +366,7 @@ func (p *page[T]) new(r *request, found fieldErrors) error {
 	v := p.view(r, f.Title)
 	v.mend(found)
 	if f.Add != nil {
+		to["Draft"] = d
 		if err := f.Add(r, v, to); err != nil {
 			return err
 		}
@@ -365,13 +424,20 @@ func (p *page[T]) edit(r *request, found fieldErrors) error {
 	}
 	v := p.view(r, f.Title)
 	v.mend(found)
-	shown := f.shown(p.one(r)+"/edit", version, d, nil)
+	to := map[string]any{"One": one, "Draft": d}
+	if f.Add != nil {
+		if err := f.Add(r, v, to); err != nil {
+			return err
+		}
+	}
+	shown := f.shown(p.one(r)+"/edit", version, d, to)
 	for i, in := range shown.Inputs {
 		if text, ok := f.fixed(one)[in.Name]; ok {
 			shown.Inputs[i].Fixed = &text
 		}
 	}
-	v.Data = map[string]any{"Form": shown, "Back": choice{p.one(r), p.Name(one)}}
+	to["Form"], to["Back"] = shown, choice{p.one(r), p.Name(one)}
+	v.Data = to
 	return r.show(faulty(found), cmp.Or(f.Template, "form"), v)
 }
 
@@ -404,14 +470,14 @@ func (p *page[T]) change(r *request) error {
 		patch, found = f.whole(r, d)
 	}
 	switch {
-	case f.Review && step == stepBack:
+	case f.Review && step == stepBack, f.Anew != "" && r.PostFormValue(f.Anew) != "":
 		return p.edit(r, nil)
 	case found != nil:
 		return refuse(found)
 	case f.Review && len(patch) == 0:
 		return refuse(about("", messageNoChange))
 	case f.Review && step != stepSave:
-		return propose(r, f.proposal(p.view(r, ""), p.Name(one), before, d))
+		return propose(r, f.proposal(p.view(r, ""), p.Name(one), before, d, patch))
 	}
 	a := r.api
 	a.version = r.PostFormValue("version")
@@ -453,7 +519,10 @@ func (p *page[T]) question(r *request, a action[T]) (c confirmation, err error) 
 	if c.Action != "" {
 		c.Action = p.one(r) + c.Action
 	}
-	if a.Effects != nil {
+	if a.Choice != nil {
+		c.Choice, err = a.Choice(r, v, one)
+	}
+	if a.Effects != nil && err == nil {
 		c.Effects, err = a.Effects(r, v, one)
 	}
 	return c, err
@@ -480,6 +549,12 @@ func (p *page[T]) act(r *request, a action[T]) error {
 }
 
 func (p *page[T]) call(r *request, a action[T]) error {
+	if a.Do != nil {
+		if err := a.Do(r); err != nil {
+			return err
+		}
+		return r.redirect(r.at(p.Path) + "?done=" + a.Done)
+	}
 	var body, into any
 	if a.Body != nil {
 		body = a.Body(r)

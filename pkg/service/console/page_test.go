@@ -136,9 +136,12 @@ func TestLimitsAreThoseOfTheDocument(t *testing.T) {
 
 // texts returns the texts of a page, which are all that its declaration has for people.
 func (p *page[T]) texts() (all []string) {
-	all = append(all, p.Title, p.Lead, p.Empty, p.Hint, p.Heading)
+	all = append(all, p.Title, p.Lead, p.Empty, p.NoMatch, p.Hint, p.Heading)
 	for _, c := range p.Columns {
 		all = append(all, c.Text)
+	}
+	for _, in := range p.Folded {
+		all = append(all, in.Label)
 	}
 	for _, f := range []*form[T]{p.Create, p.Edit} {
 		if f == nil {

@@ -222,7 +222,7 @@ type mailWish struct {
 
 // showNotifications shows what the person gets by e-mail.
 func showNotifications(r *request) error {
-	record, err := r.site.PersonOf(r.Context(), r.session.Account, r.session.ID)
+	record, _, err := r.site.People.Find(r.Context(), r.session.Account, r.session.ID)
 	if err != nil {
 		return err
 	}
@@ -249,7 +249,7 @@ func chooseNotifications(r *request) error {
 	if !known(language) {
 		return &failure{Status: http.StatusUnprocessableEntity, Message: "There are no pages in this language."}
 	}
-	err := r.site.Choose(r.Context(), r.session.Account, r.session.ID, func(c *person.Choices) {
+	err := r.site.People.Choose(r.Context(), r.session.Account, r.session.ID, func(c *person.Choices) {
 		c.Language = language
 		for _, n := range person.Notices {
 			c.Kinds[n] = r.PostFormValue(string(n)) != ""
@@ -275,13 +275,14 @@ func (s *site) addLeave(routes *http.ServeMux) {
 const messageLeave = "This link has expired, or is not complete. Sign in, and choose your e-mails in your profile."
 
 func (s *site) showLeave(w http.ResponseWriter, r *http.Request, leave bool) {
-	of, err := s.OpenLeave(r.Context(), r.PathValue("token"))
+	of, err := s.People.OpenLeave(r.Context(), r.PathValue("token"))
 	if errors.Is(err, person.ErrNoLeave) {
 		s.failedAs(w, r, nil, http.StatusNotFound, messageLeave)
 		return
 	}
 	if err == nil && leave {
-		err = s.Choose(r.Context(), of.Account, of.Person, func(c *person.Choices) { c.Kinds[of.Notice] = false })
+		err = s.People.Choose(r.Context(), of.Account, of.Person,
+			func(c *person.Choices) { c.Kinds[of.Notice] = false })
 		if errs.CodeOf(err) == errs.NotFound {
 			err = nil // the person is gone, and gets no e-mails
 		}
@@ -305,7 +306,7 @@ func (s *site) look(r *http.Request, of session.Person) {
 	if !s.Mails {
 		return
 	}
-	if err := s.Watch(r.Context(), of.Account); err != nil {
+	if err := s.People.Watch(r.Context(), of.Account); err != nil {
 		slog.Error("the hourly look at an account has not begun", "account_id", of.Account, "error", err)
 	}
 }

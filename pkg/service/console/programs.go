@@ -29,11 +29,37 @@ const (
 	programDays = 180
 )
 
-// addPrograms adds the pages on which people connect programs of others, and end the connection.
+// programs are the connections of programs that a person has made.
+var programs = page[session.Grant]{
+	Title: "Connected programs", Path: programsPath, List: "programs", Icon: "link",
+	Lead: "Programs of others that you have connected. A program that you disconnect has no access from then on.",
+	Columns: []column{{Text: "Program"}, {Text: "Data"}, {Text: "Scopes", At: "sm"}, {Text: "Last used"},
+		{Text: "Actions", Quiet: true}},
+	Empty: "You have connected no program.",
+	Rows: func(r *request, _ url.Values) ([]session.Grant, string, error) {
+		all, err := r.site.Sessions.Grants(r.Context(), r.session.ID)
+		return all, "", err
+	},
+	Name: func(g session.Grant) string { return g.Name }, Read: grantOf,
+	Actions: []action[session.Grant]{{Name: "end", Recent: true, Done: "ended",
+		Ask: &confirmation{Title: "Disconnect the program", Verb: "Disconnect",
+			Text: "Its access ends at once. To use it again, connect it again."},
+		Effects: func(_ *request, v *view, g session.Grant) ([]string, error) {
+			return []string{v.T("Scopes that it loses: %d.", len(g.Scopes)),
+				v.T("Last used") + ": " + v.ago(&g.UsedAt)}, nil
+		},
+		Do: func(r *request) error {
+			g, err := grantOf(r)
+			if err != nil {
+				return err
+			}
+			return r.site.endGrant(r.Context(), g)
+		}}},
+	Done: map[string]string{"ended": "The program is disconnected."},
+}
+
+// addPrograms adds the pages on which people connect programs of others.
 func addPrograms(open func(string, func(*request) error)) {
-	open("GET "+programsPath, listPrograms)
-	open("GET "+programsPath+"/{id}/end", guarded("", confirmProgram))
-	open("POST "+programsPath+"/{id}/end", guarded(programsPath, endProgram))
 	open("GET "+consentPath, func(r *request) error { return r.consenting(showConsent) })
 	open("POST "+consentPath, func(r *request) error { return r.consenting(consent) })
 }
@@ -264,9 +290,11 @@ func (r *request) showConsent(status int, w wish, message string) error {
 	v.Error = message
 	data := map[string]any{"Wish": w, "Values": w.values.Encode(), "Scopes": scopes, "LiveProfiles": live,
 		"TestProfiles": test, "Cancel": template.URL(w.Callback(r.site.URL, "error", "access_denied"))}
-	if err := addMandate(r, data, mandateOf(r)); err != nil {
+	d := mandateForm.sent(r)
+	if err := addMandate(r, v, d, data); err != nil {
 		return err
 	}
+	data["Form"] = mandateForm.shown("", "", d, data)
 	v.Data = data
 	return r.show(status, "consent", v)
 }
@@ -289,27 +317,20 @@ func consent(r *request, w wish) error {
 		return r.showConsent(http.StatusUnprocessableEntity, w, "Choose what the program may do.")
 	}
 	ends := r.site.Now().UTC().AddDate(0, 0, programDays).Truncate(24 * time.Hour)
-	body := map[string]any{"name": w.Program.Name + " (program)", "kind": mode, "scopes": scopes,
+	body := map[string]any{"name": w.Program.Name + " (program)", "scopes": scopes,
 		"expires_at": ends, "metadata": map[string]string{"program": w.Program.ID}}
 	if profile := r.PostFormValue("profile_" + string(mode)); profile != "" {
 		body["profile_ids"] = []string{profile}
 	}
-	if m, found := mandateOf(r).body(nil); found != nil {
+	m, found := mandateForm.body(mandateForm.sent(r))
+	if maps.Copy(body, m); found != nil {
 		return r.showConsent(http.StatusUnprocessableEntity, w, slices.Collect(maps.Values(found))[0])
-	} else if m != nil {
-		body["mandate"] = m
 	}
-	a := r.api
-	a.mode = mode
-	var made key
-	err := a.change(r.Context(), http.MethodPost, "/v1/api-keys", r.once(), body, &made)
+	made, err := r.makeKey(mode, body)
 	if message, other := messageOf(err); other != nil {
 		return other
 	} else if message != "" {
 		return r.showConsent(http.StatusUnprocessableEntity, w, message)
-	}
-	if made.Secret == nil {
-		return &failure{Status: http.StatusConflict, Message: "This form was sent before. Open the page again."}
 	}
 	code, err := r.site.Sessions.Permit(r.Context(), session.Grant{KeyID: made.ID, Program: w.Program.ID,
 		By: r.session.ID, Name: w.Program.Name, Account: r.session.Account, Mode: mode, Scopes: scopes}, w.Redirect,
@@ -324,17 +345,6 @@ func consent(r *request, w wish) error {
 	return r.show(http.StatusOK, "consented", v)
 }
 
-func listPrograms(r *request) error {
-	all, err := r.site.Sessions.Grants(r.Context(), r.session.ID)
-	if err != nil {
-		return err
-	}
-	v := r.view("Connected programs", programsPath)
-	v.Notice = map[string]string{"ended": "The program is disconnected."}[r.URL.Query().Get("done")]
-	v.Data = map[string]any{"Programs": all}
-	return r.show(http.StatusOK, "programs", v)
-}
-
 // grantOf returns the connection of the page, which the person has made.
 func grantOf(r *request) (session.Grant, error) {
 	g, err := r.site.Sessions.Grant(r.Context(), r.PathValue("id"))
@@ -342,18 +352,6 @@ func grantOf(r *request) (session.Grant, error) {
 		return g, &failure{Status: http.StatusNotFound, Message: "There is no such page."}
 	}
 	return g, err
-}
-
-// endProgram ends the connection of a program that the person has made.
-func endProgram(r *request) error {
-	g, err := grantOf(r)
-	if err != nil {
-		return err
-	}
-	if err := r.site.endGrant(r.Context(), g); err != nil {
-		return err
-	}
-	return r.redirect(programsPath + "?done=ended")
 }
 
 const (
@@ -481,28 +479,23 @@ func (r *request) cliExpiry() time.Time {
 
 // createCLIKey creates the key as the person, and leads to the command line with a code for it.
 func createCLIKey(r *request, c cliRequest) error {
-	d := r.draft()
-	if d.Kind != tenant.Live && d.Kind != tenant.Test {
+	mode, scopes := tenant.Mode(r.FormValue("kind")), chosenScopes(r)
+	if mode != tenant.Live && mode != tenant.Test {
 		return r.showCLI(http.StatusUnprocessableEntity, c, "The mode is live or test.")
 	}
-	if len(d.Scopes) == 0 {
+	if len(scopes) == 0 {
 		return r.showCLI(http.StatusUnprocessableEntity, c, "Choose what the command line may do.")
 	}
-	a, expires := r.api, r.cliExpiry()
-	a.mode = d.Kind
-	var made key
-	err := a.change(r.Context(), http.MethodPost, "/v1/api-keys", r.once(), map[string]any{"name": c.KeyName(),
-		"kind": d.Kind, "scopes": d.Scopes, "expires_at": expires.Format(time.RFC3339)}, &made)
+	expires := r.cliExpiry()
+	made, err := r.makeKey(mode, map[string]any{"name": c.KeyName(), "scopes": scopes,
+		"expires_at": expires.Format(time.RFC3339)})
 	if message, other := r.form(err); other != nil {
 		return other
 	} else if message != "" {
 		return r.showCLI(http.StatusUnprocessableEntity, c, message)
 	}
-	if made.Secret == nil {
-		return &failure{Status: http.StatusConflict, Message: "This form was sent before. Open the page again."}
-	}
 	code, err := r.site.Sessions.Offer(r.Context(), r.session.Person, session.Handover{KeyID: made.ID,
-		Secret: *made.Secret, Mode: d.Kind, ExpiresAt: expires}, c.Challenge)
+		Secret: *made.Secret, Mode: mode, ExpiresAt: expires}, c.Challenge)
 	if err != nil {
 		return err
 	}
@@ -537,7 +530,7 @@ func (s *site) redeemCLI(w http.ResponseWriter, r *http.Request) {
 	}
 	var role auth.Role
 	if err == nil {
-		role, err = s.RoleOf(r.Context(), h.Account, h.By)
+		role, err = s.role(r.Context(), h.Account, h.By)
 	}
 	switch {
 	case err == nil && !slices.Contains(role.Scopes(), auth.AccountManage):

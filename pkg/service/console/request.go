@@ -282,10 +282,10 @@ func (r *request) view(title, active string) *view {
 
 // roleOf returns the role of the person of a session, which decides what pages offer. The API decides what it permits.
 func (s *site) roleOf(r *http.Request, found *session.Session) auth.Role {
-	if found == nil || s.RoleOf == nil {
+	if found == nil || s.People == nil {
 		return ""
 	}
-	role, err := s.RoleOf(r.Context(), found.Account, found.ID)
+	role, err := s.role(r.Context(), found.Account, found.ID)
 	if err != nil {
 		slog.Warn("the role of a person is not known", "error", err)
 	}
@@ -456,10 +456,13 @@ func (f *failure) Error() string {
 	return fmt.Sprintf("console: the API answers %d %s", f.Status, f.Code)
 }
 
+// errSent is the error of a form whose answer was shown before, such as the secret of a key.
+var errSent = &failure{Status: http.StatusConflict, Message: "This form was sent before. Open the page again."}
+
 // messageOf returns the message of a failure that the person can mend in the form, or the error itself.
 func messageOf(err error) (message string, other error) {
 	var failed *failure
-	if errors.As(err, &failed) {
+	if errors.As(err, &failed) && failed != errSent {
 		switch failed.Status {
 		case http.StatusBadRequest, http.StatusConflict, http.StatusUnprocessableEntity, http.StatusPreconditionFailed,
 			http.StatusPaymentRequired:
@@ -633,7 +636,7 @@ func (s *site) note(r *http.Request, account tenant.Account, by auth.Actor, e au
 	e.At, e.LatencyMS, e.Count, e.Method = resource.Instant(at), now.Sub(at).Milliseconds(), 1, resource.Text(r.Method)
 	e.RequestID, e.IP = id.OfRequest(at, gateway.RequestID), resource.Text(gateway.Identity.SourceIP)
 	e.UserAgent = resource.Text(r.UserAgent())
-	if err := s.Audit(ctx, account, by, e); err != nil {
+	if err := s.Record(ctx, account, by, e); err != nil {
 		slog.Error("audit entry lost", "request_id", e.RequestID, "operation_id", e.OperationID, "error", err)
 	}
 }
@@ -732,7 +735,7 @@ var mends = map[string]mend{
 	"operation_id":           {"operation_id", "Write the name of an operation, such as createApiKey."},
 	"type":                   {"type", "Choose a type of event, such as content.generated."},
 	"object_id":              {"object_id", "Write the id of a resource, such as cnt_…"},
-	"/overlap_seconds":       {"overlap", "Choose when the earlier secret ends."},
+	"/overlap_seconds":       {"", "Choose when the earlier secret ends."},
 	"/social_account_id":     {"", "This social account cannot be connected again."},
 	"/trigger":               {"trigger", "Choose what starts the automation."},
 	"/secondary_url":         {"url", "Write an address that begins with https:// and that the internet reaches."},

@@ -542,7 +542,8 @@ func changeEmergency(r *request, account tenant.Account, by authority.Authority)
 	if by.Role != auth.Owner {
 		return operation, "", nil, errs.New(errs.InsufficientScope, "Only owners give emergency access.")
 	}
-	return operation, r.PathValue("id"), nil, r.site.SetEmergency(r.Context(), account, r.PathValue("id"), on)
+	_, err := r.site.People.SetBreakGlass(r.Context(), account, r.PathValue("id"), on)
+	return operation, r.PathValue("id"), nil, err
 }
 
 // signOnDone returns to the connections after a form, with the error that the person can mend.

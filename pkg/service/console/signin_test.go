@@ -74,13 +74,13 @@ func newCallback(t *testing.T) *callback {
 	settings.TokenURL = tokens.URL + "/token"
 	secret := seal.FixedSecret([]byte("the stack's secret"))
 	c.options = Options{
-		URL: "http://localhost:8080", API: "http://localhost:8080", SignIn: settings, Seal: secret, Now: now,
+		Wiring:   Wiring{URL: "http://localhost:8080", API: "http://localhost:8080", SignIn: settings, Seal: secret, Now: now},
 		Sessions: session.New(storetest.Open(t, now), secret, now),
 		Issuer:   signin.NewClient(settings), Verifier: issuer.Verifier(),
 		Admit: func(context.Context, signin.Identity) (session.Person, error) {
 			return session.Person{ID: "mem_1", Account: "acc_1"}, nil
 		},
-		Audit: func(context.Context, tenant.Account, auth.Actor, auditlog.Entry) error { return nil },
+		Record: func(context.Context, tenant.Account, auth.Actor, auditlog.Entry) error { return nil },
 	}
 	var err error
 	if c.handler, err = New(c.options); err != nil {

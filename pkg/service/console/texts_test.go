@@ -20,7 +20,10 @@ import (
 
 var (
 	shownText = regexp.MustCompile(`\.T "((?:[^"\\]|\\.)*)"`)
-	givenText = regexp.MustCompile(`v\.T\("((?:[^"\\]|\\.)*)"`)
+	// passedText are the texts that a template passes to a part of it.
+	passedText = regexp.MustCompile(`\((?:to|pick|choose|choosing|copying) [^()]*\)`)
+	quotedText = regexp.MustCompile(`"([A-Z][^"]*)"`)
+	givenText  = regexp.MustCompile(`v\.T\("((?:[^"\\]|\\.)*)"`)
 )
 
 // texts returns all texts of the templates, and those that handlers give to them.
@@ -38,6 +41,11 @@ func texts(t *testing.T) (all []string) {
 		for _, m := range shownText.FindAllStringSubmatch(string(content), -1) {
 			all = append(all, m[1])
 		}
+		for _, passed := range passedText.FindAllString(string(content), -1) {
+			for _, m := range quotedText.FindAllStringSubmatch(passed, -1) {
+				all = append(all, m[1])
+			}
+		}
 	}
 	all = append(all, translated(t)...)
 	for _, s := range auth.Scopes {
@@ -51,7 +59,7 @@ func texts(t *testing.T) (all []string) {
 	}
 	for _, c := range slices.Concat(ranges, splits, requestSplits, withins, statuses, periods, deliveryStates,
 		filterNames, overlaps, lifetimes, queueTabs, calendarViews, contentOrders, mays, triggers, callKinds,
-		monthFigures, fieldNames, feedFormats, feedSchedules, feedPolicies, feedPhotos, runCounts, rowChanges,
+		monthFigures, feedFormats, feedSchedules, feedPolicies, feedPhotos, runCounts, rowChanges,
 		availabilities) {
 		all = append(all, c.Text)
 	}

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	client "github.com/content-automation/api/clients/go"
 	"github.com/content-automation/api/pkg/area/erasure"
 	clip "github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/base/web"
@@ -38,7 +39,7 @@ type task struct {
 type today struct {
 	Entries  []balanceEntry
 	Partial  bool
-	Usage    usageOfAccount
+	Usage    client.AccountUsage
 	Keys     []key
 	Hooks    waiting
 	People   waiting
@@ -362,7 +363,7 @@ func (t today) credits(v *view, now time.Time, balance int64) credits {
 // steps returns the first steps of an account, or nothing if all are done. An account without a readable list of people
 // has no step for colleagues.
 func (t today) steps(v *view) (all []step) {
-	made, called := false, t.Usage.Requests > 0
+	made, called := false, t.Usage.Calls > 0
 	for _, k := range t.Keys {
 		made = made || k.Name != explorerName
 		called = called || k.LastUsedAt != nil && k.Name != explorerName

@@ -2,7 +2,6 @@ package console
 
 import (
 	"cmp"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"html/template"
@@ -68,38 +67,15 @@ func (e balanceEntry) Text() string {
 // maxEntries bounds the entries that a chart adds up: 20 calls of the API.
 const maxEntries = 2000
 
-// usageOfAccount is the usage as the API answers it.
-type usageOfAccount struct {
-	calls
-	Days   []dayOfKey    `json:"days"`
-	Keys   []usageOfOne  `json:"keys"`
-	Kinds  []usageOfKind `json:"kinds"`
-	People calls         `json:"people"`
-}
-
-// usageOfOne is the usage of one key, which may be revoked.
-type usageOfOne struct {
-	calls
-	KeyID string  `json:"key_id"`
-	Name  *string `json:"name"`
-	ByDay []int64 `json:"calls_by_day"`
-}
-
-// usageOfKind is the usage for a kind of content.
-type usageOfKind struct {
-	Kind  string  `json:"kind"`
-	ByDay []int64 `json:"calls_by_day"`
-}
-
 // usageOf reads the usage of the account in a mode.
-func usageOf(r *request, mode tenant.Mode, query url.Values) (u usageOfAccount, err error) {
+func usageOf(r *request, mode tenant.Mode, query url.Values) (u client.AccountUsage, err error) {
 	a := r.api
 	a.mode = mode
 	return u, a.get(r.Context(), "/v1/usage", query, &u)
 }
 
 // usageSince reads the usage of the mode of the page from a day on.
-func usageSince(r *request, from time.Time) (usageOfAccount, error) {
+func usageSince(r *request, from time.Time) (client.AccountUsage, error) {
 	return usageOf(r, r.session.Mode, url.Values{"from": {from.Format(time.DateOnly)}})
 }
 
@@ -135,7 +111,7 @@ type readUsage struct {
 	Account account
 	Entries []balanceEntry
 	Partial bool
-	Usage   usageOfAccount
+	Usage   client.AccountUsage
 	Names   names
 	Keys    []key
 	Brands  []brand
@@ -236,7 +212,7 @@ func (u readUsage) requests(v *view, from time.Time, days int, split string) *ch
 		c.classes[accepted], c.classes[refused], c.classes[failed] = "cgood", "cbad", "c3"
 		for day, d := range u.Usage.Days {
 			at := from.AddDate(0, 0, day)
-			c.add(accepted, at, d.Requests-d.Refused-d.Failed)
+			c.add(accepted, at, d.Calls-d.Refused-d.Failed)
 			c.add(refused, at, d.Refused)
 			c.add(failed, at, d.Failed)
 		}
@@ -248,13 +224,13 @@ func (u readUsage) requests(v *view, from time.Time, days int, split string) *ch
 		}
 		of := make([]int64, days)
 		for _, k := range u.Usage.Kinds {
-			for day, n := range k.ByDay {
+			for day, n := range k.CallsByDay {
 				c.add(v.T(kindText(k.Kind)), from.AddDate(0, 0, day), n)
 				of[day] += n
 			}
 		}
 		for day, d := range u.Usage.Days {
-			c.add(v.T("Other"), from.AddDate(0, 0, day), d.Requests-of[day])
+			c.add(v.T("Other"), from.AddDate(0, 0, day), d.Calls-of[day])
 		}
 		return c
 	}
@@ -263,7 +239,7 @@ func (u readUsage) requests(v *view, from time.Time, days int, split string) *ch
 		if split == "profile" {
 			name = u.profileOf(v, k.KeyID)
 		}
-		for day, n := range k.ByDay {
+		for day, n := range k.CallsByDay {
 			c.add(name, from.AddDate(0, 0, day), n)
 		}
 	}
@@ -328,21 +304,16 @@ func exportUsage(r *request) error {
 			head = append(head, sheet.Text("credits: "+name))
 		}
 	}
-	h := r.w.Header()
-	h.Set("Content-Type", "text/csv; charset=utf-8")
-	h.Set("Content-Disposition", `attachment; filename="usage.csv"`)
-	out := csv.NewWriter(r.w)
-	_ = out.Write(head)
+	rows := [][]string{head}
 	for i, d := range u.Usage.Days[:min(days, len(u.Usage.Days))] {
-		row := []string{d.Date, strconv.FormatInt(credits.of(i), 10), strconv.FormatInt(d.Requests, 10),
+		row := []string{d.Day, strconv.FormatInt(credits.of(i), 10), strconv.FormatInt(d.Calls, 10),
 			strconv.FormatInt(d.Refused, 10)}
 		for _, name := range parts {
 			row = append(row, strconv.FormatInt(credits.series[name][i], 10))
 		}
-		_ = out.Write(row)
+		rows = append(rows, row)
 	}
-	out.Flush()
-	return out.Error()
+	return r.download("usage.csv", rows)
 }
 
 // entriesSince reads the ledger from a time on, and reports whether there are more entries than it reads.
@@ -511,8 +482,8 @@ func (l limited) Tone() string {
 // limits returns the spending limits of keys and profiles, the fullest first.
 func (u readUsage) limits() (all []limited) {
 	for _, k := range u.Keys {
-		if k.Active() && k.SpendLimit != nil {
-			all = append(all, limited{k.Name, keysPath + "/" + k.ID, k.Spent, *k.SpendLimit})
+		if k.Active() && k.SpendLimitCredits != nil {
+			all = append(all, limited{k.Name, keysPath + "/" + k.ID, k.UsedThisMonthCredits, *k.SpendLimitCredits})
 		}
 	}
 	for _, p := range u.Brands {

@@ -713,15 +713,15 @@ func spark(values []int64, text string) template.HTML {
 
 // chartOfKey draws the requests of a key.
 func chartOfKey(k key, v *view) Drawn {
-	if len(k.Days) == 0 {
+	if len(k.UsageByDay) == 0 {
 		return Drawn{}
 	}
-	from, _ := time.Parse(time.DateOnly, k.Days[0].Date)
-	c := newChart(from, len(k.Days), v.T("Requests"))
+	from, _ := time.Parse(time.DateOnly, k.UsageByDay[0].Day)
+	c := newChart(from, len(k.UsageByDay), v.T("Requests"))
 	c.classes[v.T("Accepted")], c.classes[v.T("Refused")] = "cgood", "cbad"
-	for _, d := range k.Days {
-		at, _ := time.Parse(time.DateOnly, d.Date)
-		c.add(v.T("Accepted"), at, d.Requests-d.Refused)
+	for _, d := range k.UsageByDay {
+		at, _ := time.Parse(time.DateOnly, d.Day)
+		c.add(v.T("Accepted"), at, d.Calls-d.Refused)
 		c.add(v.T("Refused"), at, d.Refused)
 	}
 	return c.done(v)
@@ -737,6 +737,7 @@ var functions = template.FuncMap{
 	"groups":  groupLines,
 	// A part of a page gets the page and a value.
 	"pair":   func(page, value any) map[string]any { return map[string]any{"Page": page, "Value": value} },
+	"to":     func(path, text string) choice { return choice{path, text} },
 	"pageOf": pageOf, "formToken": formToken,
 	"copying": func(page *view, text, label string) map[string]any {
 		return map[string]any{"Page": page, "Text": text, "Label": page.T(label)}
@@ -745,6 +746,7 @@ var functions = template.FuncMap{
 		return map[string]any{"Page": page, "Label": page.T(label), "Options": of}
 	},
 	"choose":  chooserOf,
+	"pick":    pickerOf,
 	"times":   func(a, b int) int { return a * b },
 	"add":     func(a, b int64) int64 { return a + b },
 	"queryOf": func(query string) template.URL { return template.URL(query) }, //nolint:gosec // url.Values wrote it
@@ -771,6 +773,18 @@ func chooserOf(page *view, name, label, value string, of []named) chooser {
 		}
 	}
 	return c
+}
+
+// picker is a filter of a list without a visible label. All is its choice of everything.
+type picker struct {
+	chooser
+	All string
+}
+
+func pickerOf(page *view, name, label, all string, of []named) picker {
+	data, _ := page.Data.(map[string]any)
+	set, _ := data["Filters"].(map[string]string)
+	return picker{chooserOf(page, name, label, set[name], of), page.T(all)}
 }
 
 // Shown returns the name of the chosen option.

@@ -1,12 +1,12 @@
 package console
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -65,8 +65,13 @@ var webhooks = page[webhook]{
 	Create: &form[webhook]{Title: "Add a webhook", Verb: "Add the webhook", Inputs: webhookInputs, Recent: true,
 		Made: showWebhookSecret},
 	Edit: &form[webhook]{Title: "Edit the webhook", Verb: "Review the changes", Inputs: webhookInputs, Recent: true,
-		Review:  true,
-		Effects: map[string]string{"url": "Deliveries that wait are sent to the new address at once."},
+		Review: true,
+		Effects: func(patch map[string]any) []string {
+			if patch["url"] == nil {
+				return nil
+			}
+			return []string{"Deliveries that wait are sent to the new address at once."}
+		},
 		Fixed: func(w webhook) map[string]choice { // a destination in AWS is changed by the API
 			if w.URL != nil {
 				return nil
@@ -90,6 +95,11 @@ var webhooks = page[webhook]{
 			Title: "Rotate the signing secret", Verb: "Rotate the secret", Harmless: true,
 			Text: "Events are signed with the new and the earlier secret for a while, so that your system has time " +
 				"to change."}, Then: showWebhookSecret},
+		{Name: "replay", Method: http.MethodPost, API: "/replay", Done: "replay", Choice: periodsToResend,
+			Body: func(r *request) map[string]any { return map[string]any{"since": r.PostFormValue("since")} },
+			Ask: &confirmation{Title: "Resend events", Verb: "Resend", Harmless: true,
+				Text: "Events that match the webhook and did not arrive are sent, each once. Those that arrived are " +
+					"not sent again. Events from before the webhook was created are part of them."}},
 	},
 	Done: map[string]string{"test": "A test event is on its way. Its delivery is in the list below.",
 		"redeliver": "The event is sent again. Its attempts are in the list below.",
@@ -100,11 +110,6 @@ var webhooks = page[webhook]{
 
 // stateOf returns a change of the state.
 func stateOf(r *request) map[string]any { return map[string]any{"state": r.PostFormValue("state")} }
-
-func addWebhooks(open func(string, func(*request) error)) {
-	open("GET "+webhooksPath+"/{id}/replay", replayForm)
-	open("POST "+webhooksPath+"/{id}/replay", replay)
-}
 
 // The states of deliveries as people see them: the API's pending is one that waits for its first attempt, or for
 // another one.
@@ -247,9 +252,6 @@ func waitingDeliveries(r *request, v *view, _ webhook) (effects []string, err er
 // hour.
 var periods = []choice{{"1h", "Last hour"}, {"24h", "Last 24 hours"}, {"168h", "Last 7 days"}, {"719h", "Last 30 days"}}
 
-// sinceFailing is the period since the first failure of the webhook.
-const sinceFailing = "failing"
-
 // mostResent bounds the events of a period that are counted.
 const mostResent = 500
 
@@ -262,10 +264,8 @@ type resend struct {
 }
 
 // resendOf reads the events and the deliveries of the last 30 days.
-func resendOf(r *request) (s resend, err error) {
-	if s.webhook, err = webhooks.read(r); err != nil {
-		return s, err
-	}
+func resendOf(r *request, w webhook) (s resend, err error) {
+	s.webhook = w
 	from := url.Values{"from": {r.site.Now().UTC().AddDate(0, 0, -30).Format(time.RFC3339)}}
 	err = atOnce(
 		func() (err error) {
@@ -322,55 +322,30 @@ func wants(w webhook, of string) bool {
 	})
 }
 
-// period is a period whose events can be sent again, with the number of those that are.
-type period struct{ Value, Text, Count string }
-
-// replayForm shows the form to send the events of a period again, with the number of those that are sent.
-func replayForm(r *request) error {
-	s, err := resendOf(r)
+// periodsToResend returns the periods whose events can be sent again, with the number of those that are. The value of
+// each is the time at which it begins, so that a repeat of the form is the same call.
+func periodsToResend(r *request, v *view, w webhook) (*chosen, error) {
+	s, err := resendOf(r, w)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	v := r.view("Resend events", webhooksPath)
-	now, chosen := r.site.Now(), periods[1].Value
-	var all []period
-	if s.webhook.FailingSince != nil {
-		chosen = sinceFailing
-		all = append(all, period{sinceFailing, v.T("Since it fails: %s", v.At(*s.webhook.FailingSince)),
-			s.count(s.failingSince())})
+	c := &chosen{Name: "since", Legend: "Period", Counts: map[string]string{}}
+	add := func(text string, since time.Time) string {
+		value := since.UTC().Format(time.RFC3339)
+		c.Of = append(c.Of, choice{value, text})
+		c.Counts[value] = v.T("Events: %s", s.count(since))
+		return value
 	}
-	for _, p := range periods {
+	if since := s.webhook.FailingSince; since != nil {
+		c.Value = add(v.T("Since it fails: %s", v.At(*since)), s.failingSince())
+	}
+	for i, p := range periods {
 		by, _ := time.ParseDuration(p.Value) // they are durations
-		all = append(all, period{p.Value, v.T(p.Text), s.count(now.Add(-by))})
-	}
-	v.Data = map[string]any{"Webhook": s.webhook, "Periods": all, "Chosen": chosen, "Opened": now.Unix()}
-	return r.show(http.StatusOK, "webhook-replay", v)
-}
-
-// replay sends the events of a period again that did not arrive. The period counts from the time at which the form was
-// opened, so that a repeat of the form is the same call.
-func replay(r *request) error {
-	opened, err := strconv.ParseInt(r.PostFormValue("opened"), 10, 64)
-	if err != nil {
-		opened = r.site.Now().Unix()
-	}
-	since := time.Unix(opened, 0)
-	if r.PostFormValue("period") == sinceFailing {
-		s, err := resendOf(r)
-		if err != nil {
-			return err
+		if value := add(p.Text, r.site.Now().Add(-by)); i == 1 {
+			c.Value = cmp.Or(c.Value, value)
 		}
-		if s.webhook.FailingSince != nil {
-			since = s.failingSince()
-		}
-	} else if by, err := time.ParseDuration(r.PostFormValue("period")); err == nil {
-		since = since.Add(-by)
 	}
-	if err := r.api.change(r.Context(), http.MethodPost, r.apiPath("webhooks")+"/replay", r.once(),
-		map[string]any{"since": since.UTC().Format(time.RFC3339)}, nil); err != nil {
-		return err
-	}
-	return r.redirect(webhooks.one(r) + "?done=replay")
+	return c, nil
 }
 
 // delivery is a delivery. Only that of one has its request.
@@ -468,8 +443,6 @@ const (
 )
 
 func addAudit(open func(string, func(*request) error)) {
-	open("GET "+auditPath, listAudit)
-	open("GET "+auditPath+"/{request}", showCall)
 	open("GET "+auditPath+".csv", exportAudit)
 }
 
@@ -551,7 +524,9 @@ var eventPages = page[event]{
 	Title: "Events", Lead: "What has happened in the last 30 days, as webhooks receive it.", Path: eventsPath,
 	API: "/v1/events", List: "events", Icon: "list", Empty: "There are no events here",
 	Columns: []column{{Text: "Type"}, {Text: "Time"}, {Text: "Resource", At: "sm"}},
-	Filters: []string{"type", "object_id", "from", "to"},
+	Filters: []string{"type"},
+	Folded: []input{{Name: "object_id", Label: "Resource", Holder: "cnt_…"},
+		{Name: "from", Label: "From", Kind: asDate}, {Name: "to", Label: "To", Kind: asDate}},
 	More: func(r *request, v *view, to map[string]any) error {
 		given, _ := to["Filters"].(map[string]string)
 		to["Areas"], to["Types"], to["Chips"] = patterns[1:], eventTypes, chipsOf(r, v, given, nil)
