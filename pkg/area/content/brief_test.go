@@ -31,7 +31,7 @@ func TestABriefHasTheTimeZoneOfItsFactory(t *testing.T) {
 		"Asia/Tokyo":   {Type: factory.Seller, Language: "ja-JP"},
 		"":             {Type: factory.Seller, Language: "x"},
 	} {
-		if b, err := content.NewBrief(f, profile.Legal{}); err != nil || b.Zone != want {
+		if b, err := content.NewBrief(f, profile.Legal{}, nil); err != nil || b.Zone != want {
 			t.Errorf("%q: %q, %v", want, b.Zone, err)
 		}
 	}
