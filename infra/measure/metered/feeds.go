@@ -39,7 +39,7 @@ func (s *shop) feed() []byte {
 		if i%100 == 0 {
 			price += s.day
 		}
-		fmt.Fprintf(&b, "S-%06d,Trail running shoe %d,%s,%d EUR,red,\n", i, i, "Made of recycled nets, for wet rock.", price)
+		fmt.Fprintf(&b, "S-%06d,Trail running shoe %d,%s,%d EUR,red,\n", i, i, "Made of recycled nets.", price)
 	}
 	return b.Bytes()
 }
