@@ -35,11 +35,19 @@ type machine struct {
 	config func() (string, error)
 	// open opens an address in the browser.
 	open func(ctx context.Context, address string) error
+	// terminal reports that a person reads the notes on a terminal.
+	terminal bool
 }
 
 func thisMachine() machine {
 	return machine{os.Stdout, os.Stderr, os.Getenv, time.Now, wait, rand.Reader,
-		strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe"), os.UserConfigDir, openBrowser}
+		strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe"), os.UserConfigDir, openBrowser, isTerminal(os.Stderr)}
+}
+
+// isTerminal reports whether a file is a terminal, and no file or pipe.
+func isTerminal(f *os.File) bool {
+	of, err := f.Stat()
+	return err == nil && of.Mode()&os.ModeCharDevice != 0
 }
 
 // called returns the name of the command, which releases call otherwise than its folder.

@@ -48,8 +48,9 @@ var feedTypes = map[string]contentautomation.OwnMediaCreateMimeType{"google_xml"
 func pushCommand(w machine) *cobra.Command {
 	c := &calling{machine: w}
 	cmd := c.bare("push FILE", "Make a file the feed of a factory, and read it", "Make a file of this machine the feed of "+
-		"a factory: upload it, set it as the source, and read it to its end. What else the feed says stays. A run that "+
-		"is held waits for `feeds sync --confirm-run-id`.")
+		"a factory: upload it, set it as the source, and read it to its end. What else the feed says stays. Rows that "+
+		"are refused are listed, and the others go on. A run that is held waits for `feeds sync --confirm-run-id`, and "+
+		"is the exit status 5; one that has failed is 9. After Ctrl-C a run goes on.")
 	cmd.Example = "  " + w.called() + " feed push products.csv --factory-id fac_…"
 	cmd.Args = cobra.ExactArgs(1)
 	f := cmd.Flags()
@@ -77,21 +78,62 @@ func pushCommand(w machine) *cobra.Command {
 		if *format == "" {
 			*format = feedFormat(args[0], string(head))
 		}
-		run, err := c.push(cmd.Context(), client, file, *factory, *format, *currency)
+		raw, err := c.push(cmd.Context(), client, file, *factory, *format, *currency)
+		if errors.Is(err, context.Canceled) {
+			return err
+		}
 		if err != nil {
 			return failure{error: err, json: c.json}
 		}
-		return c.print(run)
+		if err := c.print(raw); err != nil {
+			return err
+		}
+		return c.ended(raw)
 	}
 	return cmd
 }
 
-// feedRun is what is shown of a run while it is under way.
+// feedRun is what is shown of a run while it is under way, and after it.
 type feedRun struct {
 	ID, State                                         string
 	FactoryID                                         string `json:"factory_id"`
 	Total, Created, Changed, Unchanged, Refused, Gone int
-	Failure                                           *struct{ Message string }
+	Refusals                                          []struct {
+		Row            int
+		Member, Reason string
+	}
+	RefusalsURL *string `json:"refusals_url"`
+	Failure     *contentautomation.Failure
+}
+
+// done returns the number of rows that are done.
+func (r feedRun) done() int { return min(r.Created+r.Changed+r.Unchanged+r.Refused, r.Total) }
+
+// mostShown is the number of refusals that are listed.
+const mostShown = 20
+
+// heldError is the end of a run that waits to be confirmed.
+type heldError struct{ error }
+
+// ended lists what a run has refused, and returns an error for one that is held.
+func (c *calling) ended(raw json.RawMessage) error {
+	var run feedRun
+	if err := json.Unmarshal(raw, &run); err != nil {
+		return failure{error: err, json: c.json}
+	}
+	if !c.json {
+		for _, r := range run.Refusals[:min(len(run.Refusals), mostShown)] {
+			fmt.Fprintf(c.notes, "row %d: %s: %s\n", r.Row, r.Member, r.Reason)
+		}
+		if more := run.Refused - mostShown; more > 0 && run.RefusalsURL != nil {
+			fmt.Fprintf(c.notes, "… and %d more rows: %s\n", more, *run.RefusalsURL)
+		}
+	}
+	if run.State != "held" {
+		return nil
+	}
+	return failure{error: heldError{fmt.Errorf("the run is held: %d of the products are not in the feed any more. To "+
+		"archive them:\n  %s feeds sync %s --confirm-run-id %s", run.Gone, c.called(), run.FactoryID, run.ID)}, json: c.json}
 }
 
 // push uploads a feed, sets it and reads it. It returns the run as the answer has it.
@@ -137,7 +179,8 @@ func feedBody(ctx context.Context, client *contentautomation.Client, at string) 
 		return nil, err
 	}
 	body := map[string]any{}
-	for _, name := range []string{"mapping", "currency", "on_price_change", "on_sold_out", "on_removed", "photos"} {
+	for _, name := range []string{"mapping", "currency", "on_price_change", "on_sold_out", "on_removed",
+		"remake_per_day", "photos"} {
 		if all[name] != nil {
 			body[name] = all[name]
 		}
@@ -148,9 +191,8 @@ func feedBody(ctx context.Context, client *contentautomation.Client, at string) 
 // watchEvery is the time between two looks at a run.
 const watchEvery = time.Second
 
-// watch shows the progress of a run until it has ended.
+// watch shows the progress of a run until it has ended: as a bar on a terminal, and as a line at the end elsewhere.
 func (c *calling) watch(ctx context.Context, client *contentautomation.Client, at string) (json.RawMessage, error) {
-	const width = 30
 	for {
 		var raw json.RawMessage
 		var run feedRun
@@ -159,31 +201,45 @@ func (c *calling) watch(ctx context.Context, client *contentautomation.Client, a
 			err = json.Unmarshal(raw, &run)
 		}
 		if err != nil {
-			return nil, err
+			return nil, c.interrupted(err, at)
 		}
-		if done := run.Created + run.Changed + run.Unchanged + run.Refused; run.Total > 0 && !c.json {
-			done = min(done, run.Total)
-			bar := strings.Repeat("#", done*width/run.Total) + strings.Repeat(".", width-done*width/run.Total)
-			fmt.Fprintf(c.notes, "\r[%s] %d of %d rows", bar, done, run.Total)
-		}
-		switch run.State {
-		case "completed":
-			fmt.Fprintln(c.notes)
+		ended := run.State != "queued" && run.State != "running"
+		c.progress(run, ended)
+		if run.State == "failed" {
+			return nil, &contentautomation.FailedError{State: run.State, Resource: raw, Failure: run.Failure}
+		} else if ended {
 			return raw, nil
-		case "held":
-			fmt.Fprintf(c.notes, "\nThe run is held: %d of the products are not in the feed any more. To archive them:\n  %s "+
-				"feeds sync %s --confirm-run-id %s\n", run.Gone, c.called(), run.FactoryID, run.ID)
-			return raw, nil
-		case "failed":
-			fmt.Fprintln(c.notes)
-			message := "the run has failed"
-			if run.Failure != nil {
-				message = run.Failure.Message
-			}
-			return nil, errors.New(message)
 		}
 		if err := c.machine.wait(ctx, watchEvery); err != nil {
-			return nil, err
+			return nil, c.interrupted(err, at)
 		}
 	}
+}
+
+// progress shows how much of a run is done.
+func (c *calling) progress(run feedRun, ended bool) {
+	const width = 30
+	switch {
+	case c.json || run.Total == 0:
+	case c.terminal:
+		full := run.done() * width / run.Total
+		fmt.Fprintf(c.notes, "\r[%s%s] %d of %d rows", strings.Repeat("#", full), strings.Repeat(".", width-full), run.done(),
+			run.Total)
+		if ended {
+			fmt.Fprintln(c.notes)
+		}
+	case ended:
+		fmt.Fprintf(c.notes, "%d of %d rows\n", run.done(), run.Total)
+	}
+}
+
+// interrupted tells how to see a run that goes on after Ctrl-C.
+func (c *calling) interrupted(err error, at string) error {
+	if parts := strings.Split(at, "/"); errors.Is(err, context.Canceled) && len(parts) == 7 {
+		if c.terminal {
+			fmt.Fprintln(c.notes)
+		}
+		fmt.Fprintf(c.notes, "The run goes on. To wait for it:\n  %s feeds wait-for-run %s %s\n", c.called(), parts[3], parts[6])
+	}
+	return err
 }

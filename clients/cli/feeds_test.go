@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -8,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // A push keeps what the feed says, uploads the file, sets it, and shows the run to its end.
@@ -24,9 +27,13 @@ func TestAFileIsPushedAsAFeed(t *testing.T) {
 		"Google":               {"shop.xml", "<rss>", "google_xml", "application/xml", `"state":"completed"`, 0, ""},
 		"lines":                {"shop.jsonl", "{}", "json_lines", "application/json", `"state":"completed"`, 0, ""},
 		"a run that is held": {"shop.tsv", "id\ttitle\n", "google_tsv", "text/tab-separated-values",
-			`"state":"held","gone":3`, 0, "feeds sync fac_1 --confirm-run-id run_1"},
+			`"state":"held","gone":3`, 5, "feeds sync fac_1 --confirm-run-id run_1"},
+		"rows that are refused": {"shop.csv", "sku", "csv", "text/csv", `"state":"completed","refused":30,"refusals":[` +
+			strings.Repeat(`{"row":7,"member":"price","reason":"is none"},`, 29) +
+			`{"row":9,"member":"sku","reason":"last"}],"refusals_url":"https://files.example/r.csv"`, 0,
+			"row 7: price: is none\n… and 10 more rows: https://files.example/r.csv\n"},
 		"a run that fails": {"shop.csv", "sku", "csv", "text/csv",
-			`"state":"failed","failure":{"code":"unreadable","message":"The feed has no rows."}`, 1, "has no rows"},
+			`"state":"failed","failure":{"code":"unreadable","message":"The feed has no rows."}`, 9, "has no rows"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), c.file)
@@ -64,7 +71,7 @@ func TestAFileIsPushedAsAFeed(t *testing.T) {
 				return "{}"
 			})
 			code, out, notes := play(env, "feed", "push", file, "--factory-id", "fac_1")
-			if code != c.code || !strings.Contains(notes, c.notes) || stored != c.text {
+			if code != c.code || !strings.Contains(notes, c.notes) || stored != c.text || strings.Contains(notes, "\r") {
 				t.Errorf("%d %s%s: %q was stored", code, out, notes, stored)
 			}
 			if c.code == 0 && (!strings.Contains(out, "run_1") || looks != 2) {
@@ -83,5 +90,41 @@ func TestAFileIsPushedAsAFeed(t *testing.T) {
 				t.Errorf("set is %s", set)
 			}
 		})
+	}
+}
+
+// A terminal shows a bar, and after Ctrl-C how to see the run, which goes on.
+func TestThePushOfAFeedIsInterrupted(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "shop.csv")
+	if err := os.WriteFile(file, []byte("sku,name,price\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	env := answering(t, func(req *http.Request) string {
+		switch req.Method + " " + req.URL.Path {
+		case "POST /v1/media", "GET /v1/media/med_1":
+			return `{"id":"med_1","state":"ready","upload":null}`
+		case "POST /v1/factories/fac_1/feed/sync":
+			return `{"id":"run_1","factory_id":"fac_1","state":"queued"}`
+		case "GET /v1/factories/fac_1/feed/runs/run_1":
+			return `{"id":"run_1","factory_id":"fac_1","state":"running","total":4,"created":2}`
+		}
+		return "{}"
+	})
+	var out, notes bytes.Buffer
+	ctx, interrupt := context.WithCancel(t.Context())
+	code := run(ctx, []string{"feed", "push", file, "--factory-id", "fac_1"}, machine{out: &out, notes: &notes, terminal: true,
+		getenv: func(name string) string { return env[name] }, now: time.Now,
+		wait: func(ctx context.Context, _ time.Duration) error {
+			interrupt()
+			return ctx.Err()
+		}})
+	for _, want := range []string{"\r[###############...............] 2 of 4 rows\n", "The run goes on.",
+		"feeds wait-for-run fac_1 run_1\n"} {
+		if !strings.Contains(notes.String(), want) {
+			t.Errorf("%d: %q lacks %q", code, notes.String(), want)
+		}
+	}
+	if code != 1 || out.Len() > 0 {
+		t.Errorf("the exit status is %d, and the output %s", code, out.String())
 	}
 }

@@ -18,6 +18,8 @@ func statusOf(err error) int {
 		return 9
 	case errors.As(err, &wrongKey{}):
 		return 3
+	case errors.As(err, &heldError{}):
+		return 5
 	case contentautomation.IsTimeout(err):
 		return 1
 	case !errors.As(err, &api):

@@ -81,13 +81,13 @@ const (
 // it shows; an invitation reads who has the address. A list of deliveries with some that are due reads which of their
 // attempts are under way. verifyProvenance reads the register after the media; a picture whose hash is not there is
 // looked for in four partitions more. Topics of a plan are read after it. listLookups reads what was found before and
-// counts its call after the account is known. deleteApplication looks for accounts that use it. The feed of a factory
-// is read after it, and the runs of the feed after both.
+// counts its call after the account is known. deleteApplication looks for accounts that use it, and
+// deleteTemplate for factories. The feed of a factory is read after it, and the runs of the feed after both.
 var more = map[string]int{
 	"sendMessage": 3, "updateDraft": 1, "applyDraft": 1, "startTraining": 1, "listProposals": 1,
 	"updatePromotion": 1, "connectSocialAccount": 1, "getServiceLevels": 1, "getUsage": 1, "listIntegrations": 1,
 	"updateIntegration": 1, "disconnectIntegration": 1,
-	"deleteProfile": 9, "deleteApplication": 2, "getContentPlan": 1, "scheduleContentItem": 3,
+	"deleteProfile": 10, "deleteTemplate": 1, "deleteApplication": 2, "getContentPlan": 1, "scheduleContentItem": 3,
 	"bulkPublishing": 3, "publishContentItem": 2, "validatePublishing": 3,
 	"getBestTimes": 1, "listAllPublications": 2, "getPublication": 1, "getPublicationDossier": 2,
 	"updatePublication": 1, "deletePublication": 1,

@@ -108,6 +108,7 @@ func costSection(m measured) string {
 		"\n### Media that stay\n\nMedia are kept until the customer deletes them. In dollars, in us-east-1, beside " +
 		"the months above, which have the storage of their own media. Nobody reads media after they are published; " +
 		"the bucket moves them to cheaper tiers.\n\n" + growthTable(m) +
+		"\n### A catalog that follows a feed\n\n" + feedTable(m.feed) +
 		"\n### Assumptions\n\n" + assumptions(m.delivery) + "\n### Prices\n\nAs of " + pricesAsOf + "\n\n" + pricesTable()
 }
 

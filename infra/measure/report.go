@@ -19,6 +19,7 @@ type measured struct {
 	generations   []counted
 	delivery      delivered
 	outage        metered.Outage
+	feed          metered.Feed
 }
 
 // measure counts the usage of all operations and generations.
@@ -40,7 +41,10 @@ func measure(ctx context.Context) (m measured, err error) {
 	if m.delivery, err = deliveries(ctx, w); err != nil {
 		return m, err
 	}
-	m.outage, err = outages(ctx, w)
+	if m.outage, err = outages(ctx, w); err != nil {
+		return m, err
+	}
+	m.feed, err = feeds(ctx, w)
 	return m, err
 }
 

@@ -168,6 +168,12 @@ func (w UnchangedFiles) Files(f func(*media.File)) {
 	}
 }
 
+// The pictures that samples show, in place of stored files. The composer has them.
+var (
+	SamplePhoto   = media.File{Key: "samples/photo.jpg", Type: media.Image, MIMEType: "image/jpeg"}
+	SampleProduct = media.File{Key: "samples/product.jpg", Type: media.Image, MIMEType: "image/jpeg"}
+)
+
 // Files implements Composition.
 func (v Video) Files(f func(*media.File)) {
 	for _, s := range v.Scenes {

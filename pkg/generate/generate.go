@@ -151,6 +151,9 @@ type Work interface {
 	Item() (store.Item, error)
 }
 
+// Sampling is work whose files are samples: the register of finished files leaves them out.
+type Sampling interface{ Sample() }
+
 // Providers finds providers.
 type Providers interface {
 	// For returns the provider of a name for work in a mode. Its error is final: the stack does not offer the provider.

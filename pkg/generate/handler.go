@@ -135,8 +135,10 @@ func (h handler) finish(ctx context.Context, t *turn) (o task.Outcome, err error
 			}
 		}
 		leave(tx, t.Owner, t.Risk)
-		if err := Register(tx, t.Owner, t.entries(h.Now())); err != nil {
-			return err
+		if _, sample := work.(Sampling); !sample {
+			if err := Register(tx, t.Owner, t.entries(h.Now())); err != nil {
+				return err
+			}
 		}
 		return work.Succeed(tx, h.Now(), made, hold.Credits+extra)
 	})

@@ -30,6 +30,7 @@ var own = map[string]string{
 	"pkg/adapter/provider/":       "answers of providers, which pkg/adapter/wire has bounded",
 	"pkg/area/advice/proposal.go": "an answer of a model, which pkg/adapter/wire has bounded",
 	"pkg/auth/signin/signin.go":   "the keys of the operator's own pool, up to 256 KB",
+	"pkg/base/text/html.go":       "texts of feeds and articles, whose readers have bounded them",
 	"pkg/cloud/":                  "secrets and keys of the operator",
 	"pkg/generate/catalog/":       "files of this program",
 	"pkg/generate/composer/":      "files that this program has made, and those that pkg/media/probe has accepted",

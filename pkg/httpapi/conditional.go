@@ -98,7 +98,11 @@ func (h IfMatch) Check(version int64) error {
 		return nil
 	}
 	tags, _ := entityTags([]string{h.IfMatch})
-	if slices.Contains(tags, "*") || slices.Contains(tags, ETag(version)) {
+	// The tag of an answer that shows more than its resource has the version, a hyphen and the rest.
+	of := strings.TrimSuffix(ETag(version), `"`)
+	if slices.ContainsFunc(tags, func(tag string) bool {
+		return tag == "*" || tag == of+`"` || strings.HasPrefix(tag, of+"-")
+	}) {
 		return nil
 	}
 	e := errs.New(errs.VersionMismatch, "The resource has changed: its version is now %d. Read it again, and repeat "+

@@ -136,8 +136,8 @@ type View struct {
 	MIMEType string `json:"mime_type" example:"image/png"`
 	// Signed URL, valid for one hour. Read the resource again for a new one.
 	URL string `json:"url" format:"uri"`
-	// Signed URL of a JPEG of at most 400 pixels in width, valid for one hour or more: of the picture, or of a frame of the
-	// video. Null if there is none: use `url` then. Finished files of content items have one.
+	// Signed URL of a JPEG of at most 400 pixels in width, valid for one hour or more: of the picture, or of a frame of
+	// the video. Null if there is none: use `url` then. Finished files of content items have one.
 	ThumbnailURL *string `json:"thumbnail_url" format:"uri"`
 	// In pixels; images and videos only.
 	Width int `json:"width,omitempty" example:"1080"`

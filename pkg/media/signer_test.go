@@ -209,7 +209,8 @@ func TestViewsShowTheAddressAndHideTheKey(t *testing.T) {
 	}
 }
 
-// The address of a thumbnail is the same within an hour, and works for an hour at least. That of a file is new each time.
+// The address of a thumbnail is the same within an hour, and works for an hour at least. That of a file is new each
+// time.
 func TestTheAddressOfAThumbnailStaysForAnHour(t *testing.T) {
 	now := noon
 	s, err := media.NewSigner(config(""), "media-bucket", func() time.Time { return now })

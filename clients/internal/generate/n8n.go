@@ -24,8 +24,8 @@ type n8n struct {
 	used map[string]bool
 }
 
-// n8nFile is an operation of the node beside those of the API: it takes or makes files. Its field names are written by
-// hand, and run is the function that sends its requests.
+// n8nFile is an operation of the node beside those of the API: it takes or makes files, or waits for work. Its field
+// names are written by hand, and run is the function that sends its requests.
 type n8nFile struct {
 	name, value, action, doc, run string
 	of                            string
@@ -33,7 +33,7 @@ type n8nFile struct {
 	optional                      []string
 }
 
-// n8nFiles are the operations with files, by resource. The operation of the API named by of begins each of them.
+// n8nFiles are these operations, by resource. The operation of the API named by of begins each of them.
 var n8nFiles = map[string][]n8nFile{
 	"media": {
 		{name: "Upload", value: "upload", action: "Upload a file", run: "upload", of: "create", fields: []props{n8nInput},
@@ -44,6 +44,9 @@ var n8nFiles = map[string][]n8nFile{
 	"content": {{name: "Download Media", value: "downloadMedia", action: "Download the media of a content item", of: "get",
 		run: "download", doc: "Download the files of a content item. The output has an item for each file",
 		fields: []props{n8nRoles, n8nOutput}}},
+	"feeds": {{name: "Sync and Wait", value: "syncAndWait", action: "Read a feed and wait", of: "sync", run: "syncAndWait",
+		doc: "Read the feed, and wait until its run has ended. The output has its counts and refusals",
+		optional: []string{"confirm_run_id"}}},
 	"studio": {{name: "Download Generation", value: "downloadGeneration", action: "Download the files of a generation",
 		run: "download", of: "getGeneration", doc: "Download the files of a generation. The output has an item for each file",
 		fields: []props{n8nOutput}}},
@@ -187,7 +190,8 @@ func (w *n8n) resource(r form.Resource) ([]byte, error) {
 }
 
 // n8nModules are the modules of functions that the files of resources use.
-var n8nModules = map[string]string{"upload": "../files", "download": "../files", "mediaRoles": "../files"}
+var n8nModules = map[string]string{"upload": "../files", "download": "../files", "mediaRoles": "../files",
+	"syncAndWait": "../waits"}
 
 // operation returns the option of an operation.
 func (w *n8n) operation(o form.Operation) props {

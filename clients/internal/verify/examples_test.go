@@ -41,7 +41,7 @@ func examples(t *testing.T, dir string, env []string, program func(name string) 
 	}
 	write(t, logo, picture.String())
 	for name, want := range map[string]string{"post": `^\S.* https?://\S+\n`, "week": `(?s)^(\S.*\n){7}$`,
-		"upload": `^telegram https?://\S+\n`, "journey": `^\d+ \d+ .*Light as air\..* .*content\.published.*\n$`} {
+		"upload": `^telegram https?://\S+\n`, "shop": `^completed 200 0\n$`, "journey": `^\d+ \d+ .*Light as air\..* .*content\.published.*\n$`} {
 		line := program(name)
 		if name == "upload" {
 			line = append(line, logo)
@@ -153,7 +153,7 @@ func TestSamplesOfTheCommandLine(t *testing.T) {
 func TestGoInAnEmptyProject(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for _, name := range []string{"post", "week", "upload", "webhook", "journey"} {
+	for _, name := range []string{"post", "week", "upload", "webhook", "journey", "shop"} {
 		copied(t, "clients/go/examples/"+name, filepath.Join(dir, name))
 	}
 	module := "github.com/content-automation/api/clients/go"

@@ -92,7 +92,7 @@ func TestPythonInAnEmptyProject(t *testing.T) {
 	copied(t, "clients/python/examples", filepath.Join(project, "examples"))
 	samples(t, filepath.Join(project, "examples"))
 	command(t, project, env, python, "-m", "mypy", "--strict", "examples/post.py", "examples/week.py",
-		"examples/upload.py", "examples/journey.py", "examples/samples.py")
+		"examples/upload.py", "examples/journey.py", "examples/shop.py", "examples/samples.py")
 	copied(t, "clients/python/tests", filepath.Join(project, "tests"))
 	command(t, project, env, python, "-m", "mypy", "--strict", "tests/typed.py")
 	command(t, source, env, python, "tests/features.py")
@@ -135,6 +135,8 @@ func TestN8nPackage(t *testing.T) {
 	}
 	t.Log(command(t, folder, []string{"PACKAGE=" + folder}, "node", "--test",
 		filepath.Join(root, "clients/internal/verify/n8n/signature.test.mjs")))
+	t.Log(command(t, folder, append(serve(t).env(), "PACKAGE="+folder), "node", "--test",
+		filepath.Join(root, "clients/internal/verify/n8n/waits.test.mjs")))
 	packed := command(t, folder, nil, "npm", "pack", "--dry-run", "--json")
 	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md", "workflows/row-to-media.json",
 		"dist/icons/contentAutomation.svg", "dist/credentials/ContentAutomationApi.credentials.js",

@@ -57,18 +57,27 @@ var languages = []words{
 const (
 	tile      = 420
 	smallTile = 250
-	gap       = 12
+	// designTile shows what can be told apart at a glance.
+	designTile = 186
+	gap        = 12
 )
 
-// sheets writes a sheet for each language, and those of products, whose names contain a word.
+// sheets writes the sheets whose names contain a word: one for each language, those of products, logos, captions, fonts
+// and ratios, and one of the designs in each language.
 func (s *bench) sheets(to, only string) error {
 	if err := os.MkdirAll(to, 0o755); err != nil {
 		return err
 	}
 	all := map[string]func() ([][]image.Image, error){"products": s.products, "logos": s.logos, "captions": s.styles,
 		"fonts": s.families, "ratios": s.ratios}
-	for _, w := range languages {
-		name := "designs-" + w.script
+	for i, w := range languages {
+		name := "designs"
+		if i > 0 { // they are large, and written if they are asked for
+			name += "-" + w.script
+		}
+		if i > 0 && !strings.Contains(only, "designs") {
+			continue
+		}
 		all[name] = func() ([][]image.Image, error) { return s.designs(w) }
 	}
 	for name, rows := range all {
@@ -79,7 +88,11 @@ func (s *bench) sheets(to, only string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		if err := lay(filepath.Join(to, name+".jpg"), smallTile, pictures...); err != nil {
+		height := smallTile
+		if strings.HasPrefix(name, "designs") {
+			height = designTile
+		}
+		if err := lay(filepath.Join(to, name+".jpg"), height, pictures...); err != nil {
 			return err
 		}
 	}

@@ -197,8 +197,7 @@ func (w *World) compose(r Request) (events.APIGatewayProxyRequest, error) {
 
 // founding are the operations that make something whose profile the body may name.
 var founding = []string{"createFactory", "createMedia", "createWebhook", "connectSocialAccount", "createApplication",
-	"createVideo",
-	"createImage", "createMusic", "createVoice", "createAvatar", "connectIntegration"}
+	"createTemplate", "createVideo", "createImage", "createMusic", "createVoice", "createAvatar", "connectIntegration"}
 
 // inProfile returns the body of a call with the profile of the world, if the world has one and makes the call itself.
 func (w *World) inProfile(r Request) any {

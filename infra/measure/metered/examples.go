@@ -296,6 +296,14 @@ func (w *World) Examples() map[string]Example {
 			"platform": "telegram", "bot_token": "123456789:EXAMPLE-EXAMPLE-EXAMPLE", "channel": "@acme_news",
 			"late_after_seconds": 3600,
 		}},
+		"listTemplates": {},
+		"createTemplate": {Undo: "deleteTemplate", Body: Object{"name": "Acme, spring", "theme": "minimal",
+			"design": Object{"font": "lora", "band": "#0a7cff"}}},
+		"getTemplate":     {ID: fresh("createTemplate")},
+		"updateTemplate":  {ID: fresh("createTemplate"), Body: Object{"design": Object{"post": Object{"heading": 96}}}},
+		"deleteTemplate":  {ID: fresh("createTemplate")},
+		"previewTemplate": {Undo: "deleteTemplate", ID: fresh("createTemplate"), Body: Object{"kind": "story"}},
+
 		"listApplications": {},
 		"createApplication": {Body: Object{
 			"platform": "youtube", "client_id": "1234-example.apps.googleusercontent.com",

@@ -124,7 +124,8 @@ func refused(a metered.Response, status int, code string) bool {
 
 // reads reports whether an operation changes nothing: its question may be in a body.
 func reads(route httpapi.Route) bool {
-	return route.Method == http.MethodGet || route.OperationID == "verifyProvenance"
+	return route.Method == http.MethodGet || route.OperationID == "verifyProvenance" ||
+		route.OperationID == "previewTemplate" // which draws what there is
 }
 
 // Each operation is refused to a key without its scope, whatever else the key has, and takes a key that has it.

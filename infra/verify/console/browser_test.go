@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/infra/local/standalone"
-	"github.com/content-automation/api/infra/verify/harness/poll"
 	"github.com/content-automation/api/pkg/base/tenant"
 )
 
@@ -88,29 +87,6 @@ func (s *system) lived(t *testing.T, receiver string) (pages []string) {
 		"/settings/people", "/settings/sign-on", "/settings/profile", "/settings/cli?"+cliForm().Encode())
 }
 
-// first returns the id of the first row of a list, once there is one.
-func (s *system) first(t *testing.T, path string) (id string) {
-	t.Helper()
-	poll.Until(t, "there is a row of "+path, func() bool {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.BaseURL+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Authorization", "Bearer "+s.Live)
-		resp, err := client.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = resp.Body.Close() }()
-		var out struct{ Data []struct{ ID string } }
-		if err := json.NewDecoder(resp.Body).Decode(&out); err == nil && len(out.Data) > 0 {
-			id = out.Data[0].ID
-		}
-		return id != ""
-	})
-	return id
-}
-
 // A dialog on a connection that is dead or slow: the person is told, and nothing is lost.
 func TestDialogsOnADeadConnectionInChromium(t *testing.T) {
 	s := start(t)
@@ -164,11 +140,15 @@ type sight struct {
 	Again    map[string]int
 	Paints   map[string]float64
 	Pictures int
-	// Walk counts what a person did, and adds up the seconds of the person and of the pages.
-	Walk struct {
-		Clicks, Keys, Loads int
-		Person, Pages       float64
-	}
+	// Walk is the journey of a script, and Walks are those of persons.
+	Walk  walk
+	Walks map[string]walk
+}
+
+// walk counts what a person did, and adds up the seconds of the person and of the pages.
+type walk struct {
+	Clicks, Keys, Loads int
+	Person, Pages       float64
 }
 
 // inChromium runs a script of the folder browser, with what it needs beside the pages. What it has seen decides.

@@ -56,7 +56,7 @@ func TestACallInDetail(t *testing.T) {
 	byPerson.shows(t, "person.sign_in", "Person: Demo owner")
 	byPerson.hides(t, "listFactories")
 
-	at := regexp.MustCompile(`href="(/settings/audit-log/[^"]+)" data-hx-get[^>]*>listFactories`).FindStringSubmatch(p.body)
+	at := regexp.MustCompile(`href="(/settings/audit-log/[^"]+)" data-dialog[^>]*>listFactories`).FindStringSubmatch(p.body)
 	if at == nil {
 		t.Fatalf("no detail: %s", p.main())
 	}
@@ -108,7 +108,7 @@ func TestCallsByFactoryAndKind(t *testing.T) {
 	p := b.get("/settings/audit-log?operation_id=createContentItem&kind=carousel&factory_id=" + other)
 	p.shows(t, "Kind: Carousel", "Factory: Alpine", "createContentItem", `truncate">carousel</span>`, ">Alpine</span>")
 	p.hides(t, "createImage")
-	detail := regexp.MustCompile(`href="(/settings/audit-log/[^"]+)" data-hx-get[^>]*>createContentItem`)
+	detail := regexp.MustCompile(`href="(/settings/audit-log/[^"]+)" data-dialog[^>]*>createContentItem`)
 	at := detail.FindStringSubmatch(p.body)
 	if at == nil {
 		t.Fatal("no detail")
@@ -166,7 +166,7 @@ func TestADeliveryInDetailAndAReplay(t *testing.T) {
 	a := s.agency(t)
 	b := s.signedIn(t, "owner")
 	path := "/settings/webhooks/" + hook
-	link := regexp.MustCompile(`href="(` + path + `/deliveries/dlv_\w+)" data-hx-get`)
+	link := regexp.MustCompile(`href="(` + path + `/deliveries/dlv_\w+)" data-dialog`)
 	var at []string
 	poll.Until(t, "a delivery has failed", func() bool {
 		p := b.get(path + "?state=pending")

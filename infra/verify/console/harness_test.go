@@ -21,6 +21,7 @@ import (
 	"github.com/content-automation/api/infra/local/standalone"
 	"github.com/content-automation/api/infra/local/terminal"
 	"github.com/content-automation/api/infra/verify/harness/generatetest"
+	"github.com/content-automation/api/infra/verify/harness/poll"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/generate"
@@ -238,4 +239,27 @@ func (s *system) call(t testing.TB, key, method, path string, body any) (int, ma
 	var out struct{ Data map[string]any }
 	_ = json.NewDecoder(resp.Body).Decode(&out)
 	return resp.StatusCode, out.Data
+}
+
+// first returns the id of the first row of a list, once there is one.
+func (s *system) first(t *testing.T, path string) (id string) {
+	t.Helper()
+	poll.Until(t, "there is a row of "+path, func() bool {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.BaseURL+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+s.Live)
+		resp, err := client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = resp.Body.Close() }()
+		var out struct{ Data []struct{ ID string } }
+		if err := json.NewDecoder(resp.Body).Decode(&out); err == nil && len(out.Data) > 0 {
+			id = out.Data[0].ID
+		}
+		return id != ""
+	})
+	return id
 }

@@ -68,7 +68,8 @@ func (s *system) published(t *testing.T) (pages []string, given map[string]any) 
 	items := "/settings/content-items/"
 	pages = []string{"/settings", "/settings/approvals", items + post, items + carousel, items + story, "/settings/review-links",
 		"/settings/review-links/new", "/settings/calendar", "/settings/calendar?view=week&date=" + day.Format(time.DateOnly),
-		"/settings/profiles", "/settings/profiles/new", "/settings/profiles/" + a.profile, "/settings/automations",
+		"/settings/profiles", "/settings/profiles/new", "/settings/profiles/" + a.profile, "/settings/profiles/" + a.profile + "/connect-page",
+		"/settings/exports", "/settings/automations",
 		"/settings/automations/new", "/settings/automations/" + automation, "/settings/integrations",
 		"/settings/social-accounts?profile_id=" + a.profile, "/settings/api-keys", "/settings/api-keys/" + key,
 		"/settings/api-keys/new"}

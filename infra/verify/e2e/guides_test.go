@@ -104,6 +104,13 @@ func TestTheProgramOfTheGuideToThreePlatforms(t *testing.T) {
 		"30 events content.published", "the bill: 0 credits"}}.check(t)
 }
 
+// TestTheProgramOfTheGuideToAShopsDay has a post follow a price of the sandbox's shop.
+func TestTheProgramOfTheGuideToAShopsDay(t *testing.T) {
+	t.Parallel()
+	guideRun{"shop-day", newCustomer(t).test.Secret, nil, 1, []string{"completed read 200 created 200",
+		"the price moved from", "the post waits: ['", "['price'", "made again:", "published ['"}}.check(t)
+}
+
 // TestTheProgramOfTheGuideToExperiments makes and publishes 96 posts.
 func TestTheProgramOfTheGuideToExperiments(t *testing.T) {
 	t.Parallel()

@@ -17,6 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/compose/theme"
 	"github.com/content-automation/api/pkg/record/authority"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/profile"
@@ -35,6 +36,7 @@ type AdoptedItem struct {
 	Attempt int
 	Factory factory.Factory
 	Legal   profile.Legal
+	Design  *theme.Theme // that of its template or its profile's, or nil
 	Owner   tenant.Owner
 	// Media are the items of the media that it shows, as far as there are any.
 	Media []store.Item
@@ -79,7 +81,7 @@ func Adopt(tx *store.Tx, now time.Time, a AdoptedItem) error {
 	}
 	a.settle(r)
 	var err error
-	if r.Brief, err = NewBrief(a.Factory, a.Legal); err != nil {
+	if r.Brief, err = NewBrief(a.Factory, a.Legal, a.Design); err != nil {
 		return err
 	}
 	given := incoming.Of(a.Owner, a.Media)

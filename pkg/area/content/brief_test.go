@@ -15,7 +15,7 @@ func TestABriefNamesTheWriterOfEachType(t *testing.T) {
 		factory.Musician,
 	} {
 		b, err := content.NewBrief(factory.Factory{Type: kind, Name: "Acme", Topics: []factory.Topic{"sea"}},
-			profile.Legal{})
+			profile.Legal{}, nil)
 		if err != nil || !strings.HasPrefix(b.Voice, `The channel is "Acme", a`) ||
 			strings.HasPrefix(b.Voice, `The channel is "Acme", a channel.`) ||
 			!strings.Contains(b.Voice, "Its topics are sea.") || b.Type != string(kind) {
@@ -31,7 +31,7 @@ func TestABriefHasTheTimeZoneOfItsFactory(t *testing.T) {
 		"Asia/Tokyo":   {Type: factory.Seller, Language: "ja-JP"},
 		"":             {Type: factory.Seller, Language: "x"},
 	} {
-		if b, err := content.NewBrief(f, profile.Legal{}); err != nil || b.Zone != want {
+		if b, err := content.NewBrief(f, profile.Legal{}, nil); err != nil || b.Zone != want {
 			t.Errorf("%q: %q, %v", want, b.Zone, err)
 		}
 	}

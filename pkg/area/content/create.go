@@ -31,6 +31,7 @@ import (
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/media/compose/theme"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/record/profile"
@@ -247,7 +248,7 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 	if r.Attempt.Adapt, err = a.adapted(&b, f); err != nil {
 		return nil, err
 	}
-	if r.Brief, err = NewBrief(f, legal); err != nil {
+	if r.Brief, err = NewBrief(f, legal, a.designs[f.ID]); err != nil {
 		return nil, err
 	}
 	if b.Source == item.SourceProvided {
@@ -573,8 +574,8 @@ func (b *batchBody) Rules() error {
 	return bad.err()
 }
 
-// NewBrief returns the brief of a factory.
-func NewBrief(f factory.Factory, legal profile.Legal) (item.Brief, error) {
+// NewBrief returns the brief of a factory. The design is that of its template, or nil.
+func NewBrief(f factory.Factory, legal profile.Legal, design *theme.Theme) (item.Brief, error) {
 	settings, err := f.Settings.MarshalJSON()
 	if err != nil {
 		return item.Brief{}, err
@@ -584,13 +585,14 @@ func NewBrief(f factory.Factory, legal profile.Legal) (item.Brief, error) {
 		topics[i] = string(t)
 	}
 	return item.NewBrief(item.Factory{
-		ID: f.ID, Region: legal.Country(), Zone: zoneOf(f, legal.Country()), Name: f.Name, Type: string(f.Type), Description: string(f.Description),
-		Audience: string(f.Audience), Tone: string(f.Tone),
+		ID: f.ID, Region: legal.Country(), Zone: zoneOf(f, legal.Country()), Name: f.Name, Type: string(f.Type),
+		Description: string(f.Description),
+		Audience:    string(f.Audience), Tone: string(f.Tone),
 		Topics: topics, Settings: settings, Models: f.Models, Replace: f.ReplaceRetiredModels,
 		CaptionLine: f.AICaptionLine,
 		TunedModel:  f.TrainedText(), Logo: f.Files.Logo,
 		Intro: f.Files.Intro, Outro: f.Files.Outro,
-		Sells: f.Type == factory.Seller,
+		Sells: f.Type == factory.Seller, Design: design,
 	})
 }
 

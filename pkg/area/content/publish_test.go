@@ -122,8 +122,8 @@ func (w *world) work() {
 
 func (w *world) dueToPublish() (all []task.Message) {
 	w.T.Helper()
-	for _, row := range storetest.Rows(w.T, w.DB) {
-		if row["kind"] != task.ItemKind || row["f_state"] == "ended" {
+	for _, row := range storetest.Rows(w.T, w.DB, task.ItemKind) {
+		if row["f_state"] == "ended" {
 			continue
 		}
 		var t task.Task

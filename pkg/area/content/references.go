@@ -23,6 +23,7 @@ import (
 	"github.com/content-automation/api/pkg/craft/prompt"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/compose/theme"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
@@ -38,7 +39,9 @@ type references struct {
 	balance   ledger.Balance // of live keys
 	owner     tenant.Owner   // of the factories
 	// legal are the settings of the factories that decide which rules of law apply, by their ids.
-	legal    map[string]profile.Legal
+	legal map[string]profile.Legal
+	// designs are those of the templates of the factories, by their ids. It is nil for a factory without one.
+	designs  map[string]*theme.Theme
 	media    incoming.MediaRefs
 	products map[string]*product.StoredProduct
 	// origins are the items to retell, by their ids.
@@ -96,9 +99,9 @@ func (a *references) product(b createBody, now time.Time) (*item.Product, error)
 	return item.NewProduct(r, b.PromotionID, a.legal[b.FactoryID].Country(), now)
 }
 
-// refresh updates the product of an item to its present state. If the product was deleted, the item
-// keeps it without its photos. An attempt that reuses parts keeps its texts: of a product in a feed, they get the prices
-// of now, and of others, the product stays as it was.
+// refresh updates the product of an item to its present state. If the product was deleted, the item keeps it without
+// its photos. An attempt that reuses parts keeps its texts: of a product in a feed, they get the prices of now, and of
+// others, the product stays as it was.
 func (s *Service) refresh(ctx context.Context, r *item.Record, reuse bool) error {
 	p := r.Brief.Product
 	if p == nil {
@@ -230,7 +233,7 @@ func (s *Service) open(ctx context.Context, p *auth.Principal, bodies ...createB
 	if a.owner, err = ownerOf(p.Owner, a.factories, bodies); err != nil {
 		return a, err
 	}
-	if err := (ruler{s}).openLegal(ctx, p.Owner, &a); err != nil {
+	if err := (ruler{s}).openProfiles(ctx, p.Owner, &a); err != nil {
 		return a, err
 	}
 	a.accounts = map[string]store.Item{}

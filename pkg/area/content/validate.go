@@ -25,9 +25,11 @@ import (
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/compose/theme"
 	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/rehearsal"
 	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/record/template"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -485,15 +487,31 @@ func (s *Service) prices(ctx context.Context, batch bool, bodies ...createBody) 
 // ruler finds which rules of law apply, and refuses what violates them.
 type ruler struct{ *Service }
 
-// openLegal reads which rules of law apply to the factories of bodies.
-func (s ruler) openLegal(ctx context.Context, o tenant.Owner, a *references) (err error) {
-	a.legal = map[string]profile.Legal{}
+// openProfiles reads what the factories of bodies have of their profiles: which rules of law apply, and the templates.
+func (s ruler) openProfiles(ctx context.Context, o tenant.Owner, a *references) error {
+	a.legal, a.designs = map[string]profile.Legal{}, map[string]*theme.Theme{}
 	for factoryID, f := range a.factories {
-		if a.legal[factoryID], err = f.Legal.Completed(ctx, s.db, f.In(o)); err != nil {
+		legal, design, err := OfProfile(ctx, s.db, &f, f.In(o))
+		if err != nil {
 			return err
 		}
+		a.legal[factoryID], a.designs[factoryID] = legal, design
 	}
 	return nil
+}
+
+// OfProfile returns which rules of law apply to a factory of the owner, and the design of its template, or else of that
+// of its profile. The design is nil if neither has a template.
+func OfProfile(ctx context.Context, db *store.DB, f *factory.Factory, o tenant.Owner) (l profile.Legal,
+	design *theme.Theme, err error) {
+	var p profile.Profile
+	if f.Region == nil || f.AdMarking == nil || f.TemplateID == nil {
+		if p, err = profile.Of(ctx, db, o); err != nil {
+			return l, nil, err
+		}
+	}
+	design, err = template.DesignOf(ctx, db, o, f.TemplateID, p.TemplateID)
+	return f.Legal.Or(p.Legal), design, err
 }
 
 // obey has an item follow the rules of the region that its factory has now, as Obey of package publication does. It

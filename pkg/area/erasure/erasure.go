@@ -26,6 +26,7 @@ import (
 	"github.com/content-automation/api/pkg/area/product"
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/area/studio"
+	"github.com/content-automation/api/pkg/area/template"
 	"github.com/content-automation/api/pkg/area/training"
 	"github.com/content-automation/api/pkg/area/transfer"
 	"github.com/content-automation/api/pkg/area/webhook"
@@ -45,6 +46,7 @@ import (
 	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/record/shelf"
+	templaterecord "github.com/content-automation/api/pkg/record/template"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -371,6 +373,8 @@ var Kinds = []KindOf{
 	{Name: social.ImportKind, Prefix: id.PostImport, Own: true, Unfinished: states(social.ImportRunning)},
 	{Name: social.Kind, Prefix: id.SocialAccount, Own: true},
 	{Name: social.ApplicationKind, Prefix: id.Application, Own: true},
+	{Name: template.PreviewKind, Prefix: template.PreviewPrefix, Unfinished: states(studio.Queued, studio.Generating)},
+	{Name: templaterecord.Kind, Prefix: id.Template, Own: true},
 	{Name: transfer.ExportItem, Prefix: id.Export, Unfinished: states(transfer.Running)},
 	{Name: transfer.ImportItem, Prefix: id.Import, Own: true, Unfinished: states(transfer.Running)},
 	{Name: factoryrecord.Kind, Prefix: id.Factory, Own: true},
@@ -394,6 +398,7 @@ var Kinds = []KindOf{
 	{Name: "inflight"}, {Name: "invitation"}, {Name: "offer_lock"}, {Name: "profile_logo"}, {Name: "profile_uses"},
 	{Name: "publish_slot"}, {Name: "rehearsal"}, {Name: "sandbox_clock"},
 	{Name: "secret"}, {Name: "sku"}, {Name: "social_identity"}, {Name: "token"}, {Name: factoryrecord.CountsKind},
+	{Name: templaterecord.NotesKind},
 	{Name: generate.CertificateKind}, {Name: generate.LikenessKind}, {Name: session.GrantKind},
 	{Name: session.ProgramKind}, {Name: session.SpentKind}, {Name: social.LookupItemKind}, {Name: task.ItemKind},
 	{Name: task.OutboxKind}, {Name: transfer.NamedFile}, {Name: transfer.Imported}, {Name: quota.BytesKind},

@@ -38,6 +38,7 @@ import (
 	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/record/shelf"
+	templaterecord "github.com/content-automation/api/pkg/record/template"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -543,8 +544,11 @@ func (h Deleter) add(ctx context.Context, tx *store.Tx, it store.Item) error {
 	}
 	quota.Free(tx, h.Now(), it)
 	tx.Delete(it)
-	if it.Kind == social.Kind {
+	switch it.Kind {
+	case social.Kind:
 		tx.Remove(social.ScheduledKey(it.PK))
+	case templaterecord.Kind:
+		tx.Remove(templaterecord.NotesKey(it.PK))
 	}
 	attempts := 1
 	if it.Kind == item.ItemKind {

@@ -35,6 +35,7 @@ import (
 	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/record/template"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -142,9 +143,10 @@ type Settings struct {
 	PlanApprove  string            `json:"plan_approve"`
 	Quality      string            `json:"quality"`
 	Making
-	Settings TypeSettings      `json:"settings"`
-	State    string            `json:"state"`
-	Metadata resource.Metadata `json:"metadata"`
+	Settings   TypeSettings      `json:"settings"`
+	TemplateID *string           `json:"template_id"`
+	State      string            `json:"state"`
+	Metadata   resource.Metadata `json:"metadata"`
 	profile.Legal
 }
 
@@ -201,6 +203,8 @@ type Factory struct {
 	SocialAccountIDs []string `json:"social_account_ids" nullable:"false"`
 	// Settings of the factory's type.
 	Settings TypeSettings `json:"settings"`
+	// Template that its new content has in place of theme. Null: that of its profile, or none.
+	TemplateID *string `json:"template_id"`
 	// TunedModel is its trained model, if it has one.
 	TunedModel *catalog.TunedModel `json:"-"`
 	// Files are the files of the media that its settings name.
@@ -317,8 +321,8 @@ func (f *Factory) settings() Settings {
 		Schedule:    f.Schedule, AutoPublish: f.AutoPublish,
 		Approval: f.Approval, PlanApprove: f.PlanApprove, Quality: f.Quality,
 		Making:   Making{string(f.Visuals), string(f.Music), f.DurationSeconds},
-		Settings: f.Settings,
-		State:    f.State, Metadata: f.Metadata, Legal: f.Legal,
+		Settings: f.Settings, TemplateID: f.TemplateID,
+		State: f.State, Metadata: f.Metadata, Legal: f.Legal,
 	}
 }
 
@@ -339,7 +343,7 @@ func (f *Factory) apply(set Settings, now time.Time) error {
 	f.ReplaceRetiredModels, f.AICaptionLine = set.Replace, set.CaptionLine
 	f.Schedule, f.AutoPublish, f.Settings, f.State, f.Metadata = set.Schedule, set.AutoPublish, typed, set.State,
 		set.Metadata.OrEmpty()
-	f.Legal = set.Legal
+	f.Legal, f.TemplateID = set.Legal, set.TemplateID
 	f.Approval = cmp.Or(set.Approval, ApprovalNone)
 	f.PlanApprove = cmp.Or(set.PlanApprove, ApprovalNone)
 	f.Quality = cmp.Or(set.Quality, usualQuality)
@@ -429,7 +433,7 @@ func orEmpty[T any](list []T) []T {
 }
 
 // Adopt adds a factory of an export to the transaction, with the social accounts that it has here. It publishes nothing
-// automatically. Media in its settings that the caller does not have are left out.
+// automatically. Media in its settings and a template that the caller does not have are left out.
 func (s *Service) Adopt(ctx context.Context, tx *store.Tx, now time.Time, o tenant.Owner, f Factory,
 	accounts []string) error {
 	f.SocialAccountIDs, f.AutoPublish, f.ProfileID = accounts, false, o.ProfileID()
@@ -451,6 +455,12 @@ func (s *Service) Adopt(ctx context.Context, tx *store.Tx, now time.Time, o tena
 			return err
 		}
 		f.Files = Files{}
+	}
+	switch err := template.Use(ctx, s.db, tx, o, f.ID, nil, f.TemplateID); {
+	case errs.CodeOf(err) == errs.NotFound:
+		f.TemplateID = nil
+	case err != nil:
+		return err
 	}
 	it, err := f.item(o)
 	if err != nil {
@@ -566,6 +576,9 @@ func (f *Factory) Into(it store.Item) (store.Item, error) {
 	return it, it.Encode(f)
 }
 
+// setByUpdate says of a member that it names what must be looked up.
+const setByUpdate = "is set by PATCH /v1/factories/{factory_id} only"
+
 // Change applies a merge patch by the schema and the rules of updateFactory, and reports whether it changes anything.
 func (f *Factory) Change(patch map[string]any, now time.Time) (changed bool, err error) {
 	if err := httpapi.CheckPatch(reflect.TypeFor[patchBody](), patch); err != nil {
@@ -575,6 +588,7 @@ func (f *Factory) Change(patch map[string]any, now time.Time) (changed bool, err
 	if err != nil {
 		return false, err
 	}
+	design := f.TemplateID
 	set, err := httpapi.Merge(f.settings(), patch)
 	if err != nil {
 		return false, err
@@ -586,13 +600,16 @@ func (f *Factory) Change(patch map[string]any, now time.Time) (changed bool, err
 	if err := f.apply(set, now); err != nil {
 		return false, err
 	}
+	if !resource.Equal(design, f.TemplateID) {
+		return false, errs.Invalid("/template_id", setByUpdate)
+	}
 	named, err := f.Settings.named()
 	if err != nil {
 		return false, err
 	}
 	for _, m := range members {
 		if named[m.name] != was[m.name] {
-			return false, errs.Invalid(m.param(), "is set by PATCH /v1/factories/{factory_id} only")
+			return false, errs.Invalid(m.param(), setByUpdate)
 		}
 	}
 	return before.Changes(f)

@@ -25,6 +25,7 @@ import (
 	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/record/template"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -80,6 +81,9 @@ type createBody struct {
 	Making
 	// Settings of the factory's type.
 	Settings TypeSettings `json:"settings,omitempty"`
+	// Template that its content has in place of theme: one of its profile or of the account as a whole. Absent: that of
+	// its profile, or none.
+	TemplateID *string `json:"template_id,omitempty" nullable:"true" maxLength:"64"`
 	// Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
 	// members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
 	// checked.
@@ -155,6 +159,8 @@ type patchBody struct {
 	DurationSeconds *int `json:"duration_seconds,omitempty" minimum:"5" maximum:"180" nullable:"true"`
 	// Settings of the factory's type. A null value removes that setting.
 	Settings TypeSettings `json:"settings,omitempty" nullable:"true"`
+	// Template that its new content has in place of theme. Null: that of its profile, or none.
+	TemplateID *string `json:"template_id,omitempty" nullable:"true" maxLength:"64"`
 	// paused: it makes nothing new, and what is queued waits. active: it goes on.
 	State string `json:"state,omitempty" enum:"active,paused"`
 	// Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
@@ -270,8 +276,8 @@ func (s *Service) make(ctx context.Context, tx *store.Tx, b createBody) (out Fac
 		CaptionLine: b.AICaptionLine,
 		Schedule:    b.Schedule, AutoPublish: b.AutoPublish,
 		Approval: b.Approval, PlanApprove: b.PlanApprove, Quality: b.Quality, Making: b.Making,
-		Settings: b.Settings,
-		State:    StateActive, Metadata: b.Metadata, Legal: profile.Legal{Region: b.Region, AdMarking: b.AdMarking},
+		Settings: b.Settings, TemplateID: b.TemplateID,
+		State: StateActive, Metadata: b.Metadata, Legal: profile.Legal{Region: b.Region, AdMarking: b.AdMarking},
 	}, now)
 	if err != nil {
 		return out, err
@@ -280,6 +286,9 @@ func (s *Service) make(ctx context.Context, tx *store.Tx, b createBody) (out Fac
 		return out, err
 	}
 	if err := s.setFiles(ctx, tx, o, &f, nil); err != nil {
+		return out, err
+	}
+	if err := template.Use(ctx, s.db, tx, o, f.ID, nil, f.TemplateID); err != nil {
 		return out, err
 	}
 	it, err := f.item(o)
@@ -320,7 +329,7 @@ func (s *Service) change(ctx context.Context, tx *store.Tx, it store.Item, f Fac
 		return out, err
 	}
 	resumed := f.State == StatePaused && set.State == StateActive
-	published := f.AutoPublish
+	published, was := f.AutoPublish, f.TemplateID
 	if err := f.apply(set, s.now()); err != nil {
 		return out, err
 	}
@@ -328,6 +337,9 @@ func (s *Service) change(ctx context.Context, tx *store.Tx, it store.Item, f Fac
 		return out, err
 	}
 	if err := s.setFiles(ctx, tx, it.Owner, &f, named); err != nil {
+		return out, err
+	}
+	if err := template.Use(ctx, s.db, tx, it.Owner, f.ID, was, f.TemplateID); err != nil {
 		return out, err
 	}
 	if resumed {
@@ -432,7 +444,7 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *removeInput) (ou
 var steers = map[string]bool{
 	"name": true, "language": true, "description": true, "audience": true, "tone": true, "topics": true,
 	"content_types": true, "models": true, "replace_retired_models": true, "ai_caption_line": true, "quality": true,
-	"settings": true, "region": true, "ad_marking": true,
+	"settings": true, "template_id": true, "region": true, "ad_marking": true,
 	// plan_approve decides whether somebody has read the topics of what is made.
 	"plan_approve": true,
 	"visuals":      true, "music": true, "duration_seconds": true,

@@ -203,7 +203,8 @@ func (s *sync) next(ctx context.Context) error {
 // options say how the feed is read.
 func (s *sync) options() feed.Options {
 	of := s.run.Settings
-	return feed.Options{Format: of.Format, Mapping: of.Mapping, Currency: of.Currency, Charset: of.Charset, Zone: s.zone}
+	return feed.Options{Format: of.Format, Mapping: of.Mapping, Currency: of.Currency, Charset: of.Charset,
+		Zone: s.zone}
 }
 
 // The objects of a run.

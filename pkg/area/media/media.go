@@ -129,8 +129,8 @@ type Media struct {
 	Upload *Upload `json:"upload"`
 	// Signed URL of the file, valid for one hour. Null until ready.
 	URL *string `json:"url" format:"uri"`
-	// Signed URL of a JPEG of the picture of at most 400 pixels in width, valid for one hour or more. Null until ready, and if
-	// there is none: for audio, videos and small pictures.
+	// Signed URL of a JPEG of the picture of at most 400 pixels in width, valid for one hour or more. Null until ready,
+	// and if there is none: for audio, videos and small pictures.
 	ThumbnailURL *string `json:"thumbnail_url" format:"uri"`
 	// When the media is deleted. Each day on which it is used moves this to 30 days later; while it is the logo, the
 	// intro or the outro of a factory, it is moved on by itself.

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"maps"
 	"net/url"
 	"strconv"
 	"strings"
@@ -24,6 +25,7 @@ import (
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/base/text"
+	"github.com/content-automation/api/pkg/base/web"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/record/person"
@@ -130,6 +132,21 @@ func (h sender) send(ctx context.Context, r *task.Run) error {
 	if err != nil {
 		return err
 	}
+	var of struct {
+		Name string `json:"name"`
+	}
+	if it, err := h.DB.Lookup(ctx, store.IDKey(string(r.Account))); err != nil {
+		return err
+	} else if it.Kind != "" {
+		if err := it.Decode(&of); err != nil {
+			return task.Permanent(err)
+		}
+	}
+	m.Values = maps.Clone(m.Values)
+	if m.Values == nil {
+		m.Values = map[string]string{}
+	}
+	m.Values["account"] = cmp.Or(of.Name, string(r.Account))
 	out, err := h.write(&to, &m, leave)
 	if err != nil {
 		return task.Permanent(err)
@@ -359,10 +376,11 @@ var mailTexts = sync.OnceValue(func() map[string][2]string {
 // mostValue bounds a value in an e-mail, in bytes.
 const mostValue = 400
 
-// words are the texts of an e-mail in one language, with its values.
+// words are the texts of an e-mail in one language, with its values. With html they are HTML, in which each value has
+// its own direction.
 type words struct {
-	russian bool
-	values  map[string]string
+	russian, html bool
+	values        map[string]string
 }
 
 // of returns a text with its values put in.
@@ -372,6 +390,9 @@ func (w words) of(name string) string {
 	if w.russian {
 		out = row[1]
 	}
+	if w.html {
+		out = template.HTMLEscapeString(out)
+	}
 	for key, value := range w.values {
 		if row, ok := mailTexts()["value "+value]; ok {
 			value = row[0]
@@ -379,7 +400,10 @@ func (w words) of(name string) string {
 				value = row[1]
 			}
 		}
-		out = strings.ReplaceAll(out, "{"+key+"}", text.ClipText(value, mostValue))
+		if value = text.ClipText(value, mostValue); w.html {
+			value = "<bdi>" + template.HTMLEscapeString(value) + "</bdi>"
+		}
+		out = strings.ReplaceAll(out, "{"+key+"}", value)
 	}
 	return out
 }
@@ -391,10 +415,13 @@ var mailPage = sync.OnceValue(func() *template.Template {
 		`<meta name="color-scheme" content="light dark"><title>{{.Subject}}</title></head>
 <body style="margin:0;padding:24px 12px;font:16px/1.5 Inter,'Segoe UI',Roboto,Arial,sans-serif">
 <div style="max-width:560px;margin:0 auto">
-<h1 style="font-size:20px;line-height:1.3;margin:0 0 16px">{{.Subject}}</h1>
+<p style="margin:0 0 20px;font-weight:600"><span style="display:inline-block;width:26px;line-height:26px;` +
+		`margin-inline-end:10px;border-radius:6px;background:#3b43b5;color:#ffffff;text-align:center" ` +
+		`aria-hidden="true">A</span>{{.Service}}{{with .Account}} · <bdi>{{.}}</bdi>{{end}}</p>
+<h1 style="font-size:20px;line-height:1.3;margin:0 0 16px">{{.Heading}}</h1>
 <p style="margin:0 0 16px">{{.Text}}</p>
-{{with .Items}}<ul style="margin:0 0 16px;padding-left:20px">{{range .}}<li>{{.}}</li>{{end}}</ul>
-{{end}}<p style="margin:0 0 24px"><a href="{{.Link}}" style="display:inline-block;background:#1d4ed8;color:#ffffff;` +
+{{with .Items}}<ul style="margin:0 0 16px;padding-inline-start:20px">{{range .}}<li dir="auto">{{.}}</li>{{end}}</ul>
+{{end}}<p style="margin:0 0 24px"><a href="{{.Link}}" style="display:inline-block;background:#3b43b5;color:#ffffff;` +
 		`padding:10px 18px;border-radius:8px;text-decoration:none;font-weight:600">{{.Button}}</a></p>
 <p style="margin:0;font-size:13px;opacity:.75">{{.Why}}<br><a href="{{.Leave}}" style="color:inherit">{{.Stop}}</a></p>
 </div></body></html>
@@ -403,7 +430,7 @@ var mailPage = sync.OnceValue(func() *template.Template {
 
 // compose fills in the subject and both forms of the text.
 func (m *Message) compose(language string, n *person.News, link string) error {
-	w := words{language == "ru", n.Values}
+	w, marked := words{language == "ru", false, n.Values}, words{language == "ru", true, n.Values}
 	if mailTexts()[n.TextName+".subject"][0] == "" {
 		return fmt.Errorf("people: there is no text for %q", n.TextName)
 	}
@@ -415,12 +442,14 @@ func (m *Message) compose(language string, n *person.News, link string) error {
 	if listed := n.Values["items"]; listed != "" {
 		items = strings.Split(listed, "\n")
 	}
+	html := func(name string) template.HTML { return template.HTML(marked.of(name)) } //nolint:gosec // it is escaped
+	words, why := w.of(n.TextName+".text"), w.of("why."+string(n.Notice))
 	said := struct {
-		Language, Subject, Text, Link, Button, Why, Leave, Stop string
-		Items                                                   []string
-	}{language, m.Subject, w.of(n.TextName + ".text"), link, w.of(n.TextName + ".button"),
-		w.of("why." + string(n.Notice)),
-		m.Leave, w.of("stop"), items}
+		Language, Service, Account, Subject, Link, Button, Why, Leave, Stop string
+		Heading, Text                                                       template.HTML
+		Items                                                               []string
+	}{language, web.ServiceName, n.Values["account"], m.Subject, link, w.of(n.TextName + ".button"), why, m.Leave,
+		w.of("stop"), html(n.TextName + ".subject"), html(n.TextName + ".text"), items}
 	var out bytes.Buffer
 	if err := mailPage().Execute(&out, said); err != nil {
 		return err
@@ -433,7 +462,7 @@ func (m *Message) compose(language string, n *person.News, link string) error {
 	if listed != "" {
 		listed += "\n"
 	}
-	m.Text = said.Text + "\n\n" + listed + said.Button + ": " + link + "\n\n--\n" + said.Why + "\n" + said.Stop + ": " +
+	m.Text = words + "\n\n" + listed + said.Button + ": " + link + "\n\n--\n" + said.Why + "\n" + said.Stop + ": " +
 		m.Leave + "\n"
 	return nil
 }

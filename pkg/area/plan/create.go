@@ -106,6 +106,84 @@ type createInput struct {
 	Body createBody
 }
 
+// createOp is the operation that creates a plan.
+const createOp = "createContentPlan"
+
+// create creates a plan: it reads the factory and what the body refers to, drafts the plan with its price, has the
+// items obey the law, and enters the plan with its task and its reservation. A rehearsal drops what was entered.
+func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (out Plan, err error) {
+	p, now := auth.FromContext(ctx), s.now()
+	terms, err := quote.Open(ctx, s.db, now, createOp, in.Body.CallTerms)
+	if err != nil {
+		return out, err
+	}
+	g, err := s.ground(ctx, in, now)
+	if err != nil {
+		return out, err
+	}
+	l, err := s.lessons(ctx, g.owner, g.factory, in.Body)
+	if err != nil {
+		return out, err
+	}
+	d, err := s.draft(in.Body, g.factory, l, terms, p.Mode, now, g.clock)
+	if err != nil {
+		return out, err
+	}
+	if err := s.obey(ctx, d, g.factory, terms); err != nil {
+		return out, err
+	}
+	filled := terms.Tx(tx)
+	if err := s.enter(filled, p, &d, in.Body, terms, g.owner, g.funds, g.book); err != nil {
+		return out, err
+	}
+	if terms.Rehearsed() {
+		return s.rehearse(ctx, tx, filled, terms, d, g.factory, g.owner)
+	}
+	return d.plan, terms.Use(tx, g.owner, d.plan.ReservedCredits, d.plan.ID)
+}
+
+// ground is what a new plan depends on: its factory with the owner of what is made for it, the book of its plans, and
+// the funds of a live account, or the clock of a sandbox.
+type ground struct {
+	factory factory.Factory
+	owner   tenant.Owner
+	book    store.Item
+	funds   ledger.Balance
+	clock   time.Time
+}
+
+// ground reads it in one round trip, with the products that the body names, and checks these.
+func (s *Service) ground(ctx context.Context, in *createInput, now time.Time) (g ground, err error) {
+	p := auth.FromContext(ctx)
+	keys := []store.Key{factoryrecord.BookKey(in.ID)}
+	if p.Mode == tenant.Live {
+		keys = append(keys, ledger.FundsKeys(p.Account, now)...)
+	} else {
+		keys = append(keys, testclock.Key(p.Owner))
+	}
+	funded := len(keys)
+	for _, productID := range in.Body.ProductIDs {
+		if id.Valid(id.Product, productID) {
+			keys = append(keys, store.IDKey(productID))
+		}
+	}
+	found, beside, err := s.factories.FindAll(ctx, []string{in.ID}, keys...)
+	if err != nil {
+		return g, err
+	}
+	f, ok := found[in.ID]
+	if !ok {
+		return g, errs.Missing(factory.Kind, in.ID)
+	}
+	g = ground{factory: f, owner: f.In(p.Owner), book: beside[0], clock: now}
+	if p.Mode == tenant.Live {
+		g.funds = ledger.FundsOf(beside[1:funded])
+	} else if g.clock, err = testclock.At(&beside[1], now); err != nil {
+		return g, err
+	}
+	return g, checkProducts(g.owner, f, in.Body.ProductIDs, beside[funded:])
+}
+
 // draft is a checked plan with the recipe of its items.
 type draft struct {
 	plan   Plan
@@ -341,72 +419,6 @@ func start(asked, zone string, now time.Time) (string, error) {
 	}
 	return asked, nil
 }
-
-// create creates a plan: it reads the factory and what the body refers to, drafts the plan with its price, has the
-// items obey the law, and enters the plan with its task and its reservation. A rehearsal drops what was entered.
-func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (out Plan, err error) {
-	p, now := auth.FromContext(ctx), s.now()
-	terms, err := quote.Open(ctx, s.db, now, createOp, in.Body.CallTerms)
-	if err != nil {
-		return out, err
-	}
-	keys := []store.Key{factoryrecord.BookKey(in.ID)}
-	if p.Mode == tenant.Live {
-		keys = append(keys, ledger.FundsKeys(p.Account, now)...)
-	} else {
-		keys = append(keys, testclock.Key(p.Owner))
-	}
-	funded := len(keys)
-	for _, productID := range in.Body.ProductIDs {
-		if id.Valid(id.Product, productID) {
-			keys = append(keys, store.IDKey(productID))
-		}
-	}
-	found, beside, err := s.factories.FindAll(ctx, []string{in.ID}, keys...)
-	if err != nil {
-		return out, err
-	}
-	f, ok := found[in.ID]
-	if !ok {
-		return out, errs.Missing(factory.Kind, in.ID)
-	}
-	o := f.In(p.Owner)
-	if err := checkProducts(o, f, in.Body.ProductIDs, beside[funded:]); err != nil {
-		return out, err
-	}
-	l, err := s.lessons(ctx, o, f, in.Body)
-	if err != nil {
-		return out, err
-	}
-	clock := now
-	if p.Mode == tenant.Test {
-		if clock, err = testclock.At(&beside[1], now); err != nil {
-			return out, err
-		}
-	}
-	d, err := s.draft(in.Body, f, l, terms, p.Mode, now, clock)
-	if err != nil {
-		return out, err
-	}
-	if err := s.obey(ctx, d, f, terms); err != nil {
-		return out, err
-	}
-	var funds ledger.Balance
-	if p.Mode == tenant.Live {
-		funds = ledger.FundsOf(beside[1:funded])
-	}
-	filled := terms.Tx(tx)
-	if err := s.enter(filled, p, &d, in.Body, terms, o, funds, beside[0]); err != nil {
-		return out, err
-	}
-	if terms.Rehearsed() {
-		return s.rehearse(ctx, tx, filled, terms, d, f, o)
-	}
-	return d.plan, terms.Use(tx, o, d.plan.ReservedCredits, d.plan.ID)
-}
-
-// createOp is the operation that creates a plan.
-const createOp = "createContentPlan"
 
 // obey has the items of a draft follow the rules of law, and refuses what these forbid.
 func (s *Service) obey(ctx context.Context, d draft, f factory.Factory, terms *quote.Terms) error {

@@ -70,6 +70,8 @@ type Product struct {
 	Availability Availability `json:"availability" enum:"in_stock,out_of_stock,preorder,backorder"`
 	// State of the product. An archived product is kept, and no new content is made of it.
 	State State `json:"state" filter:"state" enum:"active,archived"`
+	// Whether it follows the feed of its factory. What you change of it stays until its row changes.
+	InFeed bool `json:"in_feed"`
 	// Photos in their order. The first is the main photo.
 	Photos []Photo `json:"photos" nullable:"false"`
 	// Its prices of the last year, the oldest first, each from the time at which it was set. Of a day with many
@@ -237,6 +239,9 @@ func Adopt(tx *store.Tx, o tenant.Owner, p Product, files map[string]media.File)
 		r.Photos = append(r.Photos, StoredPhoto{Photo: photo, File: &f})
 	}
 	r.Product.Photos = nil
+	if p.InFeed {
+		r.Feed = &FeedRow{} // the next run compares all of its row
+	}
 	return Create(tx, o, r)
 }
 
@@ -259,6 +264,9 @@ func AdoptPromotion(tx *store.Tx, now time.Time, o tenant.Owner, p Promotion, pr
 				r.ID)
 		}
 		p.ProductIDs = append(p.ProductIDs, r.ID)
+		if p.FromFeed && r.Feed != nil {
+			r.Feed.PromotionID = p.ID
+		}
 		r.Include(&p, now)
 		p.PriorPrices = append(p.PriorPrices, PriorPrice{r.ID, r.Prior(r.Promotions[len(r.Promotions)-1])})
 		if err := r.checkPrior(&p); err != nil {

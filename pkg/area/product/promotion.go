@@ -319,6 +319,8 @@ type Promotion struct {
 	// Prior price of each product when the promotion was last changed: the lowest of the 30 days before its beginning,
 	// unless there is an exception. Content computes it anew.
 	PriorPrices []PriorPrice `json:"prior_prices" nullable:"false"`
+	// Whether a feed has made it of a sale price. Its runs change and end it.
+	FromFeed bool `json:"from_feed"`
 	// State of the promotion. It follows from starts_at and ends_at.
 	State PromotionState `json:"state" enum:"scheduled,active,ended"`
 }

@@ -109,8 +109,8 @@ func (r *StoredProduct) feedChanges() []FeedChange {
 		return shown
 	}
 	for _, c := range slices.Backward(r.Feed.Changes) {
-		one := FeedChange{RunID: c.Run, At: resource.Instant(time.UnixMilli(c.At)), Changed: strings.Split(c.Changed, ","),
-			Price: money.Price{Amount: c.Amount, Currency: c.Currency}, Availability: c.Stock}
+		one := FeedChange{RunID: c.Run, At: resource.Instant(time.UnixMilli(c.At)), Availability: c.Stock,
+			Changed: strings.Split(c.Changed, ","), Price: money.Price{Amount: c.Amount, Currency: c.Currency}}
 		if c.Sale != nil {
 			one.SalePrice = &money.Price{Amount: *c.Sale, Currency: c.Currency}
 		}

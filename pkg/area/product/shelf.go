@@ -121,7 +121,7 @@ func (s Shelf) Put(tx *store.Tx, it, promotion store.Item, row feed.Row) (done O
 		}
 		r.Touch(s.Now)
 	}
-	if r.Feed == nil {
+	if r.InFeed = true; r.Feed == nil {
 		r.Feed = &FeedRow{}
 	}
 	if err := s.fill(r, row); err != nil {
@@ -188,7 +188,7 @@ func (s Shelf) sale(tx *store.Tx, r *StoredProduct, it store.Item, row feed.Row)
 	}
 	if !open {
 		p = Promotion{Resource: resource.New(id.New(id.Promotion, s.Now), s.Now, nil), FactoryID: s.FactoryID,
-			ProductIDs: []string{r.ID}}
+			ProductIDs: []string{r.ID}, FromFeed: true}
 	}
 	p.Name = saleName(wanted, row)
 	p.Discount = Discount{Kind: Amount, Value: row.Price.Amount - wanted.Price.Amount}

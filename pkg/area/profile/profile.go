@@ -34,6 +34,7 @@ import (
 	record "github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/record/template"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -98,6 +99,9 @@ func shown(_ context.Context, f *kind.Found[record.Record]) (record.Profile, err
 // opened checks a new profile, and opens its purse.
 func (s *Service) opened(ctx context.Context, tx *store.Tx, c *kind.Change[record.Record, createBody]) error {
 	c.Item.Owner = c.Item.Owner.Of(tenant.Profile(c.Record.ID))
+	if err := template.Use(ctx, s.db, tx, c.Item.Owner, c.Record.ID, nil, c.Record.TemplateID); err != nil {
+		return err
+	}
 	ledger.OpenPurse(tx, c.Item.Owner, c.Record.Bounds())
 	return s.check(ctx, tx, &c.Found, nil, store.Item{})
 }
@@ -174,6 +178,10 @@ func (s *Service) changed(ctx context.Context, tx *store.Tx, c *kind.Change[reco
 	if err := s.check(ctx, tx, &c.Found, c.Was.Logo, c.Beside[logo]); err != nil {
 		return err
 	}
+	if err := template.Use(ctx, s.db, tx, c.Item.Owner, c.Record.ID, c.Was.TemplateID,
+		c.Record.TemplateID); err != nil {
+		return err
+	}
 	before, after := c.Was.Bounds(), c.Record.Bounds()
 	if lifts(before.Limit, after.Limit) || lifts(before.QuoteAbove, after.QuoteAbove) {
 		if err := auth.FromContext(ctx).RequirePerson(auth.ActSpend); err != nil {
@@ -198,6 +206,8 @@ type createBody struct {
 	// Credits of one call above which live work for the profile needs a quote_id: content plans and batches of content
 	// items take one. Work that takes none is refused above it. Absent or null: it needs none.
 	QuoteAbove *int64 `json:"quote_required_above_credits,omitempty" nullable:"true" format:"credits" example:"500"`
+	// Template of its factories that name none: one of the account as a whole.
+	TemplateID *string `json:"template_id,omitempty" nullable:"true" maxLength:"64"`
 	// Country in which the content of its factories is published (ISO 3166-1). The content must keep the rules of law
 	// of this country. A factory may have another one. Absent or null: none.
 	Region *string `json:"region,omitempty" nullable:"true" minLength:"2" maxLength:"2" example:"DE"`
@@ -217,6 +227,8 @@ type patchBody struct {
 	SpendLimit *int64 `json:"spend_limit_credits,omitempty" nullable:"true" format:"credits" example:"8000"`
 	// Credits of one call above which live work for the profile needs a quote_id. Null: it needs none.
 	QuoteAbove *int64 `json:"quote_required_above_credits,omitempty" nullable:"true" format:"credits" example:"500"`
+	// Template of its factories that name none: one of its own or of the account as a whole. Null: none.
+	TemplateID *string `json:"template_id,omitempty" nullable:"true" maxLength:"64"`
 	// Country in which the content of its factories is published (ISO 3166-1). The content must keep the rules of law
 	// of this country. A factory may have another one. Null: none.
 	Region *string `json:"region,omitempty" nullable:"true" minLength:"2" maxLength:"2" example:"DE"`
@@ -307,6 +319,7 @@ func (s *Service) belonging(ctx context.Context, o tenant.Owner) (nouns []string
 		}},
 		{"content items", listQuery(o, item.ItemKind), nil},
 		{"generations", listQuery(o, studio.ItemKind), nil},
+		{"templates", listQuery(o, template.Kind), nil},
 		{"media", listQuery(o, incoming.ItemKind), nil},
 	} {
 		list.query.Limit = 100

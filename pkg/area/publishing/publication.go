@@ -518,12 +518,10 @@ func (s *Service) whole(ctx context.Context, publicationID string) (it store.Ite
 			history = one
 		}
 	}
-	if len(under) > 0 && under[0].Kind == item.ItemKind {
-		r, err = item.Of(under)
-		it = under[0]
-	} else { // the index lags
-		it, r, _, err = item.Lookup(ctx, s.db, listed.Owner, listed.PK)
+	if r, err = item.Of(under); r != nil || err != nil {
+		return under[0], r, history, err
 	}
+	it, r, _, err = item.Lookup(ctx, s.db, listed.Owner, listed.PK) // the index lags
 	return it, r, history, err
 }
 

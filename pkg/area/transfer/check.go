@@ -24,6 +24,7 @@ import (
 	"github.com/content-automation/api/pkg/area/product"
 	profilearea "github.com/content-automation/api/pkg/area/profile"
 	"github.com/content-automation/api/pkg/area/studio"
+	"github.com/content-automation/api/pkg/area/template"
 	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi/jsontree"
@@ -404,7 +405,7 @@ var sketches = map[string]sketch{
 	"profile": {
 		in: "name spend_limit_credits quote_required_above_credits region ad_marking.advertiser ad_marking.tax_id " +
 			"ad_marking.erid",
-		reset: "logo",
+		reset: "logo template_id",
 	},
 	"media": {
 		in: "url",
@@ -412,29 +413,30 @@ var sketches = map[string]sketch{
 			"expires_at",
 		reset: "source_url reason upload",
 	},
+	"template": {in: "name design", computed: "profile_id", reset: "preview"},
 	"factory": {
 		in: "type name language description audience tone topics content_types models replace_retired_models " +
 			"ai_caption_line schedule.timezone schedule.times schedule.weekdays schedule.silent_days approval " +
 			"plan_approve " +
-			"quality visuals music duration_seconds settings region " +
+			"quality visuals music duration_seconds settings template_id region " +
 			"ad_marking.advertiser ad_marking.tax_id ad_marking.erid state",
 		computed: "profile_id social_account_ids",
 		reset:    "auto_publish",
 	},
 	"product": {
-		in: "factory_id sku name description price.amount price.currency url attributes availability state photos.id " +
-			"photos.created_at photos.url",
+		in: "factory_id sku name description price.amount price.currency url attributes availability state in_feed " +
+			"photos.id photos.created_at photos.url photos.source_url",
 		computed: "photos.product_id photos.state photos.mime_type photos.bytes photos.width photos.height",
-		reset:    "photos.reason photos.source_url photos.upload price_history feed_changes",
+		reset:    "photos.reason photos.upload price_history feed_changes",
 	},
 	"promotion": {
 		in: "factory_id product_ids name discount.kind discount.value starts_at ends_at message prior_price.amount " +
-			"prior_price.currency prior_price_exception.reason",
+			"prior_price.currency prior_price_exception.reason from_feed",
 		computed: "state prior_prices",
 	},
 	"feed": {
 		in: "factory_id source.url source.media_id format mapping currency on_price_change on_sold_out " +
-			"on_removed photos",
+			"on_removed remake_per_day photos",
 		computed: "state next_run_at",
 		reset:    "schedule daily_time last_run",
 	},
@@ -472,8 +474,8 @@ var sketches = map[string]sketch{
 			"media.duration_seconds media.bytes media.sha256 media.provenance previews approval waits_for state " +
 			"progress attempt expires_at",
 		reset: "prompt_version variants.*.adapted variants.*.prompt_version from_parts_prompt_version experiment " +
-			"publish_at social_account_ids omitted_accounts outdated publications rehearsal reserved_credits " +
-			"cost_credits " +
+			"publish_at social_account_ids omitted_accounts outdated remake.credits remake.reason remake.message " +
+			"publications rehearsal reserved_credits cost_credits " +
 			"cancel_cost_credits published_at",
 	},
 	"generation": {
@@ -509,6 +511,7 @@ type input struct {
 // inputs are these bodies. Those of the studio differ by the kind of the generation, and a media has none.
 var inputs = map[string]input{
 	"profile":      {of: profilearea.Input},
+	"template":     {of: template.Input},
 	"factory":      {of: factory.Input, rules: true},
 	"product":      {of: product.Input, rules: true},
 	"promotion":    {of: product.PromotionInput, rules: true},

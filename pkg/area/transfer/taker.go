@@ -26,6 +26,7 @@ import (
 	"github.com/content-automation/api/pkg/area/product"
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/area/studio"
+	"github.com/content-automation/api/pkg/area/template"
 	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/budget"
@@ -352,7 +353,7 @@ var takers = map[string]take{
 		if err := law.CheckSettings(v.Legal); err != nil {
 			return err
 		}
-		v.Logo = nil
+		v.Logo, v.TemplateID = nil, nil
 		r := profile.Record{Profile: v}
 		it, err := r.Item(t.s.Owner)
 		if err != nil {
@@ -369,6 +370,9 @@ var takers = map[string]take{
 			return errs.New(errs.ValidationFailed, "Its url names no file of it that a part has.")
 		}
 		return incoming.AdoptFile(tx, t.w.Now(), a.owner, v, f.File, t.replay != nil)
+	}),
+	"template": taking(func(_ context.Context, t *taker, tx *store.Tx, a adoption, v template.Details) error {
+		return template.Adopt(tx, t.w.Now(), a.owner, v)
 	}),
 	"factory": taking(func(ctx context.Context, t *taker, tx *store.Tx, a adoption, v factory.Factory) error {
 		accounts, err := t.accounts(ctx, a.owner, v.SocialAccountIDs)
@@ -434,11 +438,11 @@ func importKind(name string) (exported, take) {
 }
 
 func takeItem(ctx context.Context, t *taker, tx *store.Tx, a adoption, v item.Item) error {
-	legal, err := profile.LegalOf(ctx, t.w.DB, a.ofItem)
+	legal, design, err := content.OfProfile(ctx, t.w.DB, &a.of, a.ofItem.Owner)
 	if err != nil {
 		return err
 	}
-	b := content.AdoptedItem{Item: v, Factory: a.of, Legal: legal, Owner: a.owner}
+	b := content.AdoptedItem{Item: v, Factory: a.of, Legal: legal, Design: design, Owner: a.owner}
 	b.Files, b.Attempt, b.Lost = t.mediaFiles(a, v.Media)
 	if err := json.Unmarshal(a.past, &b.Past); err != nil {
 		return errs.Wrap(err, errs.ValidationFailed, "It cannot be decoded.")

@@ -26,6 +26,7 @@ import (
 	"github.com/content-automation/api/pkg/area/product"
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/area/studio"
+	"github.com/content-automation/api/pkg/area/template"
 	"github.com/content-automation/api/pkg/area/training"
 	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/auth"
@@ -38,6 +39,7 @@ import (
 	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/record/shelf"
+	templaterecord "github.com/content-automation/api/pkg/record/template"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -264,6 +266,7 @@ var kinds = []exported{
 			}
 			return r.View(ctx, v.names, it.Owner, v.now, false)
 		}),
+	kindOf("template", templaterecord.Kind, id.Template, plain(template.Decode)),
 	kindOf("factory", factory.Kind, id.Factory, plain(factory.Decode)),
 	kindOf("social_account", social.Kind, id.SocialAccount,
 		plain(func(it *store.Item) (social.Account, error) {

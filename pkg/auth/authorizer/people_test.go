@@ -155,8 +155,9 @@ func TestAnAuditorAtEveryOperation(t *testing.T) {
 		method, path, _ := strings.Cut(operation, " ")
 		p := w.call(method, path, token)
 		// The operations for people decide by the role themselves.
-		// An estimate and the check of a file change nothing.
-		reads := method == http.MethodGet || scope == auth.AccountRead || scope == auth.ContentRead
+		// An estimate, the check of a file and the preview of a template change nothing.
+		reads := method == http.MethodGet || scope == auth.AccountRead || scope == auth.ContentRead ||
+			scope == auth.FactoriesRead
 		refused := !reads && scope != auth.PersonScope
 		if p == nil || (p.Denial != nil) != refused || refused && p.Denial.Code != errs.InsufficientScope {
 			t.Errorf("%s: %+v", operation, p)

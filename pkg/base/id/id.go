@@ -59,6 +59,7 @@ const (
 	Export        = "xpt"
 	Import        = "imp"
 	FeedRun       = "run"
+	Template      = "tpl"
 )
 
 // kinds are the prefixes by the names of the resources, as members of the API have them: factory_id is the id of a
@@ -73,7 +74,7 @@ var kinds = map[string]string{
 	"profile": Profile, "automation": Automation, "comment": Comment, "experiment": Experiment,
 	"application": Application,
 	"post_import": PostImport, "rehearsal": Rehearsal, "quote": Quote, "export": Export, "import": Import,
-	"run": FeedRun,
+	"run": FeedRun, "template": Template,
 }
 
 // Resources returns the names of the resources that have ids, in order.

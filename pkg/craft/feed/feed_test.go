@@ -52,6 +52,15 @@ func shown(r Row) string {
 	return s
 }
 
+// packed packs a text by gzip.
+func packed(text string) string {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, _ = io.WriteString(z, text)
+	_ = z.Close()
+	return b.String()
+}
+
 const titles = "sku,name,description,price,currency\n"
 
 // The faults of public reports (and of the files that Excel, 1C and PrestaShop write) that a table may have.
@@ -64,13 +73,6 @@ func TestTablesAreReadAsShopsWriteThem(t *testing.T) {
 		return out
 	}
 	utf16 := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)
-	packed := func(text string) string {
-		var b bytes.Buffer
-		z := gzip.NewWriter(&b)
-		_, _ = io.WriteString(z, text)
-		_ = z.Close()
-		return b.String()
-	}
 	tea := "B-1|Grüner Tee|12.50 EUR|in_stock"
 	for name, c := range map[string]struct{ feed, want string }{
 		"plain":               {titles + "B-1,Grüner Tee,Mild & fein,12.50,EUR\n", tea},
@@ -98,6 +100,13 @@ func TestTablesAreReadAsShopsWriteThem(t *testing.T) {
 		"upper case":          {"SKU,Name,Price,Currency\nB-1,Tea,12.50,EUR\n", "B-1|Tea|12.50 EUR|in_stock"},
 		"amounts":             {"sku,name,amount,currency\nB-1,Tea,1250,EUR\n", "B-1|Tea|12.50 EUR|in_stock"},
 		"amounts of yen":      {"sku,name,amount,currency\nB-1,Tea,1250,JPY\n", "B-1|Tea|1250 JPY|in_stock"},
+		"packed twice":        {packed(packed(titles + "B-1,Grüner Tee,x,12.50,EUR\n")), tea},
+		"spaces around":       {" sku , name ,price,currency\n B-1 ,\" Grüner Tee \",12.50,EUR\n", tea},
+		"no-break spaces":     {"sku,name,price,currency\n\u00a0B-1\u00a0,Grüner\u00a0Tee,\"12,50\u00a0€\",\n", tea},
+		"another order":       {"PRICE,Currency,NAME,Sku,more\n12.50,EUR,Grüner Tee,B-1,x\n", tea},
+		"a title twice":       {"sku,name,price,currency,name\nB-1,Grüner Tee,12.50,EUR,Black Tea\n", tea},
+		"CDATA in a table":    {titles + "B-1,<b>Grüner</b> Tee,\"<p>a</p>\n<p>b</p>\",12.50,EUR\n", tea},
+		"lines in titles":     {titles + "B-1,\"Grüner\r\nTee\",\"a\r\n\r\nb\",12.50,EUR\n", tea},
 		"prices as amounts":   {"sku,name,amount,currency\nB-1,Tea,\"12,50\",EUR\n", "B-1|Tea|12.50 EUR|in_stock"},
 	} {
 		rows, refused, fault := read(t, Options{Format: CSV}, []byte(c.feed))
@@ -133,6 +142,12 @@ func TestRowsThatAreRefused(t *testing.T) {
 		"B,Tea,,10 EUR,8 EUR,soon,,":                  "sale_price_effective_date is",
 		"B,Tea,,10 EUR,8 EUR,2026-02-01/2026-01-01,,": "ends before it begins",
 		"B,Tea,,10 EUR,8 EUR,1066-02-01/2026-01-01,,": "not between 2000 and 2100",
+		"B,Tea,,10 EUR,8 EUR,2026-13-01/2026-14-01,,": "sale_price_effective_date is",
+		"B,Tea,,10 EUR,-8 EUR,,,":                     "sale_price is",
+		" A ,Tea,,1 EUR,,,,":                          `id is "A", as in row 2`,
+		"B,Tea":                                       "price is missing",
+		"B,<p></p>,,1 EUR,,,,":                        "title is missing",
+		"B,\u200b,,1 EUR,,,,":                         "title is missing",
 		"B,Tea,,1 EUR,,,maybe,":                       "availability is",
 		"B,Tea,javascript:alert(1),1 EUR,,,,":         "link is",
 		"B,Tea,,1 EUR,,,,ftp://a.example/x":           "image_link is",
@@ -159,7 +174,10 @@ func TestPrices(t *testing.T) {
 		"1'299.50 CHF": "1299.50 CHF", "12.500 EUR": "12500.00 EUR", "0.500 EUR": "0.50 EUR", "1250 руб.": "1250.00 RUB",
 		"1250 RUR": "1250.00 RUB", "12.5000 EUR": "12.50 EUR", "1.2500 KWD": "1.250 KWD", "kr 12,50": "no",
 		"1.2.3 EUR": "no", "1,2,3 EUR": "no", "12..5 EUR": "no", "": "no", "EUR": "no", "1e5 EUR": "no", "0x10 EUR": "no",
-		"12.50 EUR/kg": "no", "from 12 EUR": "no",
+		"12.50 EUR/kg": "no", "from 12 EUR": "no", "1 299,90 ₽": "1299.90 RUB", "1.299,90": "1299.90 EUR",
+		"1,299.90 USD": "1299.90 USD", "1\u202f299,90 ₽": "1299.90 RUB", "1 299 900,5 ₽": "1299900.50 RUB",
+		"1.299.900,50 €": "1299900.50 EUR", "R$ 1.299,90": "1299.90 BRL", "-12.50": "no", "−12.50 EUR": "no",
+		"(12.50)": "no", "12.50 EUR 3 USD": "no", "NaN": "no", "Infinity EUR": "no", "12,50 USD EUR": "no",
 	} {
 		p, err := priceOf(text, "EUR")
 		if got := p.String(); err == nil && got != want || err != nil && want != "no" {
@@ -179,6 +197,8 @@ func TestPeriodsOfSales(t *testing.T) {
 		"2026-11-27/2026-11-30":                       "2026-11-26T23:00:00Z 2026-11-30T23:00:00Z",
 		"2026-11-27T08:00Z/2026-11-30T08:00Z":         "2026-11-27T08:00:00Z 2026-11-30T08:00:00Z",
 		"/2026-11-30T08:00Z":                          "0001-01-01T00:00:00Z 2026-11-30T08:00:00Z",
+		"2026-11-27T00:00/2026-11-30T12:30":           "2026-11-26T23:00:00Z 2026-11-30T11:30:00Z",
+		"2026-11-27 00:00:00/2026-11-30 12:30:00":     "2026-11-26T23:00:00Z 2026-11-30T11:30:00Z",
 	} {
 		from, until, err := periodOf(text, berlin)
 		if got := from.Format(time.RFC3339) + " " + until.Format(time.RFC3339); err != nil || got != want {
@@ -186,6 +206,33 @@ func TestPeriodsOfSales(t *testing.T) {
 		}
 	}
 }
+
+// Ids tell products apart as they are written: shops have "a-1" beside "A-1".
+func TestIdsThatDifferInCase(t *testing.T) {
+	rows, refused, fault := read(t, Options{Format: CSV}, []byte("sku,name,price\nA-1,Tea,1 EUR\na-1,Tea,2 EUR\nA 1,Tea,3 EUR\n"))
+	if len(rows) != 3 || len(refused) > 0 || fault != "" {
+		t.Errorf("read %+v, refused %v, fault %q", rows, refused, fault)
+	}
+}
+
+// A feed has at most so many rows.
+func TestRowsOverTheLimit(t *testing.T) {
+	var b bytes.Buffer
+	b.WriteString("sku,name,price\n")
+	for i := range MaxRows + 1 {
+		fmt.Fprintf(&b, "%d,T,1 EUR\n", i)
+	}
+	n := 0
+	err := Read(t.Context(), &readSeeker{bytes.NewReader(b.Bytes())}, Options{Format: CSV},
+		func(Row, *Refusal) error { n++; return nil })
+	var f *FaultError
+	if !errors.As(err, &f) || !strings.Contains(f.Message, "more than 500000 rows") || n != MaxRows {
+		t.Errorf("%d rows, %v", n, err)
+	}
+}
+
+// readSeeker hides the other methods of a reader, as files do.
+type readSeeker struct{ io.ReadSeeker }
 
 const googleFeed = `<?xml version="1.0"?>
 <rss xmlns:g="http://base.google.com/ns/1.0" version="2.0"><channel><title>Shop</title><link>https://shop.example</link>
@@ -226,6 +273,16 @@ func TestFeedsOfGoogle(t *testing.T) {
 	if rows, _, fault = read(t, Options{Format: GoogleXML}, []byte(atom)); len(rows) != 1 ||
 		rows[0].URL != "https://shop.example/a" || rows[0].Description != "Mild" {
 		t.Errorf("%+v, %q", rows, fault)
+	}
+	variants := `<rss xmlns:g="http://base.google.com/ns/1.0"><channel>` +
+		`<item><g:id>S-1</g:id><g:title><![CDATA[<b>Shirt</b> &amp; tie]]></g:title><g:price>9 EUR</g:price>` +
+		`<g:item_group_id>S</g:item_group_id><g:size>M</g:size></item>` +
+		`<item><g:id>S-2</g:id><g:title>Shirt</g:title><g:price>9 EUR</g:price><g:item_group_id>S</g:item_group_id>` +
+		`<g:size>L</g:size></item></channel></rss>`
+	rows, refused, fault = read(t, Options{Format: GoogleXML}, []byte(variants))
+	if len(rows) != 2 || rows[0].Group != "S" || rows[1].Group != "S" ||
+		shown(rows[0]) != "S-1|Shirt & tie|9.00 EUR|in_stock|size=M" {
+		t.Errorf("%+v, %v, %q", rows, refused, fault)
 	}
 	tsv := "id\ttitle\tdescription\tlink\timage link\tprice\tsale price\tavailability\tproduct detail\tadditional image link\n" +
 		"A\tTea\tMild\thttps://shop.example/a\thttps://shop.example/a.jpg\t3.00 EUR\t2.50 EUR\tin stock\tGeneral:Origin:Assam\t" +
@@ -378,16 +435,23 @@ func TestFeedsThatCannotBeRead(t *testing.T) {
 			`</title></item></channel></rss>`, "defines entities of its own"},
 		"external entity": {YML, `<!DOCTYPE yml_catalog [<!ENTITY x SYSTEM "file:///etc/passwd">]><yml_catalog>&x;</yml_catalog>`,
 			"defines entities"},
-		"unknown entity": {GoogleXML, "<rss><item><title>&x;</title></item></rss>", "is no XML"},
-		"deep":           {GoogleXML, "<rss>" + strings.Repeat("<a>", 30), "20 elements in one another"},
-		"a long text":    {GoogleXML, "<rss><item><title>" + many + "</title></item></rss>", "256 KB"},
-		"many elements":  {GoogleXML, "<rss><item>" + strings.Repeat("<a></a>", 60000) + "</item></rss>", "256 KB"},
-		"an array":       {JSONLines, `[{"id":"A"}]`, "is one array of JSON"},
-		"a long line":    {JSONLines, `{"id":"` + many + `"}`, "256 KB"},
-		"another table":  {ShopifyCSV, "sku,name,price\nA,B,1\n", "is no export of products of Shopify"},
-		"bomb":           {CSV, bomb.String(), "larger than 200 MB once it is unpacked"},
-		"damaged":        {CSV, bomb.String()[:5000], "damaged"},
-		"no gzip":        {CSV, "\x1f\x8bsku", "begins like a file of gzip"},
+		"unknown entity":   {GoogleXML, "<rss><item><title>&x;</title></item></rss>", "is no XML"},
+		"deep":             {GoogleXML, "<rss>" + strings.Repeat("<a>", 30), "20 elements in one another"},
+		"a long text":      {GoogleXML, "<rss><item><title>" + many + "</title></item></rss>", "256 KB"},
+		"many elements":    {GoogleXML, "<rss><item>" + strings.Repeat("<a></a>", 60000) + "</item></rss>", "256 KB"},
+		"an array":         {JSONLines, `[{"id":"A"}]`, "is one array of JSON"},
+		"a long line":      {JSONLines, `{"id":"` + many + `"}`, "256 KB"},
+		"another table":    {ShopifyCSV, "sku,name,price\nA,B,1\n", "is no export of products of Shopify"},
+		"bomb":             {CSV, bomb.String(), "larger than 200 MB once it is unpacked"},
+		"damaged":          {CSV, bomb.String()[:5000], "damaged"},
+		"packed too often": {CSV, packed(packed(packed(titles))), "packed by gzip more than twice"},
+		"quadratic blowup": {GoogleXML, `<!DOCTYPE rss [<!ENTITY a "` + strings.Repeat("a", 50_000) + `">]><rss><channel><item><title>` +
+			strings.Repeat("&a;", 1000) + `</title></item></channel></rss>`, "defines entities of its own"},
+		"parameter entity":  {GoogleXML, `<!DOCTYPE rss [<!ENTITY % x SYSTEM "https://a.example/x.dtd"> %x;]><rss/>`, "defines entities of its own"},
+		"spaces alone":      {CSV, "  \n\n \n", "has no column"},
+		"a mark alone":      {CSV, "\xef\xbb\xbf", "empty"},
+		"a page as a table": {GoogleTSV, "<!DOCTYPE html>\n<html><body>Not found</body></html>", "has no column"},
+		"no gzip":           {CSV, "\x1f\x8bsku", "begins like a file of gzip"},
 	} {
 		if _, _, fault := read(t, Options{Format: c.format}, []byte(c.feed)); !strings.Contains(fault, c.want) {
 			t.Errorf("%s: fault %.300q, want %q", name, fault, c.want)

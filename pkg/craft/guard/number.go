@@ -78,23 +78,6 @@ func wholeTenThousands(text string) string {
 	})
 }
 
-// numberOf returns the value of a text that is one number in words.
-func (l *lexicon) numberOf(text string) (v float64, ok bool) {
-	text = l.fold(normal(text))
-	switch l.base {
-	case "th":
-		return thaiValue(text), thaiPart().ReplaceAllString(text, "") == ""
-	case "ja", "zh":
-		return hanValue(text), strings.Trim(text, hanDigits) == ""
-	case "ko":
-		return koreanValue(text), true
-	}
-	text = strings.ReplaceAll(text, ",", "")
-	words := wordText().FindAllStringIndex(text, -1)
-	v, n := l.number(text, words, 0, false)
-	return v, n == len(words)
-}
-
 // leastNoun is the shortest word that a number counts, in characters, if it is no word for a unit.
 const leastNoun = 3
 

@@ -137,6 +137,9 @@ func (c *Composer) fetch(ctx context.Context, what generate.Composition, dir str
 }
 
 func (c *Composer) download(ctx context.Context, what generate.Composition, key, path string) error {
+	if draw := drawn[key]; draw != nil {
+		return writeSample(path, draw)
+	}
 	body, err := c.Objects.Open(ctx, key)
 	if errs.CodeOf(err) == errs.NotFound {
 		return &provider.Error{

@@ -174,7 +174,11 @@ func (f *videoRun) draw(s *text.Script, c cue, part text.Span) {
 		}
 		l, t, r, below := b.Place(i+1, left, right, top, text.Center)
 		side, inset := 0.14*b.Em, 0.06*b.Em
-		s.Box(l-side, t+inset, r+side, below-inset, b.Em*min(st.round, 0.26), st.spoken, 1, when)
+		radius, line := b.Em*min(st.round, 0.26), b.Em*st.outline
+		if line > 0 { // as the other letters have, so that it is seen on any picture
+			s.Box(l-side-line, t+inset-line, r+side+line, below-inset+line, radius+line, canvas.Black, 1, when)
+		}
+		s.Box(l-side, t+inset, r+side, below-inset, radius, st.spoken, 1, when)
 		s.Marked(b, left, right, top, text.Center, st.letters,
 			text.Mark{Word: i + 1, Color: canvas.On(st.spoken), Outline: st.outline}, when)
 	}
@@ -184,8 +188,7 @@ func (f *videoRun) draw(s *text.Script, c cue, part text.Span) {
 const (
 	screenLines = 4
 	screenPad   = 30
-	screenGap   = 24  // below the logo, or the price
-	besideLogo  = 280 // the width of a logo at the side
+	screenGap   = 24 // below the logo or the price, or beside it
 )
 
 // safe returns the area that no platform covers, below the notice, in pixels of a video that is not scaled.
@@ -211,7 +214,11 @@ func (f *videoRun) screen(n int, price image.Rectangle) (b text.Block, at image.
 	}
 	part := func(v int) int { return int(float64(v) * k) }
 	at = image.Rect(part(safe.Min.X), part(safe.Min.Y), part(safe.Max.X), part(safe.Max.Y))
-	switch aside := max(part(besideLogo), price.Dx()+part(screenGap)); {
+	aside := price.Dx() + part(screenGap)
+	if f.logo != nil {
+		aside = max(aside, f.logo.wide+part(screenGap))
+	}
+	switch {
 	case f.Format == Landscape && (f.logo != nil || !price.Empty()):
 		at.Min.X, at.Max.X = at.Min.X+aside, at.Max.X-aside
 	case f.Format == Portrait:

@@ -61,6 +61,9 @@ func (r *run) card(ctx context.Context, path string, c card) error {
 	if c.whole {
 		c.layout = c.brand.look().Product
 	}
+	if text.RightToLeft(c.text, c.lang) {
+		c.layout.Picture, c.layout.Text = mirrored(c.layout.Picture), mirrored(c.layout.Text)
+	}
 	top := c.area
 	c.area = below(c.area, c.notice)
 	s := text.NewScript(c.size.X, c.size.Y)

@@ -105,6 +105,12 @@ func (b *Brand) decorated(ground canvas.Color) canvas.Color {
 	return canvas.Mixed(ground, canvas.White, 0.16)
 }
 
+// mirrored returns an area on the other side of a picture, for texts from right to left.
+func mirrored(a theme.Area) theme.Area {
+	a.X = 100 - a.X - a.Width
+	return a
+}
+
 // place returns an area in the pixels of a picture.
 func place(a theme.Area, size image.Point) image.Rectangle {
 	at := func(part float64, of int) int { return int(part*float64(of)/100 + 0.5) }

@@ -89,7 +89,7 @@ func (f *videoRun) drawEnd(ctx context.Context) (*image.RGBA, *text.Script, erro
 	if named == words.name {
 		words.name = ""
 	}
-	if err := e.line(joined(words.name, words.address)); err != nil {
+	if err := e.lines(words.name, words.address); err != nil {
 		return nil, nil, err
 	}
 	if err := e.product(ctx, at); err != nil {
@@ -263,13 +263,24 @@ func (e *ending) button(call string, priced bool) error {
 	return nil
 }
 
-// line adds a short text at the end.
-func (e *ending) line(words string) error {
-	b, ok, err := e.fit(words, endSmall, 2)
-	if ok {
-		e.text(b, e.letters)
+// lines adds the name and the address at the end: in one line, or below each other if they are long.
+func (e *ending) lines(name, address string) error {
+	if b, ok, err := e.fit(joined(name, address), endSmall, 1); err != nil || ok {
+		if ok {
+			e.text(b, e.letters)
+		}
+		return err
 	}
-	return err
+	for _, words := range []string{name, address} {
+		b, ok, err := e.fit(words, endSmall, 2)
+		if err != nil {
+			return err
+		}
+		if ok {
+			e.text(b, e.letters)
+		}
+	}
+	return nil
 }
 
 // product inserts the product of the first scene that shows it, if there is room for it.

@@ -14,9 +14,9 @@ import (
 
 // The rooms of logos: in a corner of a picture or video, in the band, and on the end card.
 var (
-	cornerLogo = canvas.LogoRoom{Area: 22_000, Wide: 430, Tall: 112, Least: 44, Pad: 16}
-	bandLogo   = canvas.LogoRoom{Area: 24_000, Wide: 420, Tall: 104, Least: 44, Pad: 16}
-	endLogo    = canvas.LogoRoom{Area: 70_000, Wide: 520, Tall: 220, Least: 56, Pad: 20}
+	cornerLogo = canvas.LogoRoom{Area: 22_000, Wide: 560, Tall: 112, Least: 44, Pad: 16}
+	bandLogo   = canvas.LogoRoom{Area: 24_000, Wide: 440, Tall: 104, Least: 44, Pad: 16}
+	endLogo    = canvas.LogoRoom{Area: 120_000, Wide: 520, Tall: 220, Least: 56, Pad: 20}
 )
 
 // wordmark is the ratio from which a logo is taken to have letters: the name is not written beside it.
@@ -107,7 +107,7 @@ func (r *run) band(img *image.RGBA, s *text.Script, c card, logo image.Image) er
 	if c.brand.Name == "" || named(logo) || right < left {
 		return nil
 	}
-	b, err := r.fonts.Fit(c.brand.Name, c.lang, text.Box{Width: float64(right - left), Height: bandTall - 20,
+	b, err := r.fonts.Fit(c.brand.Name, c.lang, text.Box{Width: float64(right - left), Height: bandTall - 40,
 		MaxEm: 46, MinEm: minEm, MaxLines: 2})
 	if unfit(err) && (logo != nil || c.offer != nil && c.offer.Action != "") {
 		return nil // the logo and the call to action left no room for it
@@ -145,8 +145,8 @@ func (r *run) button(s *text.Script, c card, band image.Rectangle, right int, ba
 type placedLogo struct {
 	path string
 	at   image.Point
-	// bottom is its lower edge.
-	bottom int
+	// wide is its width, and bottom its lower edge.
+	wide, bottom int
 }
 
 // writeLogo writes the logo in its size on the video: in a corner of the area that no platform covers.
@@ -164,7 +164,7 @@ func (f *videoRun) writeLogo(ctx context.Context) error {
 	if err := png.Encode(&out, badge); err != nil {
 		return internal(StagePicture, err)
 	}
-	f.logo = &placedLogo{f.path("logo.png"), corner, corner.Y + badge.Rect.Dy()}
+	f.logo = &placedLogo{f.path("logo.png"), corner, badge.Rect.Dx(), corner.Y + badge.Rect.Dy()}
 	return f.write(StagePicture, "logo.png", out.Bytes())
 }
 

@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/compose/canvas"
 	"github.com/content-automation/api/pkg/media/compose/ffmpeg"
 	"github.com/content-automation/api/pkg/media/compose/text"
 	"github.com/content-automation/api/pkg/media/picture"
@@ -274,7 +275,8 @@ func (r *run) logo(ctx context.Context, path string) (image.Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	return img, nil
+	// Letters are as large as they can be: a margin would make them smaller.
+	return canvas.Trim(img), nil
 }
 
 // jpeg writes a picture with a script drawn over it.

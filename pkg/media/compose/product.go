@@ -313,21 +313,28 @@ func (r *run) beside(in show, form cut) (out arranged, err error) {
 		out.object = in.object.Fit(limited(free, in.size))
 		return out, nil
 	}
-	least, edge := max(in.sticker.wide, columnLeast), in.size.X-20
+	least, edge, before := max(in.sticker.wide, columnLeast), in.size.X-20, in.area.Min.X
+	if in.rtl {
+		before = in.size.X - in.area.Max.X
+	}
 	if in.size.X > in.size.Y {
 		edge = in.stage.Max.X
 	}
-	if most := edge - in.area.Min.X - least - heroGap; wide > most {
+	if most := edge - before - least - heroGap; wide > most {
 		wide = most
 		tall = wide * in.object.Rect.Dy() / max(in.object.Rect.Dx(), 1)
 	}
-	x := min(edge-wide, in.area.Min.X+in.area.Dx()/2)
+	x := min(edge-wide, before+in.area.Dx()/2)
 	if in.size.X < in.size.Y {
 		x = edge - wide
 	}
 	y := free.Min.Y + (free.Dy()-tall)/2
-	out.object = image.Rect(x, y, x+wide, y+tall)
 	out.words = image.Rect(in.area.Min.X, y, x-heroGap, y)
+	if in.rtl { // the lines begin on the other side
+		x = in.size.X - x - wide
+		out.words = image.Rect(x+wide+heroGap, y, in.area.Max.X, y)
+	}
+	out.object = image.Rect(x, y, x+wide, y+tall)
 	if in.text != "" {
 		box := text.Box{Width: float64(out.words.Dx()), Height: float64(in.area.Dy() - in.sticker.tall - heroGap),
 			MaxEm: float64(in.layout.Heading), MinEm: minEm, MaxLines: 7}

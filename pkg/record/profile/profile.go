@@ -32,6 +32,8 @@ type Profile struct {
 	SpendLimit *int64 `json:"spend_limit_credits"`
 	// Credits of one call above which live work for the profile needs a `quote_id`. Null: it needs none.
 	QuoteAbove *int64 `json:"quote_required_above_credits"`
+	// Template of its factories that name none. Null: none.
+	TemplateID *string `json:"template_id"`
 	Legal
 }
 
@@ -136,6 +138,23 @@ type Logo struct {
 	Picture  []byte `json:"picture"`
 }
 
+// Data returns the picture as a data URL, or an empty text without one.
+func (l Logo) Data() string {
+	if len(l.Picture) == 0 {
+		return ""
+	}
+	return "data:" + l.MIMEType + ";base64," + base64.StdEncoding.EncodeToString(l.Picture)
+}
+
+// LogoOf returns the logo of the owner's profile, or the zero Logo if it has none.
+func LogoOf(ctx context.Context, db *store.DB, o tenant.Owner) (l Logo, err error) {
+	it, err := db.Lookup(ctx, LogoKey(o))
+	if err != nil || it.Kind == "" || it.Owner != o {
+		return l, err
+	}
+	return l, it.Decode(&l)
+}
+
 // LogoKey returns the key of the logo of the owner's profile.
 func LogoKey(o tenant.Owner) store.Key {
 	return store.IDKey("logo#" + o.String() + "#" + string(o.Profile))
@@ -168,7 +187,7 @@ func BrandOf(ctx context.Context, db *store.DB, o tenant.Owner) (b Brand, err er
 	if items[1].Kind != "" {
 		var l Logo
 		err = items[1].Decode(&l)
-		b.Logo = "data:" + l.MIMEType + ";base64," + base64.StdEncoding.EncodeToString(l.Picture)
+		b.Logo = l.Data()
 	}
 	return b, err
 }
@@ -230,12 +249,21 @@ func (l Legal) Completed(ctx context.Context, db *store.DB, o tenant.Owner) (Leg
 	if o.Profile == "" || l.Region != nil && l.AdMarking != nil {
 		return l, nil
 	}
+	p, err := Of(ctx, db, o)
+	return l.Or(p.Legal), err
+}
+
+// Of reads the profile of the owner. It is zero if there is none.
+func Of(ctx context.Context, db *store.DB, o tenant.Owner) (p Profile, err error) {
+	if o.Profile == "" {
+		return p, nil
+	}
 	found, err := db.Lookup(ctx, store.IDKey(string(o.Profile)))
 	if err != nil || found.Kind != Kind || found.Owner != o {
-		return l, err
+		return p, err
 	}
 	r, err := Decode(&found)
-	return l.Or(r.Legal), err
+	return r.Profile, err
 }
 
 // LegalOf returns the settings of the item of a factory, completed by those of its profile.

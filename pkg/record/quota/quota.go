@@ -232,6 +232,8 @@ const (
 	mostProfiles = 5000
 	// These are four for each client.
 	mostFactories = 20_000
+	// Each client of an agency may have a design of its own.
+	mostTemplates = 5000
 	// A link is for a client's posts of some days: each client may have one a day.
 	mostReviewLinks = 5000
 	// Most accounts are connected within minutes, and then count no more.
@@ -266,6 +268,8 @@ var (
 	Profiles = Bound{Name: "profiles", Remedy: "Delete one first", Live: mostProfiles, Test: mostInSandbox}
 
 	Factories = Bound{Name: "factories", Remedy: "Delete one first", Live: mostFactories, Test: mostInSandbox}
+
+	Templates = Bound{Name: "templates", Remedy: "Delete one first", Live: mostTemplates, Test: mostInSandbox}
 
 	ReviewLinks = Bound{Name: "review links", Remedy: "Delete one of them first", Live: mostReviewLinks,
 		Test: mostInSandbox, Daily: true}

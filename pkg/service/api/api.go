@@ -106,6 +106,7 @@ func header() *huma.OpenAPI {
 			{Name: "Profiles", Description: "Clients of an agency: what belongs to them, and their spending"},
 			{Name: "Catalog", Description: "Subscription plans and generation models"},
 			{Name: "Factories", Description: "Makers of content, each with its voice and audience"},
+			{Name: "Templates", Description: "Designs of media as data, which factories and profiles use"},
 			{Name: "Analytics", Description: "The best times to publish, and the figures of social accounts by day"},
 			{Name: "Transfer", Description: "Exports of all data, and imports into another account or a sandbox"},
 			{Name: "Content", Description: "Posts, videos, carousels, stories and music clips"},

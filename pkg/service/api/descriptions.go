@@ -117,7 +117,7 @@ var areas = []struct {
 	name string
 	tags []string
 }{
-	{"factories", []string{"Factories", "Automations", "Profiles"}},
+	{"factories", []string{"Factories", "Automations", "Profiles", "Templates"}},
 	{"content", []string{"Content"}},
 	{"publishing", []string{"Publishing", "Social accounts", "Comments"}},
 	{"the studio", []string{"Studio", "Media"}},

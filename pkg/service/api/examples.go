@@ -62,13 +62,19 @@ func addExamples(doc *huma.OpenAPI, routes []httpapi.Route) {
 	}
 }
 
-// short returns an example whose lists of objects have their first element alone.
+// longMember is the member whose object is too long for an example: it is of a free form, and requests describe it.
+const longMember = "design"
+
+// fewMembers is the number of its members that an example has.
+const fewMembers = 3
+
+// short returns an example whose lists of objects have their first element alone, and whose designs are cut.
 func short(response json.RawMessage) any {
-	var whole any
-	if json.Unmarshal(response, &whole) != nil {
+	var all any
+	if json.Unmarshal(response, &all) != nil {
 		return response
 	}
-	return firstOnly(whole)
+	return firstOnly(all)
 }
 
 // signedURL matches the query of a signed URL, also in a body that is shown as a text.
@@ -80,6 +86,11 @@ func firstOnly(value any) any {
 		return signedURL.ReplaceAllLiteralString(v, "?X-Amz-Signature=EXAMPLE")
 	case tree:
 		for name, member := range v {
+			if design, ok := member.(tree); ok && name == longMember {
+				for _, left := range slices.Sorted(maps.Keys(design))[min(fewMembers, len(design)):] {
+					delete(design, left)
+				}
+			}
 			v[name] = firstOnly(member)
 		}
 	case []any:

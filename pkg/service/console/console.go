@@ -96,6 +96,7 @@ func New(o Options) (http.Handler, error) {
 	open("POST /settings/explorer", guarded("/settings/api-keys", openExplorer))
 	addKeys(open)
 	addPages(open)
+	addClients(open)
 	addFeeds(open)
 	addAudit(open)
 	addUsage(open)
@@ -136,12 +137,21 @@ func (s *site) secured(next http.Handler) http.Handler {
 			http.Redirect(w, r, s.URL+to.RequestURI(), http.StatusFound)
 			return
 		}
-		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+		most := int64(maxForm)
+		if hasFile(r) {
+			most = maxLogoForm
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, most)
 		next.ServeHTTP(w, r)
 	})
 }
 
-// maxForm bounds the body of a form.
+// hasFile reports whether a form may have a file.
+func hasFile(r *http.Request) bool {
+	return strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/form-data;")
+}
+
+// maxForm bounds the body of a form without files.
 const maxForm = 128 << 10
 
 // notSetUp answers every request of an account area that people cannot sign in to.

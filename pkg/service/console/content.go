@@ -49,8 +49,12 @@ type content struct {
 	ProductID *string                 `json:"product_id"`
 	WaitsFor  string                  `json:"waits_for"`
 	Outdated  []string                `json:"outdated"`
-	State     string                  `json:"state"`
-	Failure   *struct {
+	// Remake is what making it again from its product takes, with the parts that it has.
+	Remake *struct {
+		Credits *int64 `json:"credits"`
+	} `json:"remake"`
+	State   string `json:"state"`
+	Failure *struct {
 		Message string `json:"message"`
 	} `json:"failure"`
 	Publications []client.Publication `json:"publications"`

@@ -24,9 +24,16 @@ func addFeeds(open func(string, func(*request) error)) {
 
 // shop is a factory that sells, with its feed if it has one.
 type shop struct {
-	ID   string       `json:"id"`
-	Name string       `json:"name"`
-	Feed *client.Feed `json:"-"`
+	ID   string    `json:"id"`
+	Name string    `json:"name"`
+	Feed *shopFeed `json:"-"`
+}
+
+// shopFeed is a feed.
+type shopFeed struct {
+	client.Feed
+	// RemakePerDay is the number of items that are made again a day by themselves.
+	RemakePerDay int64 `json:"remake_per_day"`
 }
 
 var feeds = page[shop]{
@@ -49,8 +56,8 @@ var feeds = page[shop]{
 }
 
 // feedOf reads the feed of a factory, or nil if it has none.
-func feedOf(r *request, factoryID string) (*client.Feed, error) {
-	var f client.Feed
+func feedOf(r *request, factoryID string) (*shopFeed, error) {
+	var f shopFeed
 	err := r.api.get(r.Context(), "/v1/factories/"+url.PathEscape(factoryID)+"/feed", nil, &f)
 	if missing(err) {
 		return nil, nil
@@ -60,7 +67,7 @@ func feedOf(r *request, factoryID string) (*client.Feed, error) {
 
 // feedPage is the feed of a factory with its name. A feed that is not set has no version.
 type feedPage struct {
-	client.Feed
+	shopFeed
 	Name string `json:"-"`
 }
 
@@ -71,7 +78,7 @@ func (f feedPage) Runs() bool { return f.State == client.FeedStateRunning }
 func readFeed(r *request) (f feedPage, err error) {
 	id := r.PathValue("id")
 	var of named
-	var found *client.Feed
+	var found *shopFeed
 	err = atOnce(
 		func() error { return r.api.get(r.Context(), "/v1/factories/"+url.PathEscape(id), nil, &of) },
 		func() (err error) {
@@ -79,7 +86,7 @@ func readFeed(r *request) (f feedPage, err error) {
 			return err
 		})
 	if found != nil {
-		f.Feed = *found
+		f.shopFeed = *found
 	}
 	f.FactoryID, f.Name = id, of.Name
 	return f, err
@@ -118,6 +125,8 @@ var feedPages = page[feedPage]{
 		{Name: "daily_time", Member: "daily_time", Label: "Time of day, if it is read each day", Holder: "06:30"},
 		{Name: "on_price_change", Member: "on_price_change", Label: "If a price, an offer or a photo changes",
 			Kind: asSelect, Choices: feedPolicies},
+		{Name: "remake_per_day", Member: "remake_per_day", Label: "Posts that are made again a day by themselves",
+			Kind: asDigits, Help: "For credits, if a price, an offer or a photo changes. 0: people make them again."},
 		{Name: "on_sold_out", Member: "on_sold_out", Label: "If a product is sold out", Kind: asSelect,
 			Choices: feedPolicies},
 		{Name: "on_removed", Member: "on_removed", Label: "If a product leaves the feed", Kind: asSelect,
@@ -336,28 +345,48 @@ func askAgain(r *request) error {
 	if len(c.Outdated) > 0 {
 		effects = append(effects, v.T("What is not so any more: %s.", v.Ways(c)))
 	}
-	var price client.Estimate
-	err := r.api.change(r.Context(), http.MethodPost, "/v1/balance/estimates", "", map[string]any{
-		"operation": "regenerateContentItem", "content_item_id": c.ID, "body": map[string]any{}}, &price)
-	refused, err := messageOf(err)
+	fields := []choice{{"version", strconv.FormatInt(c.Version, 10)}}
+	text := "Its texts and pictures are made anew from the product as it is now. Then it goes out as it was planned."
+	credits, known, err := priceAgain(r, c)
 	if err != nil {
 		return err
 	}
-	if refused == "" {
-		effects = append(effects, v.T("It costs %s credits; in the sandbox, none.", grouped(price.Credits)))
+	if known {
+		effects = append(effects, v.T("It costs %s credits; in the sandbox, none.", grouped(credits)))
+	}
+	if c.reuses() {
+		fields = append(fields, choice{"reuse", "true"})
+		text = "Its prices are replaced, and the rest stays as it is. Then it goes out as it was planned."
 	}
 	return r.confirm(http.StatusOK, confirmation{Title: "Make the post again", Verb: "Make it again", Harmless: true,
-		Subject: c.Name(), Active: contentPath, Back: contentPath + "/" + c.ID, Effects: effects,
-		Text:   "Its texts and pictures are made anew from the product as it is now. Then it goes out as it was planned.",
-		Fields: []choice{{"version", strconv.FormatInt(c.Version, 10)}}}, "")
+		Subject: c.Name(), Active: contentPath, Back: contentPath + "/" + c.ID, Effects: effects, Text: text,
+		Fields: fields}, "")
+}
+
+// reuses reports whether the item can be made again with the parts that it has.
+func (c content) reuses() bool { return c.Remake != nil && c.Remake.Credits != nil }
+
+// priceAgain returns what it costs to make an item again, if that is known.
+func priceAgain(r *request, c content) (credits int64, known bool, err error) {
+	if c.reuses() {
+		return *c.Remake.Credits, true, nil
+	}
+	var price client.Estimate
+	err = r.api.change(r.Context(), http.MethodPost, "/v1/balance/estimates", "", map[string]any{
+		"operation": "regenerateContentItem", "content_item_id": c.ID, "body": map[string]any{}}, &price)
+	refused, err := messageOf(err)
+	return price.Credits, refused == "", err
 }
 
 // makeAgain makes an item again from its product as it is now.
 func makeAgain(r *request) error {
-	a := r.api
+	a, body := r.api, map[string]any{}
 	a.version = r.PostFormValue("version")
+	if r.PostFormValue("reuse") == "true" {
+		body["reuse"] = true
+	}
 	return r.itemChanged(a.change(r.Context(), http.MethodPost, r.apiPath("content-items")+"/regenerate", r.once(),
-		map[string]any{}, nil), "again")
+		body, nil), "again")
 }
 
 // Left tells how much of a run is done, in words.

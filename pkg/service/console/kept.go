@@ -39,9 +39,9 @@ func (s *site) formBox(ctx context.Context) (*seal.Box, error) {
 }
 
 // keep keeps the form of a request, and returns the path on which its person goes on with it. A form that cannot be
-// kept is lost, which the page then says.
+// kept, such as one with a file, is lost, which the page then says.
 func (s *site) keep(r *http.Request, person string) (path string, kept bool) {
-	if r.Method != http.MethodPost || !own(r.URL.Path) || r.ParseForm() != nil {
+	if r.Method != http.MethodPost || !own(r.URL.Path) || hasFile(r) || r.ParseForm() != nil {
 		return "", false
 	}
 	values := maps.Clone(r.PostForm)

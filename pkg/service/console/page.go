@@ -115,7 +115,7 @@ var pages = []declared{webhooks.declare(), deliveries.declare(), eventPages.decl
 	automations.declare(), experiments.declare(), profiles.declare(), socialAccounts.declare(),
 	applications.declare(), integrations.declare(), persons.declare(), keys.declare(),
 	mandates.declare(), programs.declare(), calls.declare(), feeds.declare(), feedPages.declare(),
-	feedRuns.declare(), feedProducts.declare()}
+	feedRuns.declare(), feedProducts.declare(), exports.declare()}
 
 // declare fills what follows from the rest of a declaration.
 func (p *page[T]) declare() declared {

@@ -131,7 +131,11 @@ func permitted(r *http.Request) error {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return nil
 	}
-	if err := r.ParseForm(); err != nil {
+	parse := r.ParseForm
+	if hasFile(r) {
+		parse = func() error { return r.ParseMultipartForm(maxLogoForm) }
+	}
+	if err := parse(); err != nil {
 		var tooLarge *http.MaxBytesError
 		if errors.As(err, &tooLarge) {
 			return err
@@ -675,7 +679,7 @@ type fieldErrors map[string]string
 var formFields = []string{"url", "name", "email", "kind", "expires", "ips", "limit", "profiles",
 	"credits_a_day", "until", "quiet_from", "quiet_to", "quiet_zone", "description",
 	"event_types", "scopes", "logo", "region", "factory_id", "trigger", "cron", "prompt", "most", "domain", "groups",
-	"media_id", "format", "mapping", "currency", "schedule", "daily_time",
+	"media_id", "format", "mapping", "currency", "schedule", "daily_time", "remake_per_day",
 	"metadata_url", "metadata", "issuer", "client_id", "client_secret", "daily_limit", "from", "to",
 	"operation_id", "status",
 	"key_id", "request_id", "type", "object_id", "role", "may", "days", "zone", "note", "at", "typed"}
@@ -696,7 +700,7 @@ var mends = map[string]mend{
 	"/description":         {"description", "A description has up to 200 characters."},
 	"/email":               {"email", "Write an e-mail address, such as ada@acme.example."},
 	"/role":                {"role", "Choose a role that you may give."},
-	"/logo":                {"logo", "Write the id of a picture of up to 64 KiB, such as med_…"},
+	"/logo":                {"logo", "Choose a PNG, JPEG or WebP picture of up to 64 KB."},
 	"/region":              {"region", "Write a country in two letters, such as DE."},
 	"/trigger/url":         {"url", "Write the address of an RSS, Atom or JSON Feed that the internet reaches."},
 	"/trigger/cron":        {"cron", "Write five fields, such as 30 9 * * 1-5."},
@@ -717,9 +721,10 @@ var mends = map[string]mend{
 	"/format":              {"format", "Choose the format of the feed."},
 	"/mapping": {"mapping", "Write a line for each member with its column, such as: sku = Number. Only the format CSV " +
 		"has a mapping."},
-	"/currency":   {"currency", "Write a currency in three letters, such as EUR. An export of Shopify needs it."},
-	"/schedule":   {"schedule", "A file that you have uploaded does not change: choose by hand."},
-	"/daily_time": {"daily_time", "Write the time of day of a daily feed, such as 06:30."},
+	"/currency":       {"currency", "Write a currency in three letters, such as EUR. An export of Shopify needs it."},
+	"/schedule":       {"schedule", "A file that you have uploaded does not change: choose by hand."},
+	"/remake_per_day": {"remake_per_day", "Write how many posts are made again a day: 0 to 1000."},
+	"/daily_time":     {"daily_time", "Write the time of day of a daily feed, such as 06:30."},
 	"/daily_limit": {"daily_limit",
 		"Write a whole number, 600 or more on X. Others than X and YouTube have none."},
 	"from":                   {"from", "Choose a day, or leave it empty."},

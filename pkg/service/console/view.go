@@ -156,7 +156,7 @@ var navigation = []group{
 	{"Account", []link{{usagePath, "Balance and usage", "chart", everybody},
 		{peoplePath, "People", "people", managers}, {signOnPath, "Single sign-on", "shield", managers},
 		{programsPath, "Connected programs", "plug", everybody},
-		{erasurePath, "Your data", "trash", owners}}},
+		{exportsPath, "Exports", "list", owners}, {erasurePath, "Your data", "trash", owners}}},
 }
 
 // further are the pages that the menu leaves to others.

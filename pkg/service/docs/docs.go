@@ -207,8 +207,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	serve := h.find(r.URL.Path)
 	switch {
 	case serve == nil && browses(r):
-		(&page{status: http.StatusNotFound, kind: htmlType, policy: pagePolicy,
-			content: fixed(h.missingPage(r.URL.EscapedPath()))}).serve(w, r)
+		shown(http.StatusNotFound, h.missingPage(r.URL.EscapedPath())).serve(w, r)
 	case serve == nil:
 		writeError(w, r, errs.UnknownPath, errs.NoSuchPath)
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
@@ -246,8 +245,7 @@ func (h *handler) find(path string) http.HandlerFunc {
 		if o := h.reference().byID[id]; o != nil {
 			// The page is not kept: those of all operations would take more memory than the document.
 			return func(w http.ResponseWriter, r *http.Request) {
-				(&page{status: http.StatusOK, kind: htmlType, policy: pagePolicy,
-					content: fixed(h.operationPage(o))}).serve(w, r)
+				shown(http.StatusOK, h.operationPage(o)).serve(w, r)
 			}
 		}
 	}

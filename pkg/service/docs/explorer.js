@@ -67,6 +67,11 @@ const mends = [
   ['.response-card[role="region"]', (e) => e.setAttribute('role', 'group')],
   ['.scalar-app-layout > section[aria-label^="Notifications"]', (e) => e.setAttribute('aria-label', 'Messages of the client')],
   ['ul.endpoints:not([tabindex])', (e) => e.setAttribute('tabindex', '0')],
+  ['#explorer header:not([role])', (e) => {
+    e.setAttribute('role', 'none');
+    e.parentElement.setAttribute('role', 'region');
+    e.parentElement.setAttribute('aria-label', 'Menu of the explorer');
+  }],
   ['button.show-more[aria-label]', (e) => e.removeAttribute('aria-label')],
 ];
 

@@ -66,6 +66,7 @@ var guides = []guide{
 	{"Start", "three-platforms", "Three platforms, one month, one bill"},
 	{"Content", "media", "Media of your own"},
 	{"Content", "products", "Products and promotions"},
+	{"Content", "shop-day", "A shop's first day"},
 	{"Content", "finished-media", "Finished media"},
 	{"Content", "law-and-origin", "Law and origin"},
 	{"Content", "plans", "Content plans"},

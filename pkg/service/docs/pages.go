@@ -62,21 +62,21 @@ type listing struct {
 func (h *handler) operationPage(o *operation) []byte {
 	r := h.reference()
 	d := r.describe(o)
+	side := written("side", listing{Root: d.Root, At: o.ID, Tag: d.Group.Tag, Groups: r.groups})
 	return h.render(frame{path: referencePath + "/" + o.ID, title: o.Summary, class: "reference",
-		side:    aside("Operations", written("side", listing{Root: d.Root, At: o.ID, Tag: d.Group.Tag, Groups: r.groups})),
-		content: string(written("operation", d))})
+		side: aside("Operations", side), content: string(written("operation", d))})
 }
 
 func aside(label string, content []byte) string {
-	return `<aside class="side" aria-label="` + label + ` of the documentation">` + "\n" + string(content) + "</aside>\n"
+	return `<aside class="side" aria-label="` + label + ` of the documentation">` + string(content) + "</aside>\n"
 }
 
 // indexPage returns the page of all operations. The explorer's page has the list too, and the scripts beside it.
 func (h *handler) indexPage(path, script, own string) []byte {
 	r := h.reference()
 	l := listing{Root: rootOf(path), Groups: r.groups, Script: script, Title: "API reference",
-		Lead: fmt.Sprintf("%d operations. Calls are JSON over HTTPS with a key; every answer has the members data, error "+
-			"and request_id.", len(r.byID))}
+		Lead: fmt.Sprintf("%d operations. Calls are JSON over HTTPS with a key; every answer has the members data, "+
+			"error and request_id.", len(r.byID))}
 	f := frame{path: path, title: l.Title, class: "reference"}
 	if script != "" {
 		l.Title = "Explorer"
@@ -101,13 +101,14 @@ type front struct {
 	Root, Version string
 	Count         int
 	Picture       string
-	Steps, Cards  []door
+	Steps         []step
 }
 
-// door is a part of the page at the root, and where it leads.
-type door struct {
-	Title, Text, Path, Link string
-	Samples                 template.HTML
+// step is an operation that the page at the root shows.
+type step struct {
+	*operation
+	Title, Text string
+	Samples     template.HTML
 }
 
 // frontPage returns the page at the root.
@@ -115,44 +116,27 @@ func (h *handler) frontPage() []byte {
 	r := h.reference()
 	page := front{Root: "api-docs/", Version: r.Info.Version, Count: len(r.byID),
 		Picture: "assets/" + frontPictureName()}
-	for _, step := range []struct{ id, title, text string }{
-		{"createContentItem", "Send a brief", "The factory knows the voice, the look and the audience. The call returns " +
-			"at once; texts and media are made in the background."},
+	for _, s := range []struct{ id, title, text string }{
+		{"createContentItem", "Send a brief", "The factory knows the voice, the look and the audience. The call " +
+			"returns at once, and texts and media are made in the background."},
 		{"scheduleContentItem", "Schedule the post", "Each platform has its rules: sizes, lengths, labels. They are " +
 			"checked before a post is taken."},
 		{"createWebhook", "Receive the result", "Events are signed as Standard Webhooks defines, and repeated for 28 " +
 			"hours until your receiver takes them."},
 	} {
-		if o := r.byID[step.id]; o != nil {
-			page.Steps = append(page.Steps, door{step.title, step.text, "reference/" + o.ID, o.Summary,
-				r.tabs(o)})
+		if o := r.byID[s.id]; o != nil {
+			page.Steps = append(page.Steps, step{o, s.title, s.text, r.tabs(o)})
 		}
 	}
-	page.Cards = frontCards
 	return h.render(frame{path: "/", class: "front", content: string(written("front", page))})
-}
-
-// frontCards lead to the parts of the documentation.
-var frontCards = []door{
-	{Title: "Finished media", Path: "guides/finished-media", Text: "Posts, videos, carousels, stories and music clips, " +
-		"in the design of a brand."},
-	{Title: "Twelve platforms", Path: "guides/publishing", Text: "Instagram, TikTok, YouTube, Facebook, LinkedIn, X, " +
-		"Telegram, VK, Rutube and others. Nothing is posted twice."},
-	{Title: "Approval", Path: "guides/own-posts", Text: "Content waits for people: in the account area, by a review " +
-		"link for a client, or by the API."},
-	{Title: "Agencies", Path: "guides/agencies", Text: "A profile for each client: its accounts, its calendar, its bill."},
-	{Title: "Sandbox", Path: "guides/sandbox", Text: "A test key rehearses each outcome. It spends and publishes nothing."},
-	{Title: "Agents", Path: "guides/agents", Text: "Tools at /mcp for agents, with limits that you set."},
-	{Title: "Clients", Path: "guides/clients", Text: "TypeScript, Python, Go, a command line, n8n and Postman."},
-	{Title: "Analytics", Path: "guides/analytics", Text: "What posts achieve, and what a factory could do better."},
-	{Title: "Your data", Path: "guides/transfer", Text: "Exports of everything, imports, and erasure on request."},
 }
 
 // resultsPage returns the page of a search.
 func (h *handler) resultsPage(query string) []byte {
 	found := h.searcher().search(query)
 	found.Root = ""
-	return h.render(frame{path: searchPath, title: "Search", class: "results", content: string(written("results", found))})
+	return h.render(frame{path: searchPath, title: "Search", class: "results",
+		content: string(written("results", found))})
 }
 
 // folders are the parts of a path that say nothing of what was looked for.
@@ -164,14 +148,20 @@ func (h *handler) missingPage(path string) []byte {
 	found := h.searcher().search(strings.Join(words, " "))
 	found.Root = rootOf(path)
 	found.Hits = found.Hits[:min(3, len(found.Hits))]
-	return h.render(frame{path: path, title: "No such page", class: "results", content: string(written("missing", found))})
+	return h.render(frame{path: path, title: "No such page", class: "results",
+		content: string(written("missing", found))})
+}
+
+// shown is a page that is made for one request.
+func shown(status int, body []byte) *page {
+	return &page{status: status, kind: htmlType, policy: pagePolicy, content: fixed(body)}
 }
 
 // serveSearch answers a search: as a page, or as JSON for the script of the pages.
 func (h *handler) serveSearch(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query().Get("q")
 	if r.URL.Path == searchPath {
-		(&page{status: http.StatusOK, kind: htmlType, policy: pagePolicy, content: fixed(h.resultsPage(query))}).serve(w, r)
+		shown(http.StatusOK, h.resultsPage(query)).serve(w, r)
 		return
 	}
 	var body bytes.Buffer
@@ -182,22 +172,34 @@ func (h *handler) serveSearch(w http.ResponseWriter, r *http.Request) {
 		content: fixed(body.Bytes())}).serve(w, r)
 }
 
-// browses reports whether a request is of a browser that opens a page.
+// browses reports whether a request is of a browser that opens a page. A program that takes JSON too gets JSON, and so
+// does java.net, which names text/html of its own accord, beside a range "*" that no browser sends.
 func browses(r *http.Request) bool {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return false
 	}
+	asked := false
 	for part := range strings.SplitSeq(r.Header.Get("Accept"), ",") {
-		if kind, _, _ := strings.Cut(strings.TrimSpace(part), ";"); strings.EqualFold(kind, "text/html") {
-			return true
+		kind, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(part)), ";")
+		if kind == "application/json" || kind == "*" {
+			return false
 		}
+		asked = asked || kind == "text/html"
 	}
-	return false
+	return asked
 }
 
 // robots tells crawlers what to leave out.
-const robots = "User-agent: *\nDisallow: /v1/\nDisallow: /settings\nDisallow: /auth/\nDisallow: /oauth/\nDisallow: /setup\n" +
-	"Disallow: /review/\nDisallow: /api-docs/search\nAllow: /\n"
+const robots = `User-agent: *
+Disallow: /v1/
+Disallow: /settings
+Disallow: /auth/
+Disallow: /oauth/
+Disallow: /setup
+Disallow: /review/
+Disallow: /api-docs/search
+Allow: /
+`
 
 // siteMap lists the pages for crawlers, by the address at which the service was asked.
 func (h *handler) siteMap(base string) []byte {
@@ -247,8 +249,9 @@ func (r *reference) markdown(text string) template.HTML {
 	if err := renderer().Convert([]byte(text), &out); err != nil {
 		panic(err) // writing to memory does not fail
 	}
-	html := relative.ReplaceAllString(out.String(), `href="../$1`)
-	return template.HTML(r.linked(anchored.ReplaceAllString(html, `href="../reference/`), "../")) //nolint:gosec // ours
+	page := relative.ReplaceAllString(out.String(), `href="../$1`)
+	page = anchored.ReplaceAllString(page, `href="../reference/`)
+	return template.HTML(r.linked(page, "../")) //nolint:gosec // the document is ours
 }
 
 // inline returns a text of one paragraph.

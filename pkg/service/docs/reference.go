@@ -19,7 +19,8 @@ var areas = []struct {
 	Name string   `json:"name"`
 	Tags []string `json:"tags"`
 }{
-	{"Content", []string{"Factories", "Content", "Studio", "Media", "Products", "Promotions", "Feeds"}},
+	{"Content", []string{"Factories", "Content", "Studio", "Media", "Products", "Promotions", "Feeds",
+		"Templates"}},
 	{"Publishing", []string{"Publishing", "Social accounts", "Comments", "Analytics", "Automations"}},
 	{"Advice", []string{"Architect"}},
 	{"Your system", []string{"Webhooks", "Events", "Integrations"}},

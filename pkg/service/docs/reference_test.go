@@ -83,13 +83,15 @@ func TestEachOperationHasAStaticPage(t *testing.T) {
 	for id, o := range all {
 		resp := call(h, http.MethodGet, referencePath+id)
 		page := html.UnescapeString(string(bodyOf(t, resp)))
-		if resp.StatusCode != 200 || resp.Header.Get("ETag") == "" || !strings.Contains(index, `href="reference/`+id+`"`) {
+		if resp.StatusCode != 200 || resp.Header.Get("ETag") == "" ||
+			!strings.Contains(index, `href="reference/`+id+`"`) {
 			t.Errorf("%s: %d, %v", id, resp.StatusCode, resp.Header)
 			continue
 		}
 		method, at, _ := strings.Cut(o["call"].(string), " ")
 		want := []string{"<h1>" + o["summary"].(string) + "</h1>", ">" + method + "</b> <code>" + at + "</code>",
-			`class="of-sh"`, `class="of-ts"`, `class="of-python"`, `class="of-go"`, "Authorization: Bearer", `"../explorer?area=`}
+			`class="of-sh"`, `class="of-ts"`, `class="of-python"`, `class="of-go"`, "Authorization: Bearer",
+			`"../explorer?area=`}
 		for _, scope := range o["x-required-scopes"].([]any) {
 			want = append(want, "<code>"+scope.(string)+"</code>")
 		}
@@ -102,7 +104,8 @@ func TestEachOperationHasAStaticPage(t *testing.T) {
 		}
 		names := map[string]bool{}
 		if body, ok := o["requestBody"].(map[string]any); ok {
-			p.members(body["content"].(map[string]any)["application/json"].(map[string]any)["schema"], map[string]bool{}, names)
+			sent := body["content"].(map[string]any)["application/json"].(map[string]any)
+			p.members(sent["schema"], map[string]bool{}, names)
 		}
 		for status, one := range o["responses"].(map[string]any) {
 			answer := one.(map[string]any)
@@ -141,7 +144,8 @@ func TestEachOperationHasAStaticPage(t *testing.T) {
 func TestAMemberIsDescribed(t *testing.T) {
 	page := html.UnescapeString(string(bodyOf(t, call(builtIn(), http.MethodGet, referencePath+"createWebhook"))))
 	for _, want := range []string{
-		`<li id="body.1.event_types"><p><code>event_types</code> <span class="type">list of string</span> <strong>required</strong></p>`,
+		`<li id="body.1.event_types"><p><code>event_types</code> <span class="type">list of string</span> ` +
+			`<strong>required</strong></p>`,
 		`<p class="limits">`, `<li id="header.Idempotency-Key">`, "1 to 255 characters", "For example <code>",
 	} {
 		if !strings.Contains(page, want) {
@@ -161,7 +165,8 @@ func TestAMemberIsDescribed(t *testing.T) {
 func TestTheFrontPage(t *testing.T) {
 	resp := call(builtIn(), http.MethodGet, "/")
 	page := string(bodyOf(t, resp))
-	for part, want := range map[string]int{`class="of-sh"`: 3, `class="of-ts"`: 3, `class="of-python"`: 3, `class="of-go"`: 3,
+	for part, want := range map[string]int{`class="of-sh"`: 3, `class="of-ts"`: 3, `class="of-python"`: 3,
+		`class="of-go"`: 3, `alt="A carousel`: 1,
 		`href="api-docs/guides/quick-start"`: 2, `href="api-docs/reference"`: 2, `href="api-docs/../settings"`: 2,
 		`href="api-docs/guides/sandbox"`: 1, `id="status"`: 1, "<h1>": 1} {
 		if n := strings.Count(page, part); n < want {
@@ -193,10 +198,11 @@ func TestUnknownPaths(t *testing.T) {
 				t.Errorf("%s: %s", at, policy)
 			}
 		}
-		for _, accept := range []string{"", "*/*", "application/json"} {
+		for _, accept := range []string{"", "*/*", "application/json", "application/json, text/html;q=0.1",
+			"text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2"} {
 			resp := call(h, "GET", at, "Accept", accept)
 			if body := string(bodyOf(t, resp)); resp.Header.Get("Content-Type") != "application/json" ||
-				!strings.HasPrefix(body, `{"data":null,"error":{"code":"unknown_path","message":"`+errs.NoSuchPath+`",`) {
+				!strings.HasPrefix(body, `{"data":null,"error":{"code":"unknown_path","message":"`+errs.NoSuchPath) {
 				t.Errorf("%s for %q: %s", at, accept, body)
 			}
 		}

@@ -61,7 +61,8 @@ func (r *reference) call(o *operation) call {
 		if c.typed = true; p.Required {
 			query = append(query, p.Name+"="+p.value())
 			fields = append(fields, fmt.Sprintf("%s: contentautomation.Ptr(%q)", goName(p.Name), p.value()))
-			c.plain = c.plain || len(p.Schema.Enum)+len(p.Schema.Extensible) > 0
+			of := r.resolve(p.Schema)
+			c.plain = c.plain || len(of.Enum)+len(of.Extensible) > 0
 		}
 	}
 	for _, id := range pathID.FindAllStringSubmatch(o.Path, -1) {
@@ -110,7 +111,8 @@ func (c call) curl() string {
 		lines = append(lines, `-H "Idempotency-Key: $(uuidgen)"`)
 	}
 	if len(c.sent) > 0 {
-		lines = append(lines, `-H "Content-Type: application/json"`, "-d "+quotedForShell(strings.ReplaceAll(indented(c.sent), "\n", "\n  ")))
+		body := strings.ReplaceAll(indented(c.sent), "\n", "\n  ")
+		lines = append(lines, `-H "Content-Type: application/json"`, "-d "+quotedForShell(body))
 	}
 	return strings.Join(lines, " \\\n  ")
 }
@@ -215,8 +217,8 @@ func (c call) golang() string {
 	}
 	method := fmt.Sprintf("client.%s.%s(%s)", goName(c.Resource), goName(c.Name), strings.Join(arguments, ", "))
 	if len(c.Pagination) > 0 {
-		return strings.Join(append(lines, "for one, err := range "+method+" {", "\tif err != nil {", "\t\tlog.Fatal(err)",
-			"\t}", "\tfmt.Println(one)", "}"), "\n")
+		return strings.Join(append(lines, "for one, err := range "+method+" {",
+			"\tif err != nil {", "\t\tlog.Fatal(err)", "\t}", "\tfmt.Println(one)", "}"), "\n")
 	}
 	return strings.Join(append(append(lines, "result, err := "+method), end...), "\n")
 }
@@ -317,8 +319,8 @@ func tabs(name string, all []tab) string {
 		if i == 0 {
 			checked = " checked"
 		}
-		fmt.Fprintf(&choices, `<input type="radio" name="%[1]s" id="%[1]s-%[2]s" value="%[2]s"%[3]s><label for="%[1]s-%[2]s">`+
-			`%[4]s</label>`, name, t.id, checked, t.label)
+		fmt.Fprintf(&choices, `<input type="radio" name="%[1]s" id="%[1]s-%[2]s" value="%[2]s"%[3]s>`+
+			`<label for="%[1]s-%[2]s">%[4]s</label>`, name, t.id, checked, t.label)
 		fmt.Fprintf(&samples, `<div class="of-%s">%s</div>`, t.id, t.code)
 	}
 	return `<div class="tabs" role="group" aria-label="Language of the sample">` + choices.String() + samples.String() +

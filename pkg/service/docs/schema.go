@@ -63,6 +63,15 @@ type shape struct {
 // Empty reports whether there is nothing to show.
 func (s *shape) Empty() bool { return s == nil || len(s.Members)+len(s.Variants) == 0 && s.Same == "" }
 
+// names lists the first three members, for a variant that has no name of its own.
+func (s *shape) names() string {
+	var all []string
+	for _, m := range s.Members[:min(3, len(s.Members))] {
+		all = append(all, m.Name)
+	}
+	return strings.Join(all, ", ")
+}
+
 // variant is an object that a value can be.
 type variant struct {
 	Name string
@@ -183,6 +192,9 @@ func (d *drawing) shape(s *schema, at string) *shape {
 		if of := d.resolve(one); of.name != "" || len(of.Properties) > 0 {
 			v := variant{Name: spaced(of.name), Text: d.inline(of.Description),
 				shape: d.shape(one, fmt.Sprintf("%s.%d", at, i+1))}
+			if v.Text == "" && v.Name == "" && !v.Empty() {
+				v.Name = "With " + v.names()
+			}
 			if !v.Empty() {
 				out.Variants = append(out.Variants, v)
 			}
@@ -255,6 +267,9 @@ func (d *drawing) fill(m *member, s *schema) {
 	m.Shape = d.shape(s, m.At)
 }
 
+// formats are the names of strings of a form.
+var formats = map[string]string{"date-time": "time", "date": "date", "uri": "URL", "email": "e-mail address"}
+
 // kind names the type of a schema.
 func (d *drawing) kind(s *schema) string {
 	s = d.resolve(s)
@@ -283,10 +298,7 @@ func (d *drawing) kind(s *schema) string {
 			}
 			add("object")
 		case "string":
-			add(map[string]string{"date-time": "time", "date": "date", "uri": "URL", "email": "e-mail address"}[s.Format])
-			if len(names) == 0 {
-				add("string")
-			}
+			add(cmp.Or(formats[s.Format], "string"))
 		default:
 			add(fmt.Sprint(one))
 		}

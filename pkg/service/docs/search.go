@@ -31,8 +31,8 @@ var synonyms = sync.OnceValue(func() map[string][]string {
 })
 
 // idle are words that say nothing about what is looked for.
-var idle = strings.Fields("a an and are at by can do does for from get how i in into is it many me much my of on or our the to " +
-	"us we what when where which who why with without you your")
+var idle = strings.Fields("a an and are at by can do does for from get how i in into is it many me much my of on or " +
+	"our the to us we what when where which who why with without you your")
 
 // found is a page, or a section of one, that the search knows.
 type found struct {
@@ -74,12 +74,16 @@ var (
 	element = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`<[^>]*>`)
 	})
+	inWords = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`</?(?:a|code|em|strong)\b[^>]*>`)
+	})
 )
 
 // index returns all that can be found: the sections of guides, the operations, the codes of errors, and other pages.
 func (r *reference) index() (all []found) {
 	plain := func(part string) string {
-		return strings.Join(strings.Fields(html.UnescapeString(element().ReplaceAllString(part, " "))), " ")
+		text := element().ReplaceAllString(inWords().ReplaceAllString(part, ""), " ")
+		return strings.Join(strings.Fields(html.UnescapeString(text)), " ")
 	}
 	add := func(path, title, kind, also, text string) {
 		all = append(all, found{path, title, kind, strings.ToLower(title + " " + also), strings.ToLower(text), text})
@@ -117,7 +121,7 @@ func (r *reference) index() (all []found) {
 			"error code", plain(i.Meaning+" "+i.When+" "+i.Fix))
 	}
 	add("errors", "Errors", "Page", "all codes error list", "All codes of errors, and when to repeat a request.")
-	add("reference", "API reference", "Page", "operations endpoints openapi swagger document", "All operations by area.")
+	add("reference", "API reference", "Page", "operations endpoints openapi document", "All operations by area.")
 	add("explorer", "Explorer", "Page", "try it console playground", "Send requests from the browser.")
 	add("../#status", "Status", "Page", "health up down outage incident version", "Whether the service works now.")
 	add("../settings", "Account area", "Page", "dashboard sign in login keys people usage", "Keys, people, webhooks, "+
@@ -166,6 +170,9 @@ func terms(query string) (all []term) {
 	return all
 }
 
+// parts reports whether a character stands between words.
+func parts(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) }
+
 // starts returns where words that begin with a stem are in a text.
 func starts(text, stem string) (all []int) {
 	for from := 0; len(all) < 4; {
@@ -174,7 +181,7 @@ func starts(text, stem string) (all []int) {
 			break
 		}
 		at := from + i
-		if before, _ := utf8.DecodeLastRuneInString(text[:at]); at == 0 || !unicode.IsLetter(before) && !unicode.IsDigit(before) {
+		if before, _ := utf8.DecodeLastRuneInString(text[:at]); at == 0 || parts(before) {
 			all = append(all, at)
 		}
 		from = at + len(stem)
@@ -184,7 +191,7 @@ func starts(text, stem string) (all []int) {
 
 // ending returns the end of the word that begins at a place.
 func ending(text string, at int) int {
-	if i := strings.IndexFunc(text[at:], func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) }); i >= 0 {
+	if i := strings.IndexFunc(text[at:], parts); i >= 0 {
 		return at + i
 	}
 	return len(text)
@@ -276,7 +283,8 @@ func (s *searcher) search(query string) results {
 		out.Hits = append(out.Hits, h)
 	}
 	slices.SortFunc(out.Hits, func(a, b hit) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(len(a.Title), len(b.Title)), cmp.Compare(a.Path, b.Path))
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(len(a.Title), len(b.Title)),
+			cmp.Compare(a.Path, b.Path))
 	})
 	out.Hits = out.Hits[:min(len(out.Hits), most)]
 	return out

@@ -13,20 +13,19 @@ import (
 	nearest "github.com/content-automation/api/pkg/base/text"
 )
 
-// argumentTexts describe arguments by their names. A tool that takes one in another sense has its own text.
+// argumentTexts describe arguments by their names. A tool that takes one in another sense has its own text. What the
+// instructions of the server say about confirmation and repeat is not said again.
 var argumentTexts = map[string]string{
-	"approval":             "none, pending, approved, changes_requested",
-	"confirmation":         "that of the first answer",
-	"content_item_id":      "item: cnt_…",
-	"content_plan_id":      "plan: pln_…",
+	"approval":             "pending, approved, changes_requested",
+	"content_item_id":      "cnt_…",
+	"content_plan_id":      "pln_…",
 	"factory_id":           "factory: fac_…",
-	"from_content_item_id": "cnt_… to retell in another kind or language",
+	"from_content_item_id": "cnt_… to retell",
 	"hashtags":             "without the #",
 	"language":             "BCP 47",
 	"limit":                "1 to 50",
-	"product_id":           "product: prd_…",
-	"product_ids":          "products: prd_…",
-	"repeat":               "2, 3 …: the same again",
+	"product_id":           "prd_…",
+	"product_ids":          "prd_…",
 	"social_account_ids":   "soc_…; default: the factory's",
 	"wait_seconds":         "0 to 25",
 }

@@ -42,6 +42,7 @@ func TestNothingIsConfirmedWithoutItsAnswer(t *testing.T) {
 		"upload_media":        {"source_url": "https://x.example/a.png", "wait_seconds": 0},
 		"studio_generate":     {"kind": "image", "prompt": "x", "wait_seconds": 0},
 		"plan_week":           {"factory_id": "fac_1"},
+		"sync_feed":           {"factory_id": "fac_1"},
 		"call_operation":      {"operation_id": "deleteFactory", "path": object{"factory_id": "fac_1"}},
 	} {
 		with := func(name string, value any) object {

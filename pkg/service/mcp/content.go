@@ -46,12 +46,15 @@ type createIn struct {
 	SocialAccountIDs []string `json:"social_account_ids,omitempty"`
 }
 
+// timeText describes a time of publication.
+const timeText = "2027-01-15T09:00:00Z, or 2027-01-15T09:00 in the factory's zone"
+
 var createTexts = map[string]string{
 	"prompt":           "what it is about",
 	"media":            "own files to publish: med_… of upload_media",
 	"duration_seconds": "of a video or music clip",
 	"format":           "of a video: 9:16 or 16:9", "script": "what is said in a video, word for word",
-	"publish_at": "2027-01-15T09:00:00Z, or 2027-01-15T09:00 in the factory's time zone",
+	"publish_at": timeText,
 }
 
 type reviseIn struct {
@@ -73,16 +76,15 @@ var kinds = []any{"post", "video", "carousel", "story", "music_clip"}
 
 func (s *server) addContent() {
 	add(s, tool[createIn]{name: "create_content", scope: "content:write", effect: publishes,
-		doc: "Create a content item and wait for it. It costs credits. With publish_at it is published at that time; " +
-			"a factory with auto_publish publishes it by itself.",
+		doc: "Create a content item for credits, and wait for it. publish_at publishes it then; a factory with " +
+			"auto_publish does so itself.",
 		values: map[string][]any{"kind": kinds, "format": {"short", "long"}}, texts: createTexts, out: itemOut,
 		run: create})
 	add(s, tool[reviseIn]{name: "revise_content", scope: "content:write", effect: changes,
 		doc:   "Change texts of a content item, free of charge, or regenerate it.",
 		texts: reviseTexts, out: itemOut, run: revise})
 	add(s, tool[reviewIn]{name: "review_content", scope: "content:publish", effect: publishes,
-		doc: "Approve a generated content item, also one that was refused, or ask for changes. Approval schedules " +
-			"it if it has a publish_at.",
+		doc:    "Approve a content item, or ask for changes. Approval schedules it if it has a publish_at.",
 		values: map[string][]any{"decision": {"approve", "request_changes"}}, texts: reviewTexts, out: itemOut,
 		run: review})
 	add(s, tool[publishIn]{name: "schedule_or_publish", scope: "content:publish", effect: publishes,

@@ -72,6 +72,7 @@ func newServer(now func() time.Time, fixed *caller) *server {
 	s.addReading()
 	s.addContent()
 	s.addOrders()
+	s.addFeeds()
 	s.addOperations()
 	s.tools.AddReceivingMiddleware(s.permitted)
 	return s

@@ -98,7 +98,7 @@ func (s *server) addOrders() {
 		doc: "Create a product of a seller factory, or change the one with the same sku.", texts: productTexts,
 		out: []string{"id", "state"}, run: saveProduct})
 	add(s, tool[uploadIn]{name: "upload_media", scope: "content:write", effect: adds,
-		doc:   "Bring in a picture, video or recording: by its address, or by a signed address to which you send it.",
+		doc:   "Bring in a file: by its address, or by a signed one to which you send it.",
 		texts: uploadTexts, out: []string{"id", "state", "upload{}"}, run: upload})
 	add(s, tool[estimateIn]{name: "estimate", scope: "account:read",
 		doc: "The price of an operation in credits.",
@@ -106,8 +106,7 @@ func (s *server) addOrders() {
 			"createContentPlan", "createImage", "createVideo", "createMusic", "createVoice", "createAvatar",
 			"startTraining"}}, texts: estimateTexts, out: []string{"credits#"}, run: estimate})
 	add(s, tool[studioIn]{name: "studio_generate", scope: "studio:use", effect: adds,
-		doc: "Generate an image, video, music, voice or avatar outside of a factory, and wait for it. It costs " +
-			"credits. Read it later by getGeneration.",
+		doc:    "Generate an image, video, music, voice or avatar for credits, and wait. Read it later by getGeneration.",
 		values: map[string][]any{"kind": {"image", "video", "music", "voice", "avatar"}}, texts: studioTexts,
 		out: []string{"id", "state", "media[]"}, run: studio})
 }
@@ -210,7 +209,7 @@ type publishIn struct {
 }
 
 var publishTexts = map[string]string{
-	"when": "now, never, 2027-01-15T09:00:00Z, or 2027-01-15T09:00 in the factory's time zone",
+	"when": "now, never, " + timeText,
 }
 
 // publish schedules or publishes an item. Its idempotency keys have the version of the item, because the same change

@@ -86,7 +86,7 @@ func (s *server) addReading() {
 		doc: "Time, mode, balance, scopes, factories and social accounts. Call it first.",
 		out: []string{"mode", "account{}", "factories[]", "social_accounts[]"}, run: overview})
 	add(s, tool[factoriesIn]{name: "list_factories", scope: "factories:read", out: listOut,
-		doc:    "List factories, which set the voice, language, schedule and social accounts of content.",
+		doc:    "List factories, which set voice, schedule and social accounts.",
 		values: map[string][]any{"state": {"active", "paused"}},
 		run: func(ctx context.Context, c call, in factoriesIn) (toolResult, error) {
 			return c.list(ctx, "factories", in.query("state", in.State), append(factoryMembers, "social_account_ids"))
@@ -95,7 +95,7 @@ func (s *server) addReading() {
 		doc: "List content items in short, newest first, or as a calendar, in its zone.",
 		out: append(listOut, "days{}"), texts: contentsTexts, run: listContent})
 	add(s, tool[contentIn]{name: "get_content", scope: "content:read", out: itemOut,
-		doc:   "Read a content item: texts, files, state, approval, failure, publications.",
+		doc:   "Read a content item with its files and publications.",
 		texts: map[string]string{"full": wholeText},
 		run: func(ctx context.Context, c call, in contentIn) (toolResult, error) {
 			item, err := into[object](c.get(ctx, pathOf("content-items", in.ContentItemID), nil))
@@ -237,7 +237,7 @@ type contentsIn struct {
 }
 
 var contentsTexts = map[string]string{
-	"state": "queued, generating, generated, scheduled, publishing, published, failed, canceled; or several",
+	"state": "queued, generating, generated, scheduled, publishing, published, failed, canceled",
 	"kind":  "post, video, carousel, story, music_clip",
 	"from":  "publish_at from then on: 2027-01-15, or 2027-01-15T09:00:00Z",
 	"to":    "publish_at before then", "calendar": "by day and time; from: now",

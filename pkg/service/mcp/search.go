@@ -267,7 +267,7 @@ var taskTools = map[string]string{
 	"listContentItems": "list_content", "listFactories": "list_factories", "listProducts": "products",
 	"publishContentItem": "schedule_or_publish", "regenerateContentItem": "revise_content",
 	"requestChanges": "review_content", "scheduleContentItem": "schedule_or_publish",
-	"updateContentItem": "revise_content",
+	"syncFeed": "sync_feed", "updateContentItem": "revise_content",
 }
 
 type searchIn struct {

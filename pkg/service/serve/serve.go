@@ -31,6 +31,7 @@ import (
 	"github.com/content-automation/api/pkg/area/sandbox"
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/area/studio"
+	"github.com/content-automation/api/pkg/area/template"
 	"github.com/content-automation/api/pkg/area/training"
 	"github.com/content-automation/api/pkg/area/transfer"
 	"github.com/content-automation/api/pkg/area/webhook"
@@ -56,7 +57,7 @@ var All = []Function{
 		training.Mount}},
 	{Name: "content", Areas: []area.Mount{content.Mount, publishing.Mount, engagement.Mount},
 		With: func(e area.Env, operations http.Handler) http.Handler { return publishing.Open(e).With(operations) }},
-	{Name: "studio", Areas: []area.Mount{studio.Mount, estimate.Mount, automation.Mount, quote.Mount}},
+	{Name: "studio", Areas: []area.Mount{studio.Mount, estimate.Mount, automation.Mount, quote.Mount, template.Mount}},
 	{Name: "media", Areas: []area.Mount{media.Mount, transfer.Mount}},
 	{Name: "product", Areas: []area.Mount{product.Mount, product.MountPromotions, feed.Mount}},
 	{Name: "architect", Areas: []area.Mount{architect.Mount}},

@@ -32,6 +32,7 @@ import (
 	"github.com/content-automation/api/pkg/area/sandbox"
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/area/studio"
+	"github.com/content-automation/api/pkg/area/template"
 	"github.com/content-automation/api/pkg/area/training"
 	"github.com/content-automation/api/pkg/area/transfer"
 	"github.com/content-automation/api/pkg/area/webhook"
@@ -123,7 +124,7 @@ func (e Env) Loaders() map[string]generate.Loader {
 	sign := item.SignedBy(e.Media)
 	return map[string]generate.Loader{
 		item.ItemKind:   item.Loader{Sign: sign, Reader: e.Sources, Repeats: e.Repeats},
-		studio.ItemKind: studio.Loader{Sign: sign},
+		studio.ItemKind: studio.Loader{Sign: sign}, template.PreviewKind: template.Loader{},
 	}
 }
 
@@ -253,19 +254,24 @@ func synchronizing(e Env) Handlers {
 		c.Apps = social.NewApps(e.Apps, e.Now).Get
 	}
 	w := &crm.Worker{DB: e.DB, Systems: crm.NewSystems(c), Now: e.Now,
-		Vault: social.Vault{Envelope: e.Envelope, DB: e.DB}, Content: maker{content.NewService(e.DB,
-			factory.NewService(e.DB, e.Now), e.Media, catalog.NewOffer(e.Providers, e.AWS.Region, e.Now), e.Now)}}
+		Vault: social.Vault{Envelope: e.Envelope, DB: e.DB}, Content: maker{e.items()}}
 	return w.Handlers()
 }
 
 // feeding has catalogs follow feeds, and content follow catalogs.
 func feeding(e Env) Handlers {
 	w := &feed.Worker{DB: e.DB, Objects: e.Files, URLs: e.Uploads, Now: e.Now,
-		Content: &publication.Follower{DB: e.DB, Platforms: e.platforms(), Now: e.Now}}
+		Content: &publication.Follower{DB: e.DB, Platforms: e.platforms(), Items: e.items(), Now: e.Now}}
 	if e.Uploads == nil {
 		w.URLs = feed.NewClient(e.Loopback)
 	}
 	return w.Handlers()
+}
+
+// items returns the operations of content items.
+func (e Env) items() *content.Service {
+	return content.NewService(e.DB, factory.NewService(e.DB, e.Now), e.Media,
+		catalog.NewOffer(e.Providers, e.AWS.Region, e.Now), e.Now)
 }
 
 // platforms returns the platforms that the stack reaches.

@@ -335,3 +335,19 @@ test('with "continue on fail", an item that fails is not the end of the others',
   assert.match(JSON.stringify(output[0]), /duration_seconds|at most 180/);
   assert.match(output[1].json.id, /^cnt_/);
 });
+
+test('a feed is set, and read to the end of its run', async () => {
+  const shop = { resource: 'factories', operation: 'create', type: 'seller', name: 'Shop', settings__currency: 'EUR' };
+  const [{ json: factory }] = await engine.run({ ...shop, additionalFields: {} });
+  const at = { resource: 'feeds', factory_id: locator(factory.id) };
+  await engine.run({
+    ...at,
+    operation: 'set',
+    format: 'google_xml',
+    additionalFields: { source__url: 'https://shop.example.com/sandbox.xml', photos: 'none' },
+  });
+  const sync = { ...at, operation: 'syncAndWait', additionalFields: {} };
+  const [{ json: run, pairedItem }] = await engine.run(sync);
+  assert.deepEqual([run.state, run.created, run.refused, pairedItem], ['completed', 200, 0, { item: 0 }]);
+  await assert.rejects(engine.run({ ...sync, additionalFields: { confirm_run_id: 'run_none' } }), /can be confirmed/);
+});

@@ -341,7 +341,7 @@ async function journeyOfTheExplorer(page) {
   expected.push('403 (Forbidden)');
   const got = await page.evaluate(async () => {
     const page = await fetch('/settings/api-keys'), form = await fetch('/settings/mode', { method: 'POST', body: new URLSearchParams({ mode: 'test' }) });
-    const dialog = await fetch('/settings/people/invite', { headers: { 'HX-Request': 'true' } });
+    const dialog = await fetch('/settings/people/invite', { headers: { 'X-Part': 'true' } });
     const other = window.open('/settings/api-keys');
     await new Promise((resolve) => setTimeout(resolve, 1500));
     let reached = 'nothing';

@@ -1,5 +1,5 @@
-// Walks whole journeys in a real Chromium, as people do: the first admin, an auditor, and a client on a phone. ONLY or
-// the test chooses the walk.
+// Walks whole journeys in a real Chromium, as people do: the first admin, an auditor, and a client on a phone, or the
+// seven persons of docs/console.md one after the other. ONLY or the test chooses the walk.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 import { browser, everywhere, expect, expected, finish, given, inspect, open, secret, seen, signIn, wrong } from './tools.mjs';
@@ -21,6 +21,9 @@ function hand(page) {
   return {
     walk,
     click: async (at) => { walk.clicks++; walk.person += decide + point + press; await timed(() => at.click()); },
+    tap: async (at) => { walk.clicks++; walk.person += decide + point; await timed(() => at.tap()); },
+    press: async (...keys) => { for (const one of keys) { walk.keys += one.length > 1 ? 1 : one.length; walk.person += key; await timed(() => page.keyboard.press(one)); } },
+    write: async (text) => { walk.keys += text.length; walk.person += key * text.length; await page.keyboard.type(text); },
     // type points at a field and fills it. What is pasted takes two keys.
     type: async (at, text, pasted = false) => {
       walk.clicks++;
@@ -63,7 +66,8 @@ async function walkOfTheFirstAdmin(page) {
   await type(page.getByLabel('E-mail'), 'owner@demo.example');
   await type(page.getByLabel('Password'), given.password);
   await click(page.getByRole('button', { name: 'Sign in' }));
-  await page.getByRole('heading', { name: 'First steps' }).waitFor();
+  // Where others work already, there are no first steps.
+  await page.getByRole('heading', { name: given.first ?? 'First steps' }).waitFor();
   await inspect(page, 'first steps', 'first-steps');
 
   const menu = page.getByRole('navigation').filter({ has: page.getByRole('link', { name: 'Audit log' }) }).first();
@@ -140,7 +144,8 @@ async function walkOfAnAuditor(page) {
 async function walkOfAClient() {
   const context = await browser.newContext({ viewport: { width: 375, height: 760 }, isMobile: true, hasTouch: true, locale: 'en-GB' });
   const page = await open(context);
-  await page.goto(given.link);
+  const { walk, tap, go } = hand(page);
+  await go(given.link);
   await page.getByText('0 of 16 decided').waitFor();
   await inspect(page, 'client on a phone', 'client-phone');
   const post = (id) => page.locator(`article[aria-labelledby="${id}-title"]`);
@@ -150,18 +155,18 @@ async function walkOfAClient() {
   // The first six posts get notes before any of them is sent.
   const noted = given.posts.slice(0, 6);
   for (const id of noted) {
-    await post(id).getByText('Request changes', { exact: true }).tap();
+    await tap(post(id).getByText('Request changes', { exact: true }));
     await note(id).fill(`Note about ${id}`);
   }
   await inspect(page, 'client with notes', 'client-phone-notes');
   for (const [i, id] of noted.entries()) {
-    await post(id).getByRole('button', { name: 'Send the request' }).tap();
+    await tap(post(id).getByRole('button', { name: 'Send the request' }));
     await post(id).getByText('changes requested').waitFor();
     await stays(id, 'a request');
     for (const other of noted.slice(i + 1)) expect('a note that waits', await note(other).inputValue(), `Note about ${other}`);
   }
   for (const id of given.posts.slice(6)) {
-    await post(id).getByRole('button', { name: 'Approve' }).tap();
+    await tap(post(id).getByRole('button', { name: 'Approve' }));
     await post(id).getByText('approved', { exact: true }).first().waitFor();
     await stays(id, 'an approval');
   }
@@ -169,14 +174,101 @@ async function walkOfAClient() {
   await page.getByText('Thank you! Demo has your answers.').last().waitFor();
   await inspect(page, 'client who is done', 'client-phone-done');
   const last = given.posts.at(-1);
-  await post(last).getByRole('button', { name: /^Undo/ }).tap();
+  await tap(post(last).getByRole('button', { name: /^Undo/ }));
   await page.getByText('15 of 16 decided').waitFor();
   await stays(last, 'the undo');
   await inspect(page, 'client after an undo', 'client-phone-undo');
+  seen.walk = walk;
   await context.close();
 }
 
-const walks = { walkOfTheFirstAdmin, walkOfAnAuditor, walkOfAClient };
+// A developer goes from the first page to what the receiver has answered, and sends what it has missed once it works.
+async function walkOfADeveloper(page) {
+  await signIn(page, 'developer', '/settings');
+  const { walk, click, go } = hand(page);
+  await go(given.base + '/settings');
+  await click(page.getByRole('link', { name: /^See the answer/ }).first());
+  await page.getByText('the import is down').first().waitFor();
+  await fetch(given.repair);
+  await click(page.getByRole('button', { name: 'Send again' }).first());
+  await page.getByText('The event is sent again.').waitFor();
+  await go(given.base + given.hook);
+  await click(page.getByRole('link', { name: 'Resend events' }));
+  await click(page.getByRole('dialog').getByRole('button', { name: 'Resend' }));
+  await page.getByText('are sent again').waitFor();
+  seen.walk = walk;
+}
+
+// An agency approves 62 posts of eight clients.
+async function walkOfAnAgency(page) {
+  await signIn(page, 'owner', '/settings');
+  const { walk, click } = hand(page);
+  await click(page.getByRole('link', { name: /^Approvals/ }).first());
+  const all = page.getByRole('button', { name: /^Approve all/ });
+  await all.first().waitFor();
+  while (await all.count()) {
+    await click(all.first());
+    await page.locator('.notice').waitFor();
+  }
+  await page.getByText('Posts that wait for a decision: 0').first().waitFor();
+  seen.walk = walk;
+}
+
+// An auditor finds the calls that were refused, and takes them along.
+async function walkOfRefusedCalls(page) {
+  await signIn(page, 'auditor', '/settings');
+  const { walk, click } = hand(page);
+  await click(page.getByRole('link', { name: 'Audit log' }).first());
+  await click(page.getByRole('link', { name: '4xx' }));
+  await Promise.all([page.waitForEvent('download'), click(page.getByRole('link', { name: 'Download as CSV' }))]);
+  seen.walk = walk;
+}
+
+// An owner has a client erased, and takes that back.
+async function walkOfAnOwner(page) {
+  await signIn(page, 'owner', given.client);
+  const { walk, click, type } = hand(page);
+  await click(page.getByRole('link', { name: 'Erase with all its data' }));
+  await type(page.getByLabel(/^Type the name/), given.name, true);
+  await click(page.getByRole('button', { name: 'Schedule the erasure' }));
+  await page.getByText('The erasure is scheduled').waitFor();
+  await click(page.getByRole('button', { name: 'Cancel the erasure' }).first());
+  await page.getByText('The erasure is canceled').waitFor();
+  seen.walk = walk;
+}
+
+// A person without a mouse goes to a client by name.
+async function walkByKeys(page) {
+  await signIn(page, 'owner', '/settings');
+  const { walk, press, write } = hand(page);
+  await press('Control+k');
+  await write('peak');
+  await page.getByRole('option', { name: /Peak Cycles/ }).first().waitFor();
+  await press('ArrowDown', 'Enter');
+  await page.getByRole('heading', { level: 1, name: /Peak Cycles/ }).waitFor();
+  seen.walk = walk;
+}
+
+// walkOfSeven walks all persons, each in a browser of their own.
+async function walkOfSeven() {
+  seen.walks = {};
+  for (const [person, walked] of Object.entries({ 'First admin': walkOfTheFirstAdmin, Developer: walkOfADeveloper, Agency: walkOfAnAgency,
+    Client: walkOfAClient, Auditor: walkOfRefusedCalls, Owner: walkOfAnOwner, Keyboard: walkByKeys })) {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, acceptDownloads: true, permissions: ['clipboard-read', 'clipboard-write'] });
+    const page = await open(context);
+    try {
+      await walked(page);
+      seen.walks[person] = seen.walk;
+    } catch (e) {
+      wrong(`${person} at ${page.url()}: ${e.message}`);
+      await page.screenshot({ path: `${given.pictures}/failed-${person}.png` });
+    }
+    await context.close();
+    await fetch(given.advance);
+  }
+}
+
+const walks = { walkOfTheFirstAdmin, walkOfAnAuditor, walkOfAClient, walkOfSeven };
 const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, acceptDownloads: true, permissions: ['clipboard-read', 'clipboard-write'] });
 const page = await open(context);
 try {

@@ -13,6 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/compose/theme"
 )
 
 // The longest texts for models, in characters. A text model reads all settings of a
@@ -118,6 +119,8 @@ type Factory struct {
 	// Logo is the picture that the settings name, and Intro and Outro what they name to be shown before and after
 	// videos.
 	Logo, Intro, Outro *media.File
+	// Design is that of the template, or nil.
+	Design *theme.Theme
 	// Sells reports whether the factory is a shop, whose texts state no price that it does not have.
 	Sells bool
 }
@@ -159,9 +162,9 @@ func (f Factory) badgeOf(settings map[string]any) *Badge {
 	return &Badge{Shop: shop, Action: action}
 }
 
-// brandOf returns the brand that settings describe, or nil if they describe none.
-func brandOf(settings map[string]any, logo *media.File) *generate.Brand {
-	b := generate.Brand{Font: words(settings["font"]), Theme: words(settings["theme"]),
+// brandOf returns the brand that settings describe, in the design of a template, or nil if there is neither.
+func brandOf(settings map[string]any, logo *media.File, design *theme.Theme) *generate.Brand {
+	b := generate.Brand{Font: words(settings["font"]), Theme: words(settings["theme"]), Design: design,
 		Call: words(settings["call_to_action"])}
 	for _, member := range []string{"brand_name", "shop_name", "artist_name"} {
 		if name, ok := settings[member].(string); ok {
@@ -251,7 +254,8 @@ func NewBrief(f Factory) (Brief, error) {
 	if err := json.Unmarshal(f.Settings, &settings); err != nil {
 		return Brief{}, fmt.Errorf("item: settings of %s: %w", f.ID, err)
 	}
-	badge, brand, captions := f.badgeOf(settings), brandOf(settings, f.Logo), words(settings["caption_style"])
+	badge, brand := f.badgeOf(settings), brandOf(settings, f.Logo, f.Design)
+	captions := words(settings["caption_style"])
 	logo, sources := logoOf(settings, f.Logo), sourcesOf(settings)
 	hours, _ := settings["max_age_hours"].(float64)
 	spoken, _ := settings["voice"].(map[string]any)

@@ -183,11 +183,16 @@ var percentages = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompi
 // text returns a text with the prices of now.
 func (p *repricing) text(text string) (string, error) {
 	stated := money.In(text)
+	replaced := slices.ContainsFunc(stated, func(s money.Statement) bool {
+		to, ok := p.of(s)
+		return ok && to >= 0
+	})
+	price, _ := p.now.shown()
 	for i := len(stated) - 1; i >= 0; i-- {
 		s := stated[i]
 		to, ok := p.of(s)
 		switch {
-		case !ok:
+		case !ok, !replaced && slices.Contains(s.Means(), price): // it states the price of now
 			continue
 		case to < 0 || p.now.Price.Currency != p.currency || s.To > len(text) || text[s.From:s.To] != s.Text:
 			return text, p.refusal(fmt.Sprintf("%q has none of now", s.Text))
@@ -219,7 +224,8 @@ func (p *repricing) text(text string) (string, error) {
 // of returns the amount of now that a statement becomes. It reports false if the statement is no price of the product.
 func (p *repricing) of(s money.Statement) (to int64, ok bool) {
 	for from, now := range p.prices {
-		if changed := from != now || p.now.Price.Currency != p.currency; changed && slices.Contains(s.Means(), money.Price{Amount: from, Currency: p.currency}) {
+		changed := from != now || p.now.Price.Currency != p.currency
+		if changed && slices.Contains(s.Means(), money.Price{Amount: from, Currency: p.currency}) {
 			return now, true
 		}
 	}

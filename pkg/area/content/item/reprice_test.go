@@ -29,6 +29,7 @@ func TestPricesOfTextsAreReplaced(t *testing.T) {
 		{sale(12900, 3000), sale(12900, 4000), "de", "99 € statt 129 €, 30 € weniger, −23 %",
 			"89 € statt 129 €, 40 € weniger, −31 %"},
 		{sale(12900, 3000), plain(12900), "de", "99 € statt 129 €", ""},
+		{sale(12900, 3000), plain(12900), "de", "Jetzt für 129 €", "Jetzt für 129 €"},
 		{sale(12900, 3000), plain(12900), "de", "Spart 23 %", ""},
 		{sale(12900, 3000), plain(12900), "de", "Ein Schuh für lange Wege", "Ein Schuh für lange Wege"},
 		{sale(6000, 3000), sale(6000, 2000), "de", "Nur 30 €", ""}, // the price, or what is saved

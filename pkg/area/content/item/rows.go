@@ -81,15 +81,18 @@ func Lookup(ctx context.Context, db *store.DB, o tenant.Owner, itemID string, ot
 	if err == nil && len(others) > 0 {
 		beside, err = db.GetAll(ctx, others...)
 	}
-	if err != nil || len(under) == 0 || under[0].Kind != ItemKind || under[0].Owner != o {
+	if err != nil || len(under) == 0 || under[0].Owner != o {
 		return it, nil, beside, err
 	}
 	r, err = Of(under)
 	return under[0], r, beside, err
 }
 
-// Of returns the record of an item. Under has the item, and then its publications.
+// Of returns the record of an item. Under has the item, and then its publications. The record is nil without an item.
 func Of(under []store.Item) (*Record, error) {
+	if len(under) == 0 || under[0].Kind != ItemKind {
+		return nil, nil
+	}
 	r, err := Decode(&under[0])
 	if err != nil {
 		return nil, err

@@ -327,7 +327,8 @@ func (f *Follower) amend(tx *store.Tx, o tenant.Owner, r *item.Record, pub *item
 		}
 		now = shown.Priced(now)
 	}
-	if !news && (pub.Posting.Amended == nil || now.SamePrice(pub.Posting.Amended)) {
+	tried := pub.Posting.AmendedBy > 0 && now.SamePrice(pub.Posting.Amended)
+	if tried && !news {
 		return false, nil
 	}
 	limits := adapter.Capabilities()

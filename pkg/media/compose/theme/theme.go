@@ -14,83 +14,89 @@ import (
 
 // Theme is a design of media.
 type Theme struct {
-	// Font of all texts: a family of script.Fonts.
-	Font string `json:"font" enum:"noto_sans,montserrat,lora,oswald" example:"montserrat"`
+	// Font of all texts, unless a factory has another.
+	//
+	// It is a family of script.Fonts.
+	Font string `json:"font" enum:"noto_sans,montserrat,lora,oswald"`
 	// Motion with which the texts of videos appear.
 	Motion string `json:"motion" enum:"none,fade,slide,unveil,rise"`
-	// Round is the radius of the corners of plates, in pixels of a picture that is 1080 wide.
-	Round int `json:"round" minimum:"0" maximum:"120" example:"36"`
-	// Band is the color of the band with the brand's name and the button.
-	Band Color `json:"band" example:"main"`
-	// Post is the layout of posts and of the first slide of a carousel.
+	// Radius of the corners of plates, in pixels of a picture that is 1080 wide, as are all sizes.
+	Round int `json:"round" minimum:"0" maximum:"120"`
+	// Color of the band with the brand's name and the button.
+	Band Color `json:"band"`
+	// Layout of posts, and of the first slides of carousels.
 	Post Layout `json:"post"`
-	// Slides are the layouts of the slides between the first and the last one, in turn.
+	// Slides between the first and the last one, in turn.
 	Slides []Layout `json:"slides" minItems:"1" maxItems:"4"`
-	// Last is the layout of the last slide.
+	// Layout of the last slides of carousels.
 	Last Layout `json:"last"`
-	// Story is the layout of stories and of the covers of videos.
+	// Layout of stories, and of the covers of videos.
 	Story Layout `json:"story"`
-	// Product is the layout of pictures and scenes that show a product whole.
+	// Layout of pictures and scenes of products.
 	Product Layout `json:"product"`
-	// Sticker shows the price of a product.
+	// Plate of the price of a product.
 	Sticker Plate `json:"sticker"`
-	// Scene is the plate of the texts of scenes.
+	// Plate of the texts of scenes of videos.
 	Scene Plate `json:"scene"`
-	// Captions is the plate of the captions of videos. Its accent is the color behind the spoken word.
+	// Captions of videos. Its accent is behind the spoken word.
 	Captions Plate `json:"captions"`
-	// EndCard is the end of videos. Its shape is that of the button.
+	// End of videos. Its shape is that of the button.
 	EndCard Plate `json:"end_card"`
-	// Music is the ground of music clips. Its accent is the color of the waveform.
+	// Ground of music clips. Its accent is the waveform.
 	Music Plate `json:"music"`
 }
 
 // Layout is the arrangement of a picture and its text.
 type Layout struct {
-	// Ground is the color behind the picture and the text.
-	Ground Color `json:"ground" example:"tint"`
-	// Decor is drawn on the ground.
+	// Color behind the picture and the text.
+	Ground Color `json:"ground"`
+	// What is drawn on the ground, behind picture and text.
 	Decor string `json:"decor,omitempty" enum:"none,circle,frame,dots,stripe"`
-	// Picture is the area of the picture. Text that lies on the ground takes its room from it.
+	// Area of the picture. Text that lies on the ground takes its room from it.
 	Picture Area `json:"picture"`
-	// Round is the radius of the corners of the picture, in pixels of a picture that is 1080 wide.
+	// Radius of the corners of the picture, in pixels.
 	Round int `json:"round,omitempty" minimum:"0" maximum:"540"`
-	// Text is the area of the heading and the body. Only the part that no platform covers is used.
+	// Area of the texts. Only the part that no platform covers is used.
 	Text Area `json:"text"`
-	// Align is the alignment of the lines. start is the left, or the right of languages from right to left.
+	// Alignment: start is the left, or the right in languages from right to left.
 	Align string `json:"align,omitempty" enum:"start,center"`
-	// Anchor is the edge of the area of the text at which it lies.
+	// Edge of its area at which the text lies.
 	Anchor string `json:"anchor,omitempty" enum:"top,middle,bottom"`
-	// Heading and Body are the greatest sizes of the letters, in pixels of a picture that is 1080 wide. The largest
-	// letters that fit are used, from 32 pixels on.
-	Heading int `json:"heading" minimum:"48" maximum:"240" example:"112"`
-	Body    int `json:"body,omitempty" minimum:"32" maximum:"96" example:"44"`
-	// Plate is what lies between picture and text: nothing, as the text lies on the ground; a box; or a fade into the
-	// color of the plate.
+	// Greatest size of the letters of the heading, in pixels. The largest that fit are used, from 32 on.
+	Heading int `json:"heading" minimum:"48" maximum:"240"`
+	// Greatest size of the letters of the body, in pixels.
+	Body int `json:"body,omitempty" minimum:"32" maximum:"96"`
+	// What lies between picture and text: nothing, as the text lies on the ground, a box or a fade.
 	Plate string `json:"plate,omitempty" enum:"none,box,fade"`
-	// PlateColor is the color of the box or the fade.
-	PlateColor Color `json:"plate_color,omitempty" example:"deep"`
-	// Letters is the color of the text, if it can be read on what is behind it. Absent: black or white.
-	Letters Color `json:"letters,omitempty" example:"white"`
-	// Bar draws a short bar in the accent color of the brand before the heading.
+	// Color of the box or the fade.
+	PlateColor Color `json:"plate_color,omitempty"`
+	// Color of the text where it can be read. Absent: black or white.
+	Letters Color `json:"letters,omitempty"`
+	// Whether a short bar is drawn before the heading.
 	Bar bool `json:"bar,omitempty"`
 }
 
 // Plate is a colored shape with a text on it.
 type Plate struct {
-	// Shape of the plate. none is the text alone.
+	// Shape: none is the text alone.
 	Shape string `json:"shape" enum:"none,box,pill,circle,burst,label"`
-	// Color of the plate, and Accent that of what stands out on it.
-	Color  Color `json:"color" example:"second"`
-	Accent Color `json:"accent,omitempty" example:"main"`
-	// Size is the greatest size of the letters, in pixels of a picture that is 1080 wide.
-	Size int `json:"size,omitempty" minimum:"32" maximum:"240" example:"84"`
+	// Color of the plate, behind the text on it.
+	Color Color `json:"color"`
+	// Color of what stands out on it.
+	Accent Color `json:"accent,omitempty"`
+	// Greatest size of the letters, in pixels.
+	Size int `json:"size,omitempty" minimum:"32" maximum:"240"`
 }
 
 // Area is a rectangle, in percent of the width and height of the picture.
 type Area struct {
-	X      float64 `json:"x" minimum:"0" maximum:"100"`
-	Y      float64 `json:"y" minimum:"0" maximum:"100"`
-	Width  float64 `json:"width" minimum:"5" maximum:"100"`
+	// Left edge, from the left edge of the picture.
+	X float64 `json:"x" minimum:"0" maximum:"100"`
+	// Upper edge, from the upper edge of the picture.
+	Y float64 `json:"y" minimum:"0" maximum:"100"`
+	// Together with x at most 100; of products at least 80.
+	Width float64 `json:"width" minimum:"5" maximum:"100"`
+	// Together with y at most 100.
 	Height float64 `json:"height" minimum:"5" maximum:"100"`
 }
 
@@ -169,12 +175,12 @@ func Source(name string) []byte {
 type Fault struct {
 	// Member is the JSON pointer of the member, such as /post/text/width.
 	Member string
-	// Message says what the member must be.
+	// Message says what the member must be. The member is its subject.
 	Message string
 }
 
 // Error implements error.
-func (f *Fault) Error() string { return f.Member + ": " + f.Message }
+func (f *Fault) Error() string { return f.Member + " " + f.Message }
 
 // maxBytes is the greatest length of a theme.
 const maxBytes = 20_000
@@ -182,7 +188,7 @@ const maxBytes = 20_000
 // Parse reads a theme, and returns a *Fault for the first member that is wrong.
 func Parse(content []byte) (*Theme, error) {
 	if len(content) > maxBytes {
-		return nil, &Fault{"", fmt.Sprintf("A design has at most %d bytes.", maxBytes)}
+		return nil, &Fault{"", fmt.Sprintf("must have at most %d bytes", maxBytes)}
 	}
 	var t Theme
 	if err := json.Unmarshal(content, &t); err != nil {
@@ -202,7 +208,7 @@ func (t *Theme) Check() (all []*Fault) {
 	c.within("/round", t.Round, 0, 120)
 	c.color("/band", t.Band, true)
 	if len(t.Slides) < 1 || len(t.Slides) > 4 {
-		c.add("/slides", "A design has from 1 to 4 layouts of slides.")
+		c.add("/slides", "must have from 1 to 4 layouts")
 	}
 	c.layout("/post", t.Post)
 	for i, l := range t.Slides {
@@ -212,7 +218,7 @@ func (t *Theme) Check() (all []*Fault) {
 	c.layout("/story", t.Story)
 	c.layout("/product", t.Product)
 	if t.Product.Picture.Width < leastProduct {
-		c.add("/product/picture/width", "A product takes at least %d percent of the width.", leastProduct)
+		c.add("/product/picture/width", "must be at least %d percent, so that the product is large", leastProduct)
 	}
 	for _, p := range []struct {
 		member string
@@ -235,13 +241,13 @@ func (c *checker) add(member, format string, args ...any) {
 
 func (c *checker) oneOf(member, value string, of ...string) {
 	if !slices.Contains(of, value) {
-		c.add(member, "It must be one of %s.", strings.Join(of, ", "))
+		c.add(member, "must be one of %s", strings.Join(of, ", "))
 	}
 }
 
 func (c *checker) within(member string, value, least, most int) {
 	if value < least || value > most {
-		c.add(member, "It must be from %d to %d.", least, most)
+		c.add(member, "must be from %d to %d", least, most)
 	}
 }
 
@@ -253,7 +259,7 @@ func (c *checker) color(member string, value Color, needed bool) {
 	for i, n := range colors {
 		names[i] = string(n)
 	}
-	c.add(member, "It must be one of %s, or a color such as #0a7cff.", strings.Join(names, ", "))
+	c.add(member, "must be one of %s, or a color such as #0a7cff", strings.Join(names, ", "))
 }
 
 func hex(s string) bool {
@@ -267,10 +273,10 @@ func (c *checker) area(member string, a Area) {
 	}{{"width", a.X, a.Width}, {"height", a.Y, a.Height}} {
 		switch {
 		case side.at < 0 || side.by < 5:
-			c.add(member+"/"+side.name, "An area begins at 0 or more, and takes at least 5 percent.")
+			c.add(member+"/"+side.name, "must be of an area that begins at 0 or more, and takes at least 5 percent")
 		case side.at+side.by > 100:
-			c.add(member+"/"+side.name, "The area ends outside of the picture: together with its beginning, it is %g "+
-				"percent.", side.at+side.by)
+			c.add(member+"/"+side.name, "ends outside of the picture: together with the beginning of the area, it "+
+				"is %g percent", side.at+side.by)
 		}
 	}
 }

@@ -5,7 +5,7 @@
 // phone, it is a page. A form that cannot be fetched opens as a page too: the browser says there what is wrong.
 const dialog = document.querySelector('#dialog'), part = { headers: { 'X-Part': 'true' } };
 document.addEventListener('click', async (event) => {
-  const link = event.target.closest('a[data-dialog], a[data-hx-get]');
+  const link = event.target.closest('a[data-dialog]');
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey || link.ariaBusy) return;
   if (link.matches('[data-opens]') && matchMedia('(max-width: 47.99rem)').matches) return;
   event.preventDefault();
