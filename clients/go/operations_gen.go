@@ -76,6 +76,8 @@ type Client struct {
 	SocialAccounts *SocialAccountsService
 	// Single videos, images, tracks, voices and avatars, each made by one model.
 	Studio *StudioService
+	// Designs of media as data, which factories and profiles use.
+	Templates *TemplatesService
 	// Receivers of events, signed as Standard Webhooks 1.0 defines. Return 2xx within 15 seconds; otherwise the event is
 	// sent again. Events are delivered at least once and in any order: ignore ids that you have processed.
 	Webhooks *WebhooksService
@@ -117,6 +119,7 @@ func (c *Client) bind() {
 	c.Sandbox = &SandboxService{&c.transport}
 	c.SocialAccounts = &SocialAccountsService{&c.transport}
 	c.Studio = &StudioService{&c.transport}
+	c.Templates = &TemplatesService{&c.transport}
 	c.Webhooks = &WebhooksService{&c.transport}
 }
 
@@ -1383,10 +1386,11 @@ func (s *ContentService) Publish(ctx context.Context, contentItemID string, body
 // Starts a new attempt at an item that has failed or is generated or canceled. It costs as much as a new item. With
 // `reuse` it composes the parts that are there again, and only what you correct is made anew and charged: a corrected
 // script is spoken again as a whole; a scene with another `visual`, `music` and `cover` with the value generated are
-// made again; titles, headlines, texts of slides, texts on scenes and media of your own are free. `createEstimate`
-// returns the price before. Without `reuse`, it uses the settings that the factory had when the item was created, and
-// its product as it is now, and keeps the texts that you have set. The media and texts of the earlier attempt are shown
-// until the new one has succeeded. The files of all attempts are kept until the item is deleted.
+// made again; titles, headlines, texts of slides, texts on scenes and media of your own are free; prices of a product
+// in a feed become those of now. `createEstimate` returns the price before. Without `reuse`, it uses the settings that
+// the factory had when the item was created, and its product as it is now, and keeps the texts that you have set. The
+// media and texts of the earlier attempt are shown until the new one has succeeded. The files of all attempts are kept
+// until the item is deleted.
 //
 // Needs the scope `content:write`.
 func (s *ContentService) Regenerate(ctx context.Context, contentItemID string, body *ContentItemRegenerate, options ...RequestOption) (*ContentItem, error) {
@@ -3903,6 +3907,122 @@ func (s *StudioService) CreateVideo(ctx context.Context, body StudioVideoCreate,
 func (s *StudioService) CreateVoice(ctx context.Context, body StudioVoiceCreate, options ...RequestOption) (*Generation, error) {
 	result := new(Generation)
 	if _, err := s.t.do(ctx, newCall("POST", "/v1/studio/voices", url.Values(nil), body, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// TemplatesService: Designs of media as data, which factories and profiles use.
+type TemplatesService struct{ t *transport }
+
+// ListTemplatesParams are the parameters of TemplatesService.List.
+type ListTemplatesParams struct {
+	// Maximum number of results.
+	Limit *int64 `query:"limit"`
+	// next_cursor of the previous page. The filters and the order must be the same.
+	Cursor *string `query:"cursor"`
+	// Order of the results: desc is newest first, asc oldest first.
+	Order *ListOrder `query:"order"`
+	// Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all.
+	Metadata map[string]string `query:"metadata"`
+	// Returns only the resources of this profile.
+	ProfileID *string `query:"profile_id"`
+}
+
+// List reads all pages, as the caller goes on: List the templates.
+//
+// Newest first, without their designs.
+//
+// Needs the scope `factories:read`.
+func (s *TemplatesService) List(ctx context.Context, params *ListTemplatesParams, options ...RequestOption) iter.Seq2[Template, error] {
+	return all[Template](ctx, s.t, "/v1/templates", queryOf(params), options)
+}
+
+// ListPage reads one page.
+func (s *TemplatesService) ListPage(ctx context.Context, params *ListTemplatesParams, options ...RequestOption) (*Page[Template], error) {
+	return page[Template](ctx, s.t, "/v1/templates", queryOf(params), options)
+}
+
+// Create: Create a template.
+//
+// A template is a design of media as data, which takes the place of `theme` in factories and profiles that name it.
+// With `theme` it is a copy of a theme of the service, to be changed.
+//
+// Needs the scope `factories:write`.
+func (s *TemplatesService) Create(ctx context.Context, body TemplateCreate, options ...RequestOption) (*TemplateDetails, error) {
+	result := new(TemplateDetails)
+	if _, err := s.t.do(ctx, newCall("POST", "/v1/templates", url.Values(nil), body, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// Get: Get a template.
+//
+// Needs the scope `factories:read`.
+func (s *TemplatesService) Get(ctx context.Context, templateID string, options ...RequestOption) (*TemplateDetails, error) {
+	pTemplateID, err := segment("template_id", templateID)
+	if err != nil {
+		return nil, err
+	}
+	result := new(TemplateDetails)
+	if _, err := s.t.do(ctx, newCall("GET", "/v1/templates/"+pTemplateID, url.Values(nil), nil, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// Update: Change a template.
+//
+// Takes a JSON merge patch (RFC 7396). Content items keep the design that they were created with.
+//
+// Needs the scope `factories:write`.
+func (s *TemplatesService) Update(ctx context.Context, templateID string, body TemplateUpdate, options ...RequestOption) (*TemplateDetails, error) {
+	pTemplateID, err := segment("template_id", templateID)
+	if err != nil {
+		return nil, err
+	}
+	result := new(TemplateDetails)
+	if _, err := s.t.do(ctx, newCall("PATCH", "/v1/templates/"+pTemplateID, url.Values(nil), body, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// Delete: Delete a template.
+//
+// Unless a factory or profile uses it: `invalid_state` names these.
+//
+// Needs the scope `factories:write`.
+func (s *TemplatesService) Delete(ctx context.Context, templateID string, options ...RequestOption) (*Template, error) {
+	pTemplateID, err := segment("template_id", templateID)
+	if err != nil {
+		return nil, err
+	}
+	result := new(Template)
+	if _, err := s.t.do(ctx, newCall("DELETE", "/v1/templates/"+pTemplateID, url.Values(nil), nil, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// Preview: Preview a template.
+//
+// Makes pictures of it with samples, in the background and free of charge. `preview` of the template has them once its
+// state is `generated`.
+//
+// Needs the scope `factories:read`.
+func (s *TemplatesService) Preview(ctx context.Context, templateID string, body *TemplatePreviewCreate, options ...RequestOption) (*TemplateAccepted, error) {
+	pTemplateID, err := segment("template_id", templateID)
+	if err != nil {
+		return nil, err
+	}
+	var sent any
+	if body != nil {
+		sent = body
+	}
+	result := new(TemplateAccepted)
+	if _, err := s.t.do(ctx, newCall("POST", "/v1/templates/"+pTemplateID+"/preview", url.Values(nil), sent, options), result); err != nil {
 		return nil, err
 	}
 	return result, nil

@@ -1336,6 +1336,8 @@ type BloggerFactory struct {
 	ProfileID *string `json:"profile_id"`
 	// Ids of the social accounts that it publishes to.
 	SocialAccountIDs []string `json:"social_account_ids"`
+	// Template that its new content has in place of theme. Null: that of its profile, or none.
+	TemplateID *string `json:"template_id"`
 	// State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
 	// scheduled waits until it is active. What is being generated goes on.
 	State FactoryState `json:"state"`
@@ -1395,6 +1397,9 @@ type BloggerFactoryCreate struct {
 	// Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
 	// usual length of each.
 	DurationSeconds *int64 `json:"duration_seconds,omitzero"`
+	// Template that its content has in place of theme: one of its profile or of the account as a whole. Absent: that of
+	// its profile, or none.
+	TemplateID Nullable[string] `json:"template_id,omitzero"`
 	// Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
 	// members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
 	// checked.
@@ -1778,6 +1783,8 @@ type BrandFactory struct {
 	ProfileID *string `json:"profile_id"`
 	// Ids of the social accounts that it publishes to.
 	SocialAccountIDs []string `json:"social_account_ids"`
+	// Template that its new content has in place of theme. Null: that of its profile, or none.
+	TemplateID *string `json:"template_id"`
 	// State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
 	// scheduled waits until it is active. What is being generated goes on.
 	State FactoryState `json:"state"`
@@ -1839,6 +1846,9 @@ type BrandFactoryCreate struct {
 	// Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
 	// usual length of each.
 	DurationSeconds *int64 `json:"duration_seconds,omitzero"`
+	// Template that its content has in place of theme: one of its profile or of the account as a whole. Absent: that of
+	// its profile, or none.
+	TemplateID Nullable[string] `json:"template_id,omitzero"`
 	// Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
 	// members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
 	// checked.
@@ -2153,6 +2163,9 @@ type BulkItem struct {
 	WaitsFor ContentWaitsFor `json:"waits_for"`
 	// Ways in which the product is not what the item shows any more, by the feed of its factory.
 	Outdated []ContentOutdated `json:"outdated"`
+	// What making it again with `reuse` takes, which replaces the prices and keeps the rest. Null unless it waits for its
+	// product and can be made again.
+	Remake *ContentRemake `json:"remake"`
 	// Ids of the social accounts to publish to.
 	SocialAccountIDs []string `json:"social_account_ids"`
 	// Accounts of the factory that were left out when it was last scheduled or published, as they cannot publish it. Calls
@@ -2920,6 +2933,9 @@ type ContentItem struct {
 	WaitsFor ContentWaitsFor `json:"waits_for"`
 	// Ways in which the product is not what the item shows any more, by the feed of its factory.
 	Outdated []ContentOutdated `json:"outdated"`
+	// What making it again with `reuse` takes, which replaces the prices and keeps the rest. Null unless it waits for its
+	// product and can be made again.
+	Remake *ContentRemake `json:"remake"`
 	// Ids of the social accounts to publish to.
 	SocialAccountIDs []string `json:"social_account_ids"`
 	// Accounts of the factory that were left out when it was last scheduled or published, as they cannot publish it. Calls
@@ -3878,6 +3894,29 @@ type ContentQuoted struct {
 	// Time at which it was published. Null if the source does not say it.
 	PublishedAt *time.Time `json:"published_at"`
 }
+
+// ContentRemake: What it would take to make an item again that shows what its product was.
+type ContentRemake struct {
+	// Credits that an attempt with `reuse` would reserve. Null: it cannot be made so, see message.
+	Credits *int64 `json:"credits"`
+	// Why it was not made again by itself. not_set: remake_per_day of the feed is 0. limit_reached: that many were made
+	// today. refused: see message. Null: it was.
+	Reason *ContentRemakeReason `json:"reason"`
+	// What to do about it. Null: nothing.
+	Message *string `json:"message"`
+}
+
+// ContentRemakeReason: Why it was not made again by itself. not_set: remake_per_day of the feed is 0. limit_reached:
+// that many were made today. refused: see message. Null: it was.
+// A newer service may have more values.
+type ContentRemakeReason string
+
+// The values of ContentRemakeReason.
+const (
+	ContentRemakeReasonNotSet       ContentRemakeReason = "not_set"
+	ContentRemakeReasonLimitReached ContentRemakeReason = "limit_reached"
+	ContentRemakeReasonRefused      ContentRemakeReason = "refused"
+)
 
 // ContentScene: One scene of a video.
 type ContentScene struct {
@@ -4862,6 +4901,8 @@ type EntertainmentFactory struct {
 	ProfileID *string `json:"profile_id"`
 	// Ids of the social accounts that it publishes to.
 	SocialAccountIDs []string `json:"social_account_ids"`
+	// Template that its new content has in place of theme. Null: that of its profile, or none.
+	TemplateID *string `json:"template_id"`
 	// State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
 	// scheduled waits until it is active. What is being generated goes on.
 	State FactoryState `json:"state"`
@@ -4921,6 +4962,9 @@ type EntertainmentFactoryCreate struct {
 	// Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
 	// usual length of each.
 	DurationSeconds *int64 `json:"duration_seconds,omitzero"`
+	// Template that its content has in place of theme: one of its profile or of the account as a whole. Absent: that of
+	// its profile, or none.
+	TemplateID Nullable[string] `json:"template_id,omitzero"`
 	// Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
 	// members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
 	// checked.
@@ -6458,6 +6502,8 @@ type ExpertFactory struct {
 	ProfileID *string `json:"profile_id"`
 	// Ids of the social accounts that it publishes to.
 	SocialAccountIDs []string `json:"social_account_ids"`
+	// Template that its new content has in place of theme. Null: that of its profile, or none.
+	TemplateID *string `json:"template_id"`
 	// State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
 	// scheduled waits until it is active. What is being generated goes on.
 	State FactoryState `json:"state"`
@@ -6519,6 +6565,9 @@ type ExpertFactoryCreate struct {
 	// Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
 	// usual length of each.
 	DurationSeconds *int64 `json:"duration_seconds,omitzero"`
+	// Template that its content has in place of theme: one of its profile or of the account as a whole. Absent: that of
+	// its profile, or none.
+	TemplateID Nullable[string] `json:"template_id,omitzero"`
 	// Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
 	// members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
 	// checked.
@@ -7035,6 +7084,8 @@ type Factory struct {
 	ProfileID *string `json:"profile_id"`
 	// Ids of the social accounts that it publishes to.
 	SocialAccountIDs []string `json:"social_account_ids"`
+	// Template that its new content has in place of theme. Null: that of its profile, or none.
+	TemplateID *string `json:"template_id"`
 	// State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
 	// scheduled waits until it is active. What is being generated goes on.
 	State FactoryState `json:"state"`
@@ -7281,6 +7332,8 @@ type FactoryUpdate struct {
 	DurationSeconds Nullable[int64] `json:"duration_seconds,omitzero"`
 	// Settings of the factory's type. A null value removes that setting.
 	Settings Nullable[any] `json:"settings,omitzero"`
+	// Template that its new content has in place of theme. Null: that of its profile, or none.
+	TemplateID Nullable[string] `json:"template_id,omitzero"`
 	// paused: it makes nothing new, and what is queued waits. active: it goes on.
 	State *FactoryUpdateState `json:"state,omitzero"`
 	// Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
@@ -7453,6 +7506,10 @@ type Feed struct {
 	OnSoldOut FeedPolicy `json:"on_sold_out"`
 	// What happens to content about a product that is not in the feed any more.
 	OnRemoved FeedPolicy `json:"on_removed"`
+	// Content items that are made again a day (UTC) by themselves, as regenerateContentItem does with `reuse`, because the
+	// price, offer or main photo of their product has changed. They are charged. What is beyond it waits; `remake` of the
+	// item says what it would cost.
+	RemakePerDay int64 `json:"remake_per_day"`
 	// Photos that products get: none, the main one, or up to 10.
 	Photos FeedPhotos `json:"photos"`
 	// active: it waits for its next run. held: its last run waits to be confirmed. failed: its last run has failed.
@@ -7462,6 +7519,36 @@ type Feed struct {
 	// Its last run, without its refusals. Null: none.
 	LastRun *FeedRun `json:"last_run"`
 }
+
+// FeedChange: A change of a product by the feed of its factory.
+type FeedChange struct {
+	// Run of the feed that has made it.
+	RunID string `json:"run_id"`
+	// Its time, UTC.
+	At time.Time `json:"at"`
+	// What has changed.
+	Changed []FeedChangeChanged `json:"changed"`
+	// Price since then.
+	Price ProductPrice `json:"price"`
+	// Sale price since then. Null: none.
+	SalePrice *ProductPrice `json:"sale_price"`
+	// Availability since then.
+	Availability ProductAvailability `json:"availability"`
+}
+
+// FeedChangeChanged: What has changed.
+// A newer service may have more values.
+type FeedChangeChanged string
+
+// The values of FeedChangeChanged.
+const (
+	FeedChangeChangedAdded        FeedChangeChanged = "added"
+	FeedChangeChangedPrice        FeedChangeChanged = "price"
+	FeedChangeChangedSalePrice    FeedChangeChanged = "sale_price"
+	FeedChangeChangedAvailability FeedChangeChanged = "availability"
+	FeedChangeChangedPhoto        FeedChangeChanged = "photo"
+	FeedChangeChangedRemoved      FeedChangeChanged = "removed"
+)
 
 // FeedCompletedEvent: A run of a feed has ended: the catalog has what the feed has.
 type FeedCompletedEvent struct {
@@ -7502,6 +7589,9 @@ type FeedCreate struct {
 	OnSoldOut *FeedPolicyInput `json:"on_sold_out,omitzero"`
 	// What happens to content about a product that is not in the feed any more. Default: hold.
 	OnRemoved *FeedPolicyInput `json:"on_removed,omitzero"`
+	// Content items that are made again a day by themselves, for on_price_change hold and withdraw. Needs the scope
+	// content:write. Default: 0.
+	RemakePerDay *int64 `json:"remake_per_day,omitzero"`
 	// Photos that products get. Default: main.
 	Photos *FeedPhotosInput `json:"photos,omitzero"`
 }
@@ -8733,8 +8823,8 @@ type Media struct {
 	MimeType string `json:"mime_type"`
 	// Signed URL, valid for one hour. Read the resource again for a new one.
 	URL string `json:"url"`
-	// Signed URL of a JPEG of at most 400 pixels in width, valid for one hour: of the picture, or of a frame of the video.
-	// Null if there is none: use `url` then. Finished files of content items have one.
+	// Signed URL of a JPEG of at most 400 pixels in width, valid for one hour or more: of the picture, or of a frame of
+	// the video. Null if there is none: use `url` then. Finished files of content items have one.
 	ThumbnailURL *string `json:"thumbnail_url"`
 	// Size in bytes.
 	Bytes int64 `json:"bytes"`
@@ -9126,6 +9216,8 @@ type MusicianFactory struct {
 	ProfileID *string `json:"profile_id"`
 	// Ids of the social accounts that it publishes to.
 	SocialAccountIDs []string `json:"social_account_ids"`
+	// Template that its new content has in place of theme. Null: that of its profile, or none.
+	TemplateID *string `json:"template_id"`
 	// State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
 	// scheduled waits until it is active. What is being generated goes on.
 	State FactoryState `json:"state"`
@@ -9187,6 +9279,9 @@ type MusicianFactoryCreate struct {
 	// Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
 	// usual length of each.
 	DurationSeconds *int64 `json:"duration_seconds,omitzero"`
+	// Template that its content has in place of theme: one of its profile or of the account as a whole. Absent: that of
+	// its profile, or none.
+	TemplateID Nullable[string] `json:"template_id,omitzero"`
 	// Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
 	// members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
 	// checked.
@@ -9551,6 +9646,8 @@ type NewsFactory struct {
 	ProfileID *string `json:"profile_id"`
 	// Ids of the social accounts that it publishes to.
 	SocialAccountIDs []string `json:"social_account_ids"`
+	// Template that its new content has in place of theme. Null: that of its profile, or none.
+	TemplateID *string `json:"template_id"`
 	// State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
 	// scheduled waits until it is active. What is being generated goes on.
 	State FactoryState `json:"state"`
@@ -9610,6 +9707,9 @@ type NewsFactoryCreate struct {
 	// Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
 	// usual length of each.
 	DurationSeconds *int64 `json:"duration_seconds,omitzero"`
+	// Template that its content has in place of theme: one of its profile or of the account as a whole. Absent: that of
+	// its profile, or none.
+	TemplateID Nullable[string] `json:"template_id,omitzero"`
 	// Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
 	// members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
 	// checked.
@@ -10008,8 +10108,8 @@ type OwnMedia struct {
 	Upload *MediaUpload `json:"upload"`
 	// Signed URL of the file, valid for one hour. Null until ready.
 	URL *string `json:"url"`
-	// Signed URL of a JPEG of the picture of at most 400 pixels in width, valid for one hour. Null until ready, and if
-	// there is none: for audio, videos and small pictures.
+	// Signed URL of a JPEG of the picture of at most 400 pixels in width, valid for one hour or more. Null until ready,
+	// and if there is none: for audio, videos and small pictures.
 	ThumbnailURL *string `json:"thumbnail_url"`
 	// When the media is deleted. Each day on which it is used moves this to 30 days later; while it is the logo, the intro
 	// or the outro of a factory, it is moved on by itself.
@@ -10616,14 +10716,18 @@ type Product struct {
 	Availability ProductAvailability `json:"availability"`
 	// State of the product. An archived product is kept, and no new content is made of it.
 	State ProductState `json:"state"`
+	// Whether it follows the feed of its factory. What you change of it stays until its row changes.
+	InFeed bool `json:"in_feed"`
 	// Photos in their order. The first is the main photo.
 	Photos []ProductPhoto `json:"photos"`
 	// Its prices of the last year, the oldest first, each from the time at which it was set. Of a day with many changes,
 	// the lowest and the last price.
 	PriceHistory []PriceChange `json:"price_history"`
+	// What the feed of its factory has changed: the last 20 changes, the newest first. Empty in lists.
+	FeedChanges []FeedChange `json:"feed_changes"`
 }
 
-// ProductAvailability: Whether it can be bought, as Google's product data specification names it.
+// ProductAvailability: Availability since then.
 // A newer service may have more values.
 type ProductAvailability string
 
@@ -10824,6 +10928,8 @@ type Profile struct {
 	SpendLimitCredits *int64 `json:"spend_limit_credits"`
 	// Credits of one call above which live work for the profile needs a `quote_id`. Null: it needs none.
 	QuoteRequiredAboveCredits *int64 `json:"quote_required_above_credits"`
+	// Template of its factories that name none. Null: none.
+	TemplateID *string `json:"template_id"`
 	// Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
 	// members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
 	Region *string `json:"region"`
@@ -10845,6 +10951,8 @@ type ProfileCreate struct {
 	// Credits of one call above which live work for the profile needs a quote_id: content plans and batches of content
 	// items take one. Work that takes none is refused above it. Absent or null: it needs none.
 	QuoteRequiredAboveCredits Nullable[int64] `json:"quote_required_above_credits,omitzero"`
+	// Template of its factories that name none: one of the account as a whole.
+	TemplateID Nullable[string] `json:"template_id,omitzero"`
 	// Country in which the content of its factories is published (ISO 3166-1). The content must keep the rules of law of
 	// this country. A factory may have another one. Absent or null: none.
 	Region Nullable[string] `json:"region,omitzero"`
@@ -10874,6 +10982,8 @@ type ProfileDetails struct {
 	SpendLimitCredits *int64 `json:"spend_limit_credits"`
 	// Credits of one call above which live work for the profile needs a `quote_id`. Null: it needs none.
 	QuoteRequiredAboveCredits *int64 `json:"quote_required_above_credits"`
+	// Template of its factories that name none. Null: none.
+	TemplateID *string `json:"template_id"`
 	// Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
 	// members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
 	Region *string `json:"region"`
@@ -10895,6 +11005,8 @@ type ProfileUpdate struct {
 	SpendLimitCredits Nullable[int64] `json:"spend_limit_credits,omitzero"`
 	// Credits of one call above which live work for the profile needs a quote_id. Null: it needs none.
 	QuoteRequiredAboveCredits Nullable[int64] `json:"quote_required_above_credits,omitzero"`
+	// Template of its factories that name none: one of its own or of the account as a whole. Null: none.
+	TemplateID Nullable[string] `json:"template_id,omitzero"`
 	// Country in which the content of its factories is published (ISO 3166-1). The content must keep the rules of law of
 	// this country. A factory may have another one. Null: none.
 	Region Nullable[string] `json:"region,omitzero"`
@@ -10947,6 +11059,8 @@ type Promotion struct {
 	// Prior price of each product when the promotion was last changed: the lowest of the 30 days before its beginning,
 	// unless there is an exception. Content computes it anew.
 	PriorPrices []PriorPrice `json:"prior_prices"`
+	// Whether a feed has made it of a sale price. Its runs change and end it.
+	FromFeed bool `json:"from_feed"`
 	// State of the promotion. It follows from starts_at and ends_at.
 	State PromotionState `json:"state"`
 }
@@ -12247,6 +12361,8 @@ type SellerFactory struct {
 	ProfileID *string `json:"profile_id"`
 	// Ids of the social accounts that it publishes to.
 	SocialAccountIDs []string `json:"social_account_ids"`
+	// Template that its new content has in place of theme. Null: that of its profile, or none.
+	TemplateID *string `json:"template_id"`
 	// State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
 	// scheduled waits until it is active. What is being generated goes on.
 	State FactoryState `json:"state"`
@@ -12308,6 +12424,9 @@ type SellerFactoryCreate struct {
 	// Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
 	// usual length of each.
 	DurationSeconds *int64 `json:"duration_seconds,omitzero"`
+	// Template that its content has in place of theme: one of its profile or of the account as a whole. Absent: that of
+	// its profile, or none.
+	TemplateID Nullable[string] `json:"template_id,omitzero"`
 	// Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
 	// members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
 	// checked.
@@ -13380,6 +13499,142 @@ type TelegramOptions struct {
 	Silent *bool `json:"silent,omitzero"`
 }
 
+// Template: A template as lists show it.
+type Template struct {
+	// Unique id (TypeID). Ids sort by creation time.
+	ID string `json:"id"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Increased by every change. It is the ETag, for If-Match.
+	Version int64 `json:"version"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Name of the template.
+	Name string `json:"name"`
+	// Profile that it belongs to. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
+}
+
+// TemplateAccepted: A preview that was just accepted.
+type TemplateAccepted struct {
+	// The last two are final.
+	State TemplateAcceptedState `json:"state"`
+	// What it shows.
+	Kind string `json:"kind"`
+	// Version of the template that it shows.
+	Version int64 `json:"version"`
+	// Its pictures. Each GET signs their URLs for one hour.
+	Media []Media `json:"media"`
+	// Reason of the failure. Null if it has not failed.
+	Failure *GenerationFailure `json:"failure"`
+	// Time at which it was requested.
+	CreatedAt time.Time `json:"created_at"`
+	// Id of the template, whose GET shows the preview.
+	ID string `json:"id"`
+}
+
+// TemplateAcceptedState: The last two are final.
+// A newer service may have more values.
+type TemplateAcceptedState string
+
+// The values of TemplateAcceptedState.
+const (
+	TemplateAcceptedStateQueued     TemplateAcceptedState = "queued"
+	TemplateAcceptedStateGenerating TemplateAcceptedState = "generating"
+	TemplateAcceptedStateGenerated  TemplateAcceptedState = "generated"
+	TemplateAcceptedStateFailed     TemplateAcceptedState = "failed"
+)
+
+// TemplateCreate: Body of `createTemplate`.
+type TemplateCreate struct {
+	// Name of the template.
+	Name string `json:"name"`
+	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+	// profile, that one. A key that is bound to several must send it.
+	ProfileID *string `json:"profile_id,omitzero"`
+	// Theme that the design begins with: it has the members that design leaves out.
+	Theme *MediaThemeInput `json:"theme,omitzero"`
+	// Design of media: the members in which it differs from the theme, or without one all.
+	Design *Theme `json:"design,omitzero"`
+	// Up to 20 key-value pairs of your own.
+	Metadata map[string]string `json:"metadata,omitzero"`
+}
+
+// TemplateDetails: A template with its design and its last preview, which lists leave out.
+type TemplateDetails struct {
+	// Unique id (TypeID). Ids sort by creation time.
+	ID string `json:"id"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Increased by every change. It is the ETag, for If-Match.
+	Version int64 `json:"version"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Name of the template.
+	Name string `json:"name"`
+	// Profile that it belongs to. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
+	// Design of media, as requests have it.
+	Design map[string]any `json:"design"`
+	// Last preview. Null if there is none.
+	Preview *TemplatePreview `json:"preview"`
+}
+
+// TemplatePreview: Pictures of a template with samples.
+type TemplatePreview struct {
+	// The last two are final.
+	State TemplateAcceptedState `json:"state"`
+	// What it shows.
+	Kind string `json:"kind"`
+	// Version of the template that it shows.
+	Version int64 `json:"version"`
+	// Its pictures. Each GET signs their URLs for one hour.
+	Media []Media `json:"media"`
+	// Reason of the failure. Null if it has not failed.
+	Failure *GenerationFailure `json:"failure"`
+	// Time at which it was requested.
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// TemplatePreviewCreate: Body of `previewTemplate`.
+type TemplatePreviewCreate struct {
+	// What it shows. product is a post of a product with its price. Default: post.
+	Kind *TemplatePreviewCreateKind `json:"kind,omitzero"`
+	// Factory whose name, logo and colors it shows. Absent: those of a sample.
+	FactoryID *string `json:"factory_id,omitzero"`
+	// Absent: a sample in the language.
+	Heading *string `json:"heading,omitzero"`
+	// Text of slides. Absent: a sample.
+	Body *string `json:"body,omitzero"`
+	// Language of the texts (BCP 47). Absent: that of the factory, or en.
+	Language *string `json:"language,omitzero"`
+}
+
+// TemplatePreviewCreateKind: What it shows. product is a post of a product with its price. Default: post.
+type TemplatePreviewCreateKind string
+
+// The values of TemplatePreviewCreateKind.
+const (
+	TemplatePreviewCreateKindPost     TemplatePreviewCreateKind = "post"
+	TemplatePreviewCreateKindCarousel TemplatePreviewCreateKind = "carousel"
+	TemplatePreviewCreateKindStory    TemplatePreviewCreateKind = "story"
+	TemplatePreviewCreateKindProduct  TemplatePreviewCreateKind = "product"
+)
+
+// TemplateUpdate: Body of `updateTemplate`.
+type TemplateUpdate struct {
+	// Name of the template.
+	Name *string `json:"name,omitzero"`
+	// Members of the design to change. slides is replaced as a whole.
+	Design *Theme `json:"design,omitzero"`
+	// Pairs to set. A null value removes that pair; null removes all.
+	Metadata Nullable[map[string]*string] `json:"metadata,omitzero"`
+}
+
 // TextLimit: Bounds a text.
 type TextLimit struct {
 	// Maximum length. 0: there is no such text.
@@ -13412,6 +13667,158 @@ const (
 	TextLimitUnitGraphemes                 TextLimitUnit = "graphemes"
 	TextLimitUnitCharactersAndBytesOfEmoji TextLimitUnit = "characters_and_bytes_of_emoji"
 	TextLimitUnitWeightedCharacters        TextLimitUnit = "weighted_characters"
+)
+
+// Theme: A design of media.
+type Theme struct {
+	// Font of all texts, unless a factory has another.
+	Font *FontFamilyInput `json:"font,omitzero"`
+	// Motion with which the texts of videos appear.
+	Motion *ThemeMotion `json:"motion,omitzero"`
+	// Radius of the corners of plates, in pixels of a picture that is 1080 wide, as are all sizes.
+	Round *int64 `json:"round,omitzero"`
+	// Color of the band with the brand's name and the button.
+	Band *string `json:"band,omitzero"`
+	// Layout of posts, and of the first slides of carousels.
+	Post *ThemeLayout `json:"post,omitzero"`
+	// Slides between the first and the last one, in turn.
+	Slides Nullable[[]ThemeLayout] `json:"slides,omitzero"`
+	// Layout of the last slides of carousels.
+	Last *ThemeLayout `json:"last,omitzero"`
+	// Layout of stories, and of the covers of videos.
+	Story *ThemeLayout `json:"story,omitzero"`
+	// Layout of pictures and scenes of products.
+	Product *ThemeLayout `json:"product,omitzero"`
+	// Plate of the price of a product.
+	Sticker *ThemePlate `json:"sticker,omitzero"`
+	// Plate of the texts of scenes of videos.
+	Scene *ThemePlate `json:"scene,omitzero"`
+	// Captions of videos. Its accent is behind the spoken word.
+	Captions *ThemePlate `json:"captions,omitzero"`
+	// End of videos. Its shape is that of the button.
+	EndCard *ThemePlate `json:"end_card,omitzero"`
+	// Ground of music clips. Its accent is the waveform.
+	Music *ThemePlate `json:"music,omitzero"`
+}
+
+// ThemeArea: A rectangle, in percent of the width and height of the picture.
+type ThemeArea struct {
+	// Left edge, from the left edge of the picture.
+	X *float64 `json:"x,omitzero"`
+	// Upper edge, from the upper edge of the picture.
+	Y *float64 `json:"y,omitzero"`
+	// Together with x at most 100; of products at least 80.
+	Width *float64 `json:"width,omitzero"`
+	// Together with y at most 100.
+	Height *float64 `json:"height,omitzero"`
+}
+
+// ThemeLayout: The arrangement of a picture and its text.
+type ThemeLayout struct {
+	// Color behind the picture and the text.
+	Ground *string `json:"ground,omitzero"`
+	// What is drawn on the ground, behind picture and text.
+	Decor *ThemeLayoutDecor `json:"decor,omitzero"`
+	// Area of the picture. Text that lies on the ground takes its room from it.
+	Picture *ThemeArea `json:"picture,omitzero"`
+	// Radius of the corners of the picture, in pixels.
+	Round *int64 `json:"round,omitzero"`
+	// Area of the texts. Only the part that no platform covers is used.
+	Text *ThemeArea `json:"text,omitzero"`
+	// Alignment: start is the left, or the right in languages from right to left.
+	Align *ThemeLayoutAlign `json:"align,omitzero"`
+	// Edge of its area at which the text lies.
+	Anchor *ThemeLayoutAnchor `json:"anchor,omitzero"`
+	// Greatest size of the letters of the heading, in pixels. The largest that fit are used, from 32 on.
+	Heading *int64 `json:"heading,omitzero"`
+	// Greatest size of the letters of the body, in pixels.
+	Body *int64 `json:"body,omitzero"`
+	// What lies between picture and text: nothing, as the text lies on the ground, a box or a fade.
+	Plate *ThemeLayoutPlate `json:"plate,omitzero"`
+	// Color of the box or the fade.
+	PlateColor *string `json:"plate_color,omitzero"`
+	// Color of the text where it can be read. Absent: black or white.
+	Letters *string `json:"letters,omitzero"`
+	// Whether a short bar is drawn before the heading.
+	Bar *bool `json:"bar,omitzero"`
+}
+
+// ThemeLayoutAlign: Alignment: start is the left, or the right in languages from right to left.
+type ThemeLayoutAlign string
+
+// The values of ThemeLayoutAlign.
+const (
+	ThemeLayoutAlignStart  ThemeLayoutAlign = "start"
+	ThemeLayoutAlignCenter ThemeLayoutAlign = "center"
+)
+
+// ThemeLayoutAnchor: Edge of its area at which the text lies.
+type ThemeLayoutAnchor string
+
+// The values of ThemeLayoutAnchor.
+const (
+	ThemeLayoutAnchorTop    ThemeLayoutAnchor = "top"
+	ThemeLayoutAnchorMiddle ThemeLayoutAnchor = "middle"
+	ThemeLayoutAnchorBottom ThemeLayoutAnchor = "bottom"
+)
+
+// ThemeLayoutDecor: What is drawn on the ground, behind picture and text.
+type ThemeLayoutDecor string
+
+// The values of ThemeLayoutDecor.
+const (
+	ThemeLayoutDecorNone   ThemeLayoutDecor = "none"
+	ThemeLayoutDecorCircle ThemeLayoutDecor = "circle"
+	ThemeLayoutDecorFrame  ThemeLayoutDecor = "frame"
+	ThemeLayoutDecorDots   ThemeLayoutDecor = "dots"
+	ThemeLayoutDecorStripe ThemeLayoutDecor = "stripe"
+)
+
+// ThemeLayoutPlate: What lies between picture and text: nothing, as the text lies on the ground, a box or a fade.
+type ThemeLayoutPlate string
+
+// The values of ThemeLayoutPlate.
+const (
+	ThemeLayoutPlateNone ThemeLayoutPlate = "none"
+	ThemeLayoutPlateBox  ThemeLayoutPlate = "box"
+	ThemeLayoutPlateFade ThemeLayoutPlate = "fade"
+)
+
+// ThemeMotion: Motion with which the texts of videos appear.
+type ThemeMotion string
+
+// The values of ThemeMotion.
+const (
+	ThemeMotionNone   ThemeMotion = "none"
+	ThemeMotionFade   ThemeMotion = "fade"
+	ThemeMotionSlide  ThemeMotion = "slide"
+	ThemeMotionUnveil ThemeMotion = "unveil"
+	ThemeMotionRise   ThemeMotion = "rise"
+)
+
+// ThemePlate: A colored shape with a text on it.
+type ThemePlate struct {
+	// Shape: none is the text alone.
+	Shape *ThemePlateShape `json:"shape,omitzero"`
+	// Color of the plate, behind the text on it.
+	Color *string `json:"color,omitzero"`
+	// Color of what stands out on it.
+	Accent *string `json:"accent,omitzero"`
+	// Greatest size of the letters, in pixels.
+	Size *int64 `json:"size,omitzero"`
+}
+
+// ThemePlateShape: Shape: none is the text alone.
+type ThemePlateShape string
+
+// The values of ThemePlateShape.
+const (
+	ThemePlateShapeNone   ThemePlateShape = "none"
+	ThemePlateShapeBox    ThemePlateShape = "box"
+	ThemePlateShapePill   ThemePlateShape = "pill"
+	ThemePlateShapeCircle ThemePlateShape = "circle"
+	ThemePlateShapeBurst  ThemePlateShape = "burst"
+	ThemePlateShapeLabel  ThemePlateShape = "label"
 )
 
 // ThreadsOptions: Options on Threads.

@@ -1089,10 +1089,11 @@ export class ContentResource {
    * Starts a new attempt at an item that has failed or is generated or canceled. It costs as much as a new item. With
    * `reuse` it composes the parts that are there again, and only what you correct is made anew and charged: a corrected
    * script is spoken again as a whole; a scene with another `visual`, `music` and `cover` with the value generated are
-   * made again; titles, headlines, texts of slides, texts on scenes and media of your own are free. `createEstimate`
-   * returns the price before. Without `reuse`, it uses the settings that the factory had when the item was created, and
-   * its product as it is now, and keeps the texts that you have set. The media and texts of the earlier attempt are
-   * shown until the new one has succeeded. The files of all attempts are kept until the item is deleted.
+   * made again; titles, headlines, texts of slides, texts on scenes and media of your own are free; prices of a product
+   * in a feed become those of now. `createEstimate` returns the price before. Without `reuse`, it uses the settings
+   * that the factory had when the item was created, and its product as it is now, and keeps the texts that you have
+   * set. The media and texts of the earlier attempt are shown until the new one has succeeded. The files of all
+   * attempts are kept until the item is deleted.
    *
    * Needs the scope `content:write`.
    */
@@ -3169,6 +3170,95 @@ export class StudioResource {
   }
 }
 
+/** The parameters of listTemplates. */
+export interface ListTemplatesParams {
+  /** Maximum number of results. */
+  limit?: number | undefined;
+  /** next_cursor of the previous page. The filters and the order must be the same. */
+  cursor?: string | undefined;
+  /** Order of the results: desc is newest first, asc oldest first. */
+  order?: T.ListOrder | undefined;
+  /** Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all. */
+  metadata?: Record<string, string> | undefined;
+  /** Returns only the resources of this profile. */
+  profile_id?: string | undefined;
+}
+
+/** Designs of media as data, which factories and profiles use. */
+export class TemplatesResource {
+  readonly #core: Core;
+
+  constructor(core: Core) {
+    this.#core = core;
+  }
+
+  /**
+   * List the templates.
+   *
+   * Newest first, without their designs.
+   *
+   * Needs the scope `factories:read`.
+   */
+  list(params?: ListTemplatesParams, options?: RequestOptions): Pages<T.Template> {
+    return this.#core.pages('/v1/templates', [], params, options);
+  }
+
+  /**
+   * Create a template.
+   *
+   * A template is a design of media as data, which takes the place of `theme` in factories and profiles that name it.
+   * With `theme` it is a copy of a theme of the service, to be changed.
+   *
+   * Needs the scope `factories:write`.
+   */
+  create(body: T.TemplateCreate, options?: RequestOptions): Call<T.TemplateDetails> {
+    return this.#core.call('POST', '/v1/templates', [], { body }, options);
+  }
+
+  /**
+   * Get a template.
+   *
+   * Needs the scope `factories:read`.
+   */
+  get(templateId: string, options?: RequestOptions): Call<T.TemplateDetails> {
+    return this.#core.call('GET', '/v1/templates/{template_id}', [templateId], {}, options);
+  }
+
+  /**
+   * Change a template.
+   *
+   * Takes a JSON merge patch (RFC 7396). Content items keep the design that they were created with.
+   *
+   * Needs the scope `factories:write`.
+   */
+  update(templateId: string, body: T.TemplateUpdate, options?: RequestOptions): Call<T.TemplateDetails> {
+    return this.#core.call('PATCH', '/v1/templates/{template_id}', [templateId], { body }, options);
+  }
+
+  /**
+   * Delete a template.
+   *
+   * Unless a factory or profile uses it: `invalid_state` names these.
+   *
+   * Needs the scope `factories:write`.
+   */
+  delete(templateId: string, options?: RequestOptions): Call<T.Template> {
+    return this.#core.call('DELETE', '/v1/templates/{template_id}', [templateId], {}, options);
+  }
+
+  /**
+   * Preview a template.
+   *
+   * Makes pictures of it with samples, in the background and free of charge. `preview` of the template has them once
+   * its state is `generated`.
+   *
+   * Needs the scope `factories:read`.
+   */
+  preview(templateId: string, body?: T.TemplatePreviewCreate | undefined, options?: RequestOptions): Call<T.TemplateAccepted> {
+    return this.#core.call('POST', '/v1/templates/{template_id}/preview', [templateId], { body }, options);
+  }
+}
+
 /** The parameters of listWebhooks. */
 export interface ListWebhooksParams {
   /** Maximum number of results. */
@@ -3451,6 +3541,8 @@ export class Client {
   readonly socialAccounts: SocialAccountsResource;
   /** Single videos, images, tracks, voices and avatars, each made by one model. */
   readonly studio: StudioResource;
+  /** Designs of media as data, which factories and profiles use. */
+  readonly templates: TemplatesResource;
   /**
    * Receivers of events, signed as Standard Webhooks 1.0 defines. Return 2xx within 15 seconds; otherwise the event is
    * sent again. Events are delivered at least once and in any order: ignore ids that you have processed.
@@ -3489,6 +3581,7 @@ export class Client {
     this.sandbox = new SandboxResource(this.core);
     this.socialAccounts = new SocialAccountsResource(this.core);
     this.studio = new StudioResource(this.core);
+    this.templates = new TemplatesResource(this.core);
     this.webhooks = new WebhooksResource(this.core);
   }
 

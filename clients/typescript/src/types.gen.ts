@@ -1440,6 +1440,8 @@ export interface BloggerFactory {
   profile_id: string | null;
   /** Ids of the social accounts that it publishes to. */
   social_account_ids: string[];
+  /** Template that its new content has in place of theme. Null: that of its profile, or none. */
+  template_id: string | null;
   /**
    * State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
    * scheduled waits until it is active. What is being generated goes on.
@@ -1519,6 +1521,11 @@ export interface BloggerFactoryCreate {
    * usual length of each.
    */
   duration_seconds?: number | undefined;
+  /**
+   * Template that its content has in place of theme: one of its profile or of the account as a whole. Absent: that of
+   * its profile, or none.
+   */
+  template_id?: string | null | undefined;
   /**
    * Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
    * members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
@@ -1984,6 +1991,8 @@ export interface BrandFactory {
   profile_id: string | null;
   /** Ids of the social accounts that it publishes to. */
   social_account_ids: string[];
+  /** Template that its new content has in place of theme. Null: that of its profile, or none. */
+  template_id: string | null;
   /**
    * State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
    * scheduled waits until it is active. What is being generated goes on.
@@ -2065,6 +2074,11 @@ export interface BrandFactoryCreate {
    * usual length of each.
    */
   duration_seconds?: number | undefined;
+  /**
+   * Template that its content has in place of theme: one of its profile or of the account as a whole. Absent: that of
+   * its profile, or none.
+   */
+  template_id?: string | null | undefined;
   /**
    * Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
    * members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
@@ -2435,6 +2449,11 @@ export interface BulkItem {
   waits_for: ContentWaitsFor;
   /** Ways in which the product is not what the item shows any more, by the feed of its factory. */
   outdated: ContentOutdated[];
+  /**
+   * What making it again with `reuse` takes, which replaces the prices and keeps the rest. Null unless it waits for its
+   * product and can be made again.
+   */
+  remake: ContentRemake | null;
   /** Ids of the social accounts to publish to. */
   social_account_ids: string[];
   /**
@@ -3130,6 +3149,11 @@ export interface ContentItem {
   waits_for: ContentWaitsFor;
   /** Ways in which the product is not what the item shows any more, by the feed of its factory. */
   outdated: ContentOutdated[];
+  /**
+   * What making it again with `reuse` takes, which replaces the prices and keeps the rest. Null unless it waits for its
+   * product and can be made again.
+   */
+  remake: ContentRemake | null;
   /** Ids of the social accounts to publish to. */
   social_account_ids: string[];
   /**
@@ -3948,6 +3972,25 @@ export interface ContentQuoted {
   published_at: string | null;
 }
 
+/** What it would take to make an item again that shows what its product was. */
+export interface ContentRemake {
+  /** Credits that an attempt with `reuse` would reserve. Null: it cannot be made so, see message. */
+  credits: number | null;
+  /**
+   * Why it was not made again by itself. not_set: remake_per_day of the feed is 0. limit_reached: that many were made
+   * today. refused: see message. Null: it was.
+   */
+  reason: ContentRemakeReason | null;
+  /** What to do about it. Null: nothing. */
+  message: string | null;
+}
+
+/**
+ * Why it was not made again by itself. not_set: remake_per_day of the feed is 0. limit_reached: that many were made
+ * today. refused: see message. Null: it was.
+ */
+export type ContentRemakeReason = 'not_set' | 'limit_reached' | 'refused' | (string & {});
+
 /** One scene of a video. */
 export interface ContentScene {
   /** What is said. */
@@ -4688,6 +4731,8 @@ export interface EntertainmentFactory {
   profile_id: string | null;
   /** Ids of the social accounts that it publishes to. */
   social_account_ids: string[];
+  /** Template that its new content has in place of theme. Null: that of its profile, or none. */
+  template_id: string | null;
   /**
    * State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
    * scheduled waits until it is active. What is being generated goes on.
@@ -4767,6 +4812,11 @@ export interface EntertainmentFactoryCreate {
    * usual length of each.
    */
   duration_seconds?: number | undefined;
+  /**
+   * Template that its content has in place of theme: one of its profile or of the account as a whole. Absent: that of
+   * its profile, or none.
+   */
+  template_id?: string | null | undefined;
   /**
    * Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
    * members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
@@ -5755,6 +5805,8 @@ export interface ExpertFactory {
   profile_id: string | null;
   /** Ids of the social accounts that it publishes to. */
   social_account_ids: string[];
+  /** Template that its new content has in place of theme. Null: that of its profile, or none. */
+  template_id: string | null;
   /**
    * State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
    * scheduled waits until it is active. What is being generated goes on.
@@ -5836,6 +5888,11 @@ export interface ExpertFactoryCreate {
    * usual length of each.
    */
   duration_seconds?: number | undefined;
+  /**
+   * Template that its content has in place of theme: one of its profile or of the account as a whole. Absent: that of
+   * its profile, or none.
+   */
+  template_id?: string | null | undefined;
   /**
    * Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
    * members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
@@ -6385,6 +6442,7 @@ export interface UnknownFactory {
   duration_seconds: number | null;
   profile_id: string | null;
   social_account_ids: string[];
+  template_id: string | null;
   state: FactoryState;
   region: string | null;
   ad_marking: AdMarking | null;
@@ -6534,6 +6592,8 @@ export interface FactoryUpdate {
   duration_seconds?: number | null | undefined;
   /** Settings of the factory's type. A null value removes that setting. */
   settings?: BloggerSettingsUpdate | SellerSettingsUpdate | ExpertSettingsUpdate | BrandSettingsUpdate | NewsSettingsUpdate | EntertainmentSettingsUpdate | MusicianSettingsUpdate | null | undefined;
+  /** Template that its new content has in place of theme. Null: that of its profile, or none. */
+  template_id?: string | null | undefined;
   /** paused: it makes nothing new, and what is queued waits. active: it goes on. */
   state?: FactoryUpdateState | undefined;
   /**
@@ -6672,6 +6732,12 @@ export interface Feed {
   on_sold_out: FeedPolicy;
   /** What happens to content about a product that is not in the feed any more. */
   on_removed: FeedPolicy;
+  /**
+   * Content items that are made again a day (UTC) by themselves, as regenerateContentItem does with `reuse`, because
+   * the price, offer or main photo of their product has changed. They are charged. What is beyond it waits; `remake` of
+   * the item says what it would cost.
+   */
+  remake_per_day: number;
   /** Photos that products get: none, the main one, or up to 10. */
   photos: FeedPhotos;
   /** active: it waits for its next run. held: its last run waits to be confirmed. failed: its last run has failed. */
@@ -6681,6 +6747,25 @@ export interface Feed {
   /** Its last run, without its refusals. Null: none. */
   last_run: FeedRun | null;
 }
+
+/** A change of a product by the feed of its factory. */
+export interface FeedChange {
+  /** Run of the feed that has made it. */
+  run_id: string;
+  /** Its time, UTC. */
+  at: string;
+  /** What has changed. */
+  changed: FeedChangeChanged[];
+  /** Price since then. */
+  price: ProductPrice;
+  /** Sale price since then. Null: none. */
+  sale_price: ProductPrice | null;
+  /** Availability since then. */
+  availability: ProductAvailability;
+}
+
+/** What has changed. */
+export type FeedChangeChanged = 'added' | 'price' | 'sale_price' | 'availability' | 'photo' | 'removed' | (string & {});
 
 /** A run of a feed has ended: the catalog has what the feed has. */
 export interface FeedCompletedEvent {
@@ -6723,6 +6808,11 @@ export interface FeedCreate {
   on_sold_out?: FeedPolicyInput | undefined;
   /** What happens to content about a product that is not in the feed any more. Default: hold. */
   on_removed?: FeedPolicyInput | undefined;
+  /**
+   * Content items that are made again a day by themselves, for on_price_change hold and withdraw. Needs the scope
+   * content:write. Default: 0.
+   */
+  remake_per_day?: number | undefined;
   /** Photos that products get. Default: main. */
   photos?: FeedPhotosInput | undefined;
 }
@@ -7959,8 +8049,8 @@ export interface Media {
   /** Signed URL, valid for one hour. Read the resource again for a new one. */
   url: string;
   /**
-   * Signed URL of a JPEG of at most 400 pixels in width, valid for one hour: of the picture, or of a frame of the
-   * video. Null if there is none: use `url` then. Finished files of content items have one.
+   * Signed URL of a JPEG of at most 400 pixels in width, valid for one hour or more: of the picture, or of a frame of
+   * the video. Null if there is none: use `url` then. Finished files of content items have one.
    */
   thumbnail_url: string | null;
   /** Size in bytes. */
@@ -8315,6 +8405,8 @@ export interface MusicianFactory {
   profile_id: string | null;
   /** Ids of the social accounts that it publishes to. */
   social_account_ids: string[];
+  /** Template that its new content has in place of theme. Null: that of its profile, or none. */
+  template_id: string | null;
   /**
    * State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
    * scheduled waits until it is active. What is being generated goes on.
@@ -8396,6 +8488,11 @@ export interface MusicianFactoryCreate {
    * usual length of each.
    */
   duration_seconds?: number | undefined;
+  /**
+   * Template that its content has in place of theme: one of its profile or of the account as a whole. Absent: that of
+   * its profile, or none.
+   */
+  template_id?: string | null | undefined;
   /**
    * Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
    * members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
@@ -8837,6 +8934,8 @@ export interface NewsFactory {
   profile_id: string | null;
   /** Ids of the social accounts that it publishes to. */
   social_account_ids: string[];
+  /** Template that its new content has in place of theme. Null: that of its profile, or none. */
+  template_id: string | null;
   /**
    * State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
    * scheduled waits until it is active. What is being generated goes on.
@@ -8916,6 +9015,11 @@ export interface NewsFactoryCreate {
    * usual length of each.
    */
   duration_seconds?: number | undefined;
+  /**
+   * Template that its content has in place of theme: one of its profile or of the account as a whole. Absent: that of
+   * its profile, or none.
+   */
+  template_id?: string | null | undefined;
   /**
    * Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
    * members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
@@ -9398,8 +9502,8 @@ export interface OwnMedia {
   /** Signed URL of the file, valid for one hour. Null until ready. */
   url: string | null;
   /**
-   * Signed URL of a JPEG of the picture of at most 400 pixels in width, valid for one hour. Null until ready, and if
-   * there is none: for audio, videos and small pictures.
+   * Signed URL of a JPEG of the picture of at most 400 pixels in width, valid for one hour or more. Null until ready,
+   * and if there is none: for audio, videos and small pictures.
    */
   thumbnail_url: string | null;
   /**
@@ -9960,6 +10064,8 @@ export interface Product {
   availability: ProductAvailability;
   /** State of the product. An archived product is kept, and no new content is made of it. */
   state: ProductState;
+  /** Whether it follows the feed of its factory. What you change of it stays until its row changes. */
+  in_feed: boolean;
   /** Photos in their order. The first is the main photo. */
   photos: ProductPhoto[];
   /**
@@ -9967,9 +10073,11 @@ export interface Product {
    * the lowest and the last price.
    */
   price_history: PriceChange[];
+  /** What the feed of its factory has changed: the last 20 changes, the newest first. Empty in lists. */
+  feed_changes: FeedChange[];
 }
 
-/** Whether it can be bought, as Google's product data specification names it. */
+/** Availability since then. */
 export type ProductAvailability = 'in_stock' | 'out_of_stock' | 'preorder' | 'backorder' | (string & {});
 
 /** Whether it can be bought. Absent: in_stock. */
@@ -10145,6 +10253,8 @@ export interface Profile {
   spend_limit_credits: number | null;
   /** Credits of one call above which live work for the profile needs a `quote_id`. Null: it needs none. */
   quote_required_above_credits: number | null;
+  /** Template of its factories that name none. Null: none. */
+  template_id: string | null;
   /**
    * Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
    * members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
@@ -10176,6 +10286,8 @@ export interface ProfileCreate {
    * items take one. Work that takes none is refused above it. Absent or null: it needs none.
    */
   quote_required_above_credits?: number | null | undefined;
+  /** Template of its factories that name none: one of the account as a whole. */
+  template_id?: string | null | undefined;
   /**
    * Country in which the content of its factories is published (ISO 3166-1). The content must keep the rules of law of
    * this country. A factory may have another one. Absent or null: none.
@@ -10207,6 +10319,8 @@ export interface ProfileDetails {
   spend_limit_credits: number | null;
   /** Credits of one call above which live work for the profile needs a `quote_id`. Null: it needs none. */
   quote_required_above_credits: number | null;
+  /** Template of its factories that name none. Null: none. */
+  template_id: string | null;
   /**
    * Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
    * members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
@@ -10234,6 +10348,8 @@ export interface ProfileUpdate {
   spend_limit_credits?: number | null | undefined;
   /** Credits of one call above which live work for the profile needs a quote_id. Null: it needs none. */
   quote_required_above_credits?: number | null | undefined;
+  /** Template of its factories that name none: one of its own or of the account as a whole. Null: none. */
+  template_id?: string | null | undefined;
   /**
    * Country in which the content of its factories is published (ISO 3166-1). The content must keep the rules of law of
    * this country. A factory may have another one. Null: none.
@@ -10290,6 +10406,8 @@ export interface Promotion {
    * unless there is an exception. Content computes it anew.
    */
   prior_prices: PriorPrice[];
+  /** Whether a feed has made it of a sale price. Its runs change and end it. */
+  from_feed: boolean;
   /** State of the promotion. It follows from starts_at and ends_at. */
   state: PromotionState;
 }
@@ -11848,6 +11966,8 @@ export interface SellerFactory {
   profile_id: string | null;
   /** Ids of the social accounts that it publishes to. */
   social_account_ids: string[];
+  /** Template that its new content has in place of theme. Null: that of its profile, or none. */
+  template_id: string | null;
   /**
    * State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
    * scheduled waits until it is active. What is being generated goes on.
@@ -11929,6 +12049,11 @@ export interface SellerFactoryCreate {
    * usual length of each.
    */
   duration_seconds?: number | undefined;
+  /**
+   * Template that its content has in place of theme: one of its profile or of the account as a whole. Absent: that of
+   * its profile, or none.
+   */
+  template_id?: string | null | undefined;
   /**
    * Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
    * members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
@@ -13057,6 +13182,127 @@ export interface TelegramOptions {
   silent?: boolean | undefined;
 }
 
+/** A template as lists show it. */
+export interface Template {
+  /** Unique id (TypeID). Ids sort by creation time. */
+  id: string;
+  /** Time of creation, UTC. */
+  created_at: string;
+  /** Time of the last change, UTC. */
+  updated_at: string;
+  /** Increased by every change. It is the ETag, for If-Match. */
+  version: number;
+  /** Your own key-value pairs. */
+  metadata: Record<string, string>;
+  /** Name of the template. */
+  name: string;
+  /** Profile that it belongs to. Null: the account as a whole. */
+  profile_id: string | null;
+}
+
+/** A preview that was just accepted. */
+export interface TemplateAccepted {
+  /** The last two are final. */
+  state: TemplateAcceptedState;
+  /** What it shows. */
+  kind: string;
+  /** Version of the template that it shows. */
+  version: number;
+  /** Its pictures. Each GET signs their URLs for one hour. */
+  media: Media[];
+  /** Reason of the failure. Null if it has not failed. */
+  failure: GenerationFailure | null;
+  /** Time at which it was requested. */
+  created_at: string;
+  /** Id of the template, whose GET shows the preview. */
+  id: string;
+}
+
+/** The last two are final. */
+export type TemplateAcceptedState = 'queued' | 'generating' | 'generated' | 'failed' | (string & {});
+
+/** Body of `createTemplate`. */
+export interface TemplateCreate {
+  /** Name of the template. */
+  name: string;
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string | undefined;
+  /** Theme that the design begins with: it has the members that design leaves out. */
+  theme?: MediaThemeInput | undefined;
+  /** Design of media: the members in which it differs from the theme, or without one all. */
+  design?: Theme | undefined;
+  /** Up to 20 key-value pairs of your own. */
+  metadata?: Record<string, string> | undefined;
+}
+
+/** A template with its design and its last preview, which lists leave out. */
+export interface TemplateDetails {
+  /** Unique id (TypeID). Ids sort by creation time. */
+  id: string;
+  /** Time of creation, UTC. */
+  created_at: string;
+  /** Time of the last change, UTC. */
+  updated_at: string;
+  /** Increased by every change. It is the ETag, for If-Match. */
+  version: number;
+  /** Your own key-value pairs. */
+  metadata: Record<string, string>;
+  /** Name of the template. */
+  name: string;
+  /** Profile that it belongs to. Null: the account as a whole. */
+  profile_id: string | null;
+  /** Design of media, as requests have it. */
+  design: Record<string, unknown>;
+  /** Last preview. Null if there is none. */
+  preview: TemplatePreview | null;
+}
+
+/** Pictures of a template with samples. */
+export interface TemplatePreview {
+  /** The last two are final. */
+  state: TemplateAcceptedState;
+  /** What it shows. */
+  kind: string;
+  /** Version of the template that it shows. */
+  version: number;
+  /** Its pictures. Each GET signs their URLs for one hour. */
+  media: Media[];
+  /** Reason of the failure. Null if it has not failed. */
+  failure: GenerationFailure | null;
+  /** Time at which it was requested. */
+  created_at: string;
+}
+
+/** Body of `previewTemplate`. */
+export interface TemplatePreviewCreate {
+  /** What it shows. product is a post of a product with its price. Default: post. */
+  kind?: TemplatePreviewCreateKind | undefined;
+  /** Factory whose name, logo and colors it shows. Absent: those of a sample. */
+  factory_id?: string | undefined;
+  /** Absent: a sample in the language. */
+  heading?: string | undefined;
+  /** Text of slides. Absent: a sample. */
+  body?: string | undefined;
+  /** Language of the texts (BCP 47). Absent: that of the factory, or en. */
+  language?: string | undefined;
+}
+
+/** What it shows. product is a post of a product with its price. Default: post. */
+export type TemplatePreviewCreateKind = 'post' | 'carousel' | 'story' | 'product';
+
+/** Body of `updateTemplate`. */
+export interface TemplateUpdate {
+  /** Name of the template. */
+  name?: string | undefined;
+  /** Members of the design to change. slides is replaced as a whole. */
+  design?: Theme | undefined;
+  /** Pairs to set. A null value removes that pair; null removes all. */
+  metadata?: Record<string, string | null> | null | undefined;
+}
+
 /** Bounds a text. */
 export interface TextLimit {
   /** Maximum length. 0: there is no such text. */
@@ -13083,6 +13329,110 @@ export interface TextLimit {
  * for a character of the scripts of East Asia, 1 for others.
  */
 export type TextLimitUnit = 'characters' | 'utf16_units' | 'bytes' | 'graphemes' | 'characters_and_bytes_of_emoji' | 'weighted_characters' | (string & {});
+
+/** A design of media. */
+export interface Theme {
+  /** Font of all texts, unless a factory has another. */
+  font?: FontFamilyInput | undefined;
+  /** Motion with which the texts of videos appear. */
+  motion?: ThemeMotion | undefined;
+  /** Radius of the corners of plates, in pixels of a picture that is 1080 wide, as are all sizes. */
+  round?: number | undefined;
+  /** Color of the band with the brand's name and the button. */
+  band?: string | undefined;
+  /** Layout of posts, and of the first slides of carousels. */
+  post?: ThemeLayout | undefined;
+  /** Slides between the first and the last one, in turn. */
+  slides?: ThemeLayout[] | null | undefined;
+  /** Layout of the last slides of carousels. */
+  last?: ThemeLayout | undefined;
+  /** Layout of stories, and of the covers of videos. */
+  story?: ThemeLayout | undefined;
+  /** Layout of pictures and scenes of products. */
+  product?: ThemeLayout | undefined;
+  /** Plate of the price of a product. */
+  sticker?: ThemePlate | undefined;
+  /** Plate of the texts of scenes of videos. */
+  scene?: ThemePlate | undefined;
+  /** Captions of videos. Its accent is behind the spoken word. */
+  captions?: ThemePlate | undefined;
+  /** End of videos. Its shape is that of the button. */
+  end_card?: ThemePlate | undefined;
+  /** Ground of music clips. Its accent is the waveform. */
+  music?: ThemePlate | undefined;
+}
+
+/** A rectangle, in percent of the width and height of the picture. */
+export interface ThemeArea {
+  /** Left edge, from the left edge of the picture. */
+  x?: number | undefined;
+  /** Upper edge, from the upper edge of the picture. */
+  y?: number | undefined;
+  /** Together with x at most 100; of products at least 80. */
+  width?: number | undefined;
+  /** Together with y at most 100. */
+  height?: number | undefined;
+}
+
+/** The arrangement of a picture and its text. */
+export interface ThemeLayout {
+  /** Color behind the picture and the text. */
+  ground?: string | undefined;
+  /** What is drawn on the ground, behind picture and text. */
+  decor?: ThemeLayoutDecor | undefined;
+  /** Area of the picture. Text that lies on the ground takes its room from it. */
+  picture?: ThemeArea | undefined;
+  /** Radius of the corners of the picture, in pixels. */
+  round?: number | undefined;
+  /** Area of the texts. Only the part that no platform covers is used. */
+  text?: ThemeArea | undefined;
+  /** Alignment: start is the left, or the right in languages from right to left. */
+  align?: ThemeLayoutAlign | undefined;
+  /** Edge of its area at which the text lies. */
+  anchor?: ThemeLayoutAnchor | undefined;
+  /** Greatest size of the letters of the heading, in pixels. The largest that fit are used, from 32 on. */
+  heading?: number | undefined;
+  /** Greatest size of the letters of the body, in pixels. */
+  body?: number | undefined;
+  /** What lies between picture and text: nothing, as the text lies on the ground, a box or a fade. */
+  plate?: ThemeLayoutPlate | undefined;
+  /** Color of the box or the fade. */
+  plate_color?: string | undefined;
+  /** Color of the text where it can be read. Absent: black or white. */
+  letters?: string | undefined;
+  /** Whether a short bar is drawn before the heading. */
+  bar?: boolean | undefined;
+}
+
+/** Alignment: start is the left, or the right in languages from right to left. */
+export type ThemeLayoutAlign = 'start' | 'center';
+
+/** Edge of its area at which the text lies. */
+export type ThemeLayoutAnchor = 'top' | 'middle' | 'bottom';
+
+/** What is drawn on the ground, behind picture and text. */
+export type ThemeLayoutDecor = 'none' | 'circle' | 'frame' | 'dots' | 'stripe';
+
+/** What lies between picture and text: nothing, as the text lies on the ground, a box or a fade. */
+export type ThemeLayoutPlate = 'none' | 'box' | 'fade';
+
+/** Motion with which the texts of videos appear. */
+export type ThemeMotion = 'none' | 'fade' | 'slide' | 'unveil' | 'rise';
+
+/** A colored shape with a text on it. */
+export interface ThemePlate {
+  /** Shape: none is the text alone. */
+  shape?: ThemePlateShape | undefined;
+  /** Color of the plate, behind the text on it. */
+  color?: string | undefined;
+  /** Color of what stands out on it. */
+  accent?: string | undefined;
+  /** Greatest size of the letters, in pixels. */
+  size?: number | undefined;
+}
+
+/** Shape: none is the text alone. */
+export type ThemePlateShape = 'none' | 'box' | 'pill' | 'circle' | 'burst' | 'label';
 
 /** Options on Threads. */
 export interface ThreadsOptions {

@@ -26,6 +26,7 @@ export const listSearch = {
   searchReviewLink: search('/v1/review-links'),
   searchRun: search('/v1/factories/{factory_id}/feed/runs'),
   searchSocialAccount: search('/v1/social/accounts'),
+  searchTemplate: search('/v1/templates'),
   searchWebhook: search('/v1/webhooks'),
 };
 

@@ -892,10 +892,10 @@ class AsyncContentResource:
         With `reuse` it composes the parts that are there again, and only what you correct is made anew and charged:
         a corrected script is spoken again as a whole; a scene with another `visual`, `music` and `cover` with the
         value generated are made again; titles, headlines, texts of slides, texts on scenes and media of your own are
-        free. `createEstimate` returns the price before. Without `reuse`, it uses the settings that the factory had
-        when the item was created, and its product as it is now, and keeps the texts that you have set. The media and
-        texts of the earlier attempt are shown until the new one has succeeded. The files of all attempts are kept
-        until the item is deleted.
+        free; prices of a product in a feed become those of now. `createEstimate` returns the price before. Without
+        `reuse`, it uses the settings that the factory had when the item was created, and its product as it is now,
+        and keeps the texts that you have set. The media and texts of the earlier attempt are shown until the new one
+        has succeeded. The files of all attempts are kept until the item is deleted.
 
         Needs the scope `content:write`.
         """
@@ -2731,6 +2731,94 @@ class AsyncStudioResource:
         return cast("types.Generation", data)
 
 
+class AsyncTemplatesResource:
+    """Designs of media as data, which factories and profiles use."""
+
+    def __init__(self, client: AsyncContentAutomation) -> None:
+        self._client = client
+
+    def list(
+        self, params: types.ListTemplatesParams | None = None, **options: Unpack[RequestOptions]
+    ) -> AsyncPages[types.Template]:
+        """List the templates.
+
+        Newest first, without their designs.
+
+        Needs the scope `factories:read`.
+        """
+        return self._client.pages("/v1/templates", (), params, options)
+
+    async def create(
+        self, body: types.TemplateCreate, **options: Unpack[RequestOptions]
+    ) -> types.TemplateDetails:
+        """Create a template.
+
+        A template is a design of media as data, which takes the place of `theme` in factories and profiles that name
+        it. With `theme` it is a copy of a theme of the service, to be changed.
+
+        Needs the scope `factories:write`.
+        """
+        data = await self._client.call(
+            "POST", "/v1/templates", (), None, body, options
+        )
+        return cast("types.TemplateDetails", data)
+
+    async def get(
+        self, template_id: str, **options: Unpack[RequestOptions]
+    ) -> types.TemplateDetails:
+        """Get a template.
+
+        Needs the scope `factories:read`.
+        """
+        data = await self._client.call(
+            "GET", "/v1/templates/{template_id}", (template_id, ), None, None, options
+        )
+        return cast("types.TemplateDetails", data)
+
+    async def update(
+        self, template_id: str, body: types.TemplateUpdate, **options: Unpack[RequestOptions]
+    ) -> types.TemplateDetails:
+        """Change a template.
+
+        Takes a JSON merge patch (RFC 7396). Content items keep the design that they were created with.
+
+        Needs the scope `factories:write`.
+        """
+        data = await self._client.call(
+            "PATCH", "/v1/templates/{template_id}", (template_id, ), None, body, options
+        )
+        return cast("types.TemplateDetails", data)
+
+    async def delete(
+        self, template_id: str, **options: Unpack[RequestOptions]
+    ) -> types.Template:
+        """Delete a template.
+
+        Unless a factory or profile uses it: `invalid_state` names these.
+
+        Needs the scope `factories:write`.
+        """
+        data = await self._client.call(
+            "DELETE", "/v1/templates/{template_id}", (template_id, ), None, None, options
+        )
+        return cast("types.Template", data)
+
+    async def preview(
+        self, template_id: str, body: types.TemplatePreviewCreate | None = None, **options: Unpack[RequestOptions]
+    ) -> types.TemplateAccepted:
+        """Preview a template.
+
+        Makes pictures of it with samples, in the background and free of charge. `preview` of the template has them
+        once its state is `generated`.
+
+        Needs the scope `factories:read`.
+        """
+        data = await self._client.call(
+            "POST", "/v1/templates/{template_id}/preview", (template_id, ), None, body, options
+        )
+        return cast("types.TemplateAccepted", data)
+
+
 class AsyncWebhooksResource:
     """Receivers of events, signed as Standard Webhooks 1.0 defines. Return 2xx within 15 seconds; otherwise the event
     is sent again. Events are delivered at least once and in any order: ignore ids that you have processed.
@@ -2971,4 +3059,5 @@ class AsyncResources:
         self.sandbox = AsyncSandboxResource(client)
         self.social_accounts = AsyncSocialAccountsResource(client)
         self.studio = AsyncStudioResource(client)
+        self.templates = AsyncTemplatesResource(client)
         self.webhooks = AsyncWebhooksResource(client)

@@ -1435,6 +1435,8 @@ class BloggerFactory(TypedDict):
     """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     social_account_ids: List[str]
     """Ids of the social accounts that it publishes to."""
+    template_id: Optional[str]
+    """Template that its new content has in place of theme. Null: that of its profile, or none."""
     state: "FactoryState"
     """State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
     scheduled waits until it is active. What is being generated goes on.
@@ -1506,6 +1508,10 @@ class BloggerFactoryCreate(TypedDict):
     duration_seconds: NotRequired[int]
     """Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
     usual length of each.
+    """
+    template_id: NotRequired[Optional[str]]
+    """Template that its content has in place of theme: one of its profile or of the account as a whole. Absent: that of
+    its profile, or none.
     """
     region: NotRequired[Optional[str]]
     """Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
@@ -1952,6 +1958,8 @@ class BrandFactory(TypedDict):
     """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     social_account_ids: List[str]
     """Ids of the social accounts that it publishes to."""
+    template_id: Optional[str]
+    """Template that its new content has in place of theme. Null: that of its profile, or none."""
     state: "FactoryState"
     """State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
     scheduled waits until it is active. What is being generated goes on.
@@ -2025,6 +2033,10 @@ class BrandFactoryCreate(TypedDict):
     duration_seconds: NotRequired[int]
     """Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
     usual length of each.
+    """
+    template_id: NotRequired[Optional[str]]
+    """Template that its content has in place of theme: one of its profile or of the account as a whole. Absent: that of
+    its profile, or none.
     """
     region: NotRequired[Optional[str]]
     """Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
@@ -2386,6 +2398,10 @@ class BulkItem(TypedDict):
     """
     outdated: List["ContentOutdated"]
     """Ways in which the product is not what the item shows any more, by the feed of its factory."""
+    remake: Optional["ContentRemake"]
+    """What making it again with `reuse` takes, which replaces the prices and keeps the rest. Null unless it waits for
+    its product and can be made again.
+    """
     social_account_ids: List[str]
     """Ids of the social accounts to publish to."""
     omitted_accounts: List["OmittedAccount"]
@@ -3114,6 +3130,10 @@ class ContentItem(TypedDict):
     """
     outdated: List["ContentOutdated"]
     """Ways in which the product is not what the item shows any more, by the feed of its factory."""
+    remake: Optional["ContentRemake"]
+    """What making it again with `reuse` takes, which replaces the prices and keeps the rest. Null unless it waits for
+    its product and can be made again.
+    """
     social_account_ids: List[str]
     """Ids of the social accounts to publish to."""
     omitted_accounts: List["OmittedAccount"]
@@ -3943,6 +3963,25 @@ class ContentQuoted(TypedDict):
 
 
 
+class ContentRemake(TypedDict):
+    """What it would take to make an item again that shows what its product was."""
+
+    credits: Optional[int]
+    """Credits that an attempt with `reuse` would reserve. Null: it cannot be made so, see message."""
+    reason: Optional["ContentRemakeReason"]
+    """Why it was not made again by itself. not_set: remake_per_day of the feed is 0. limit_reached: that many were made
+    today. refused: see message. Null: it was.
+    """
+    message: Optional[str]
+    """What to do about it. Null: nothing."""
+
+
+ContentRemakeReason = Union[Literal["not_set", "limit_reached", "refused"], str]
+"""Why it was not made again by itself. not_set: remake_per_day of the feed is 0. limit_reached: that many were made
+today. refused: see message. Null: it was.
+"""
+
+
 class ContentScene(TypedDict):
     """One scene of a video."""
 
@@ -4731,6 +4770,8 @@ class EntertainmentFactory(TypedDict):
     """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     social_account_ids: List[str]
     """Ids of the social accounts that it publishes to."""
+    template_id: Optional[str]
+    """Template that its new content has in place of theme. Null: that of its profile, or none."""
     state: "FactoryState"
     """State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
     scheduled waits until it is active. What is being generated goes on.
@@ -4802,6 +4843,10 @@ class EntertainmentFactoryCreate(TypedDict):
     duration_seconds: NotRequired[int]
     """Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
     usual length of each.
+    """
+    template_id: NotRequired[Optional[str]]
+    """Template that its content has in place of theme: one of its profile or of the account as a whole. Absent: that of
+    its profile, or none.
     """
     region: NotRequired[Optional[str]]
     """Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
@@ -5719,6 +5764,8 @@ class ExpertFactory(TypedDict):
     """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     social_account_ids: List[str]
     """Ids of the social accounts that it publishes to."""
+    template_id: Optional[str]
+    """Template that its new content has in place of theme. Null: that of its profile, or none."""
     state: "FactoryState"
     """State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
     scheduled waits until it is active. What is being generated goes on.
@@ -5792,6 +5839,10 @@ class ExpertFactoryCreate(TypedDict):
     duration_seconds: NotRequired[int]
     """Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
     usual length of each.
+    """
+    template_id: NotRequired[Optional[str]]
+    """Template that its content has in place of theme: one of its profile or of the account as a whole. Absent: that of
+    its profile, or none.
     """
     region: NotRequired[Optional[str]]
     """Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
@@ -6435,6 +6486,8 @@ class FactoryUpdate(TypedDict):
     """Length in seconds of what plays and names none, where it is within its bounds. Null: the usual lengths."""
     settings: NotRequired[Optional[Union["BloggerSettingsUpdate", "SellerSettingsUpdate", "ExpertSettingsUpdate", "BrandSettingsUpdate", "NewsSettingsUpdate", "EntertainmentSettingsUpdate", "MusicianSettingsUpdate"]]]
     """Settings of the factory's type. A null value removes that setting."""
+    template_id: NotRequired[Optional[str]]
+    """Template that its new content has in place of theme. Null: that of its profile, or none."""
     state: NotRequired["FactoryUpdateState"]
     """paused: it makes nothing new, and what is queued waits. active: it goes on."""
     region: NotRequired[Optional[str]]
@@ -6575,6 +6628,11 @@ class Feed(TypedDict):
     """What happens to content about a product that is sold out."""
     on_removed: "FeedPolicy"
     """What happens to content about a product that is not in the feed any more."""
+    remake_per_day: int
+    """Content items that are made again a day (UTC) by themselves, as regenerateContentItem does with `reuse`, because
+    the price, offer or main photo of their product has changed. They are charged. What is beyond it waits; `remake`
+    of the item says what it would cost.
+    """
     photos: "FeedPhotos"
     """Photos that products get: none, the main one, or up to 10."""
     state: "FeedState"
@@ -6584,6 +6642,27 @@ class Feed(TypedDict):
     last_run: Optional["FeedRun"]
     """Its last run, without its refusals. Null: none."""
 
+
+
+class FeedChange(TypedDict):
+    """A change of a product by the feed of its factory."""
+
+    run_id: str
+    """Run of the feed that has made it."""
+    at: str
+    """Its time, UTC."""
+    changed: List["FeedChangeChanged"]
+    """What has changed."""
+    price: "ProductPrice"
+    """Price since then."""
+    sale_price: Optional["ProductPrice"]
+    """Sale price since then. Null: none."""
+    availability: "ProductAvailability"
+    """Availability since then."""
+
+
+FeedChangeChanged = Union[Literal["added", "price", "sale_price", "availability", "photo", "removed"], str]
+"""What has changed."""
 
 
 class FeedCompletedEvent(TypedDict):
@@ -6629,6 +6708,10 @@ class FeedCreate(TypedDict):
     """What happens to content about a product that is sold out. Default: hold."""
     on_removed: NotRequired["FeedPolicyInput"]
     """What happens to content about a product that is not in the feed any more. Default: hold."""
+    remake_per_day: NotRequired[int]
+    """Content items that are made again a day by themselves, for on_price_change hold and withdraw. Needs the scope
+    content:write. Default: 0.
+    """
     photos: NotRequired["FeedPhotosInput"]
     """Photos that products get. Default: main."""
 
@@ -7909,8 +7992,8 @@ class Media(TypedDict):
     url: str
     """Signed URL, valid for one hour. Read the resource again for a new one."""
     thumbnail_url: Optional[str]
-    """Signed URL of a JPEG of at most 400 pixels in width, valid for one hour: of the picture, or of a frame of the
-    video. Null if there is none: use `url` then. Finished files of content items have one.
+    """Signed URL of a JPEG of at most 400 pixels in width, valid for one hour or more: of the picture, or of a frame of
+    the video. Null if there is none: use `url` then. Finished files of content items have one.
     """
     bytes: int
     """Size in bytes."""
@@ -8271,6 +8354,8 @@ class MusicianFactory(TypedDict):
     """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     social_account_ids: List[str]
     """Ids of the social accounts that it publishes to."""
+    template_id: Optional[str]
+    """Template that its new content has in place of theme. Null: that of its profile, or none."""
     state: "FactoryState"
     """State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
     scheduled waits until it is active. What is being generated goes on.
@@ -8344,6 +8429,10 @@ class MusicianFactoryCreate(TypedDict):
     duration_seconds: NotRequired[int]
     """Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
     usual length of each.
+    """
+    template_id: NotRequired[Optional[str]]
+    """Template that its content has in place of theme: one of its profile or of the account as a whole. Absent: that of
+    its profile, or none.
     """
     region: NotRequired[Optional[str]]
     """Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
@@ -8772,6 +8861,8 @@ class NewsFactory(TypedDict):
     """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     social_account_ids: List[str]
     """Ids of the social accounts that it publishes to."""
+    template_id: Optional[str]
+    """Template that its new content has in place of theme. Null: that of its profile, or none."""
     state: "FactoryState"
     """State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
     scheduled waits until it is active. What is being generated goes on.
@@ -8843,6 +8934,10 @@ class NewsFactoryCreate(TypedDict):
     duration_seconds: NotRequired[int]
     """Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
     usual length of each.
+    """
+    template_id: NotRequired[Optional[str]]
+    """Template that its content has in place of theme: one of its profile or of the account as a whole. Absent: that of
+    its profile, or none.
     """
     region: NotRequired[Optional[str]]
     """Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
@@ -9302,8 +9397,8 @@ class OwnMedia(TypedDict):
     url: Optional[str]
     """Signed URL of the file, valid for one hour. Null until ready."""
     thumbnail_url: Optional[str]
-    """Signed URL of a JPEG of the picture of at most 400 pixels in width, valid for one hour. Null until ready, and if
-    there is none: for audio, videos and small pictures.
+    """Signed URL of a JPEG of the picture of at most 400 pixels in width, valid for one hour or more. Null until ready,
+    and if there is none: for audio, videos and small pictures.
     """
     expires_at: str
     """When the media is deleted. Each day on which it is used moves this to 30 days later; while it is the logo, the
@@ -9883,16 +9978,20 @@ class Product(TypedDict):
     """Whether it can be bought, as Google's product data specification names it."""
     state: "ProductState"
     """State of the product. An archived product is kept, and no new content is made of it."""
+    in_feed: bool
+    """Whether it follows the feed of its factory. What you change of it stays until its row changes."""
     photos: List["ProductPhoto"]
     """Photos in their order. The first is the main photo."""
     price_history: List["PriceChange"]
     """Its prices of the last year, the oldest first, each from the time at which it was set. Of a day with many
     changes, the lowest and the last price.
     """
+    feed_changes: List["FeedChange"]
+    """What the feed of its factory has changed: the last 20 changes, the newest first. Empty in lists."""
 
 
 ProductAvailability = Union[Literal["in_stock", "out_of_stock", "preorder", "backorder"], str]
-"""Whether it can be bought, as Google's product data specification names it."""
+"""Availability since then."""
 
 ProductAvailabilityInput = Literal["in_stock", "out_of_stock", "preorder", "backorder"]
 """Whether it can be bought. Absent: in_stock."""
@@ -10077,6 +10176,8 @@ class Profile(TypedDict):
     """Credits that the work for the profile may cost in a calendar month (UTC). Null: no limit of its own."""
     quote_required_above_credits: Optional[int]
     """Credits of one call above which live work for the profile needs a `quote_id`. Null: it needs none."""
+    template_id: Optional[str]
+    """Template of its factories that name none. Null: none."""
     region: Optional[str]
     """Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
     members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
@@ -10105,6 +10206,8 @@ class ProfileCreate(TypedDict):
     """Credits of one call above which live work for the profile needs a quote_id: content plans and batches of content
     items take one. Work that takes none is refused above it. Absent or null: it needs none.
     """
+    template_id: NotRequired[Optional[str]]
+    """Template of its factories that name none: one of the account as a whole."""
     region: NotRequired[Optional[str]]
     """Country in which the content of its factories is published (ISO 3166-1). The content must keep the rules of law
     of this country. A factory may have another one. Absent or null: none.
@@ -10137,6 +10240,8 @@ class ProfileDetails(TypedDict):
     """Credits that the work for the profile may cost in a calendar month (UTC). Null: no limit of its own."""
     quote_required_above_credits: Optional[int]
     """Credits of one call above which live work for the profile needs a `quote_id`. Null: it needs none."""
+    template_id: Optional[str]
+    """Template of its factories that name none. Null: none."""
     region: Optional[str]
     """Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
     members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
@@ -10163,6 +10268,8 @@ class ProfileUpdate(TypedDict):
     """
     quote_required_above_credits: NotRequired[Optional[int]]
     """Credits of one call above which live work for the profile needs a quote_id. Null: it needs none."""
+    template_id: NotRequired[Optional[str]]
+    """Template of its factories that name none: one of its own or of the account as a whole. Null: none."""
     region: NotRequired[Optional[str]]
     """Country in which the content of its factories is published (ISO 3166-1). The content must keep the rules of law
     of this country. A factory may have another one. Null: none.
@@ -10221,6 +10328,8 @@ class Promotion(TypedDict):
     """Prior price of each product when the promotion was last changed: the lowest of the 30 days before its beginning,
     unless there is an exception. Content computes it anew.
     """
+    from_feed: bool
+    """Whether a feed has made it of a sale price. Its runs change and end it."""
     state: "PromotionState"
     """State of the promotion. It follows from starts_at and ends_at."""
 
@@ -11752,6 +11861,8 @@ class SellerFactory(TypedDict):
     """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     social_account_ids: List[str]
     """Ids of the social accounts that it publishes to."""
+    template_id: Optional[str]
+    """Template that its new content has in place of theme. Null: that of its profile, or none."""
     state: "FactoryState"
     """State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
     scheduled waits until it is active. What is being generated goes on.
@@ -11825,6 +11936,10 @@ class SellerFactoryCreate(TypedDict):
     duration_seconds: NotRequired[int]
     """Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the
     usual length of each.
+    """
+    template_id: NotRequired[Optional[str]]
+    """Template that its content has in place of theme: one of its profile or of the account as a whole. Absent: that of
+    its profile, or none.
     """
     region: NotRequired[Optional[str]]
     """Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
@@ -12958,6 +13073,140 @@ class TelegramOptions(TypedDict):
 
 
 
+class Template(TypedDict):
+    """A template as lists show it."""
+
+    id: str
+    """Unique id (TypeID). Ids sort by creation time."""
+    created_at: str
+    """Time of creation, UTC."""
+    updated_at: str
+    """Time of the last change, UTC."""
+    version: int
+    """Increased by every change. It is the ETag, for If-Match."""
+    metadata: Dict[str, str]
+    """Your own key-value pairs."""
+    name: str
+    """Name of the template."""
+    profile_id: Optional[str]
+    """Profile that it belongs to. Null: the account as a whole."""
+
+
+
+class TemplateAccepted(TypedDict):
+    """A preview that was just accepted."""
+
+    state: "TemplateAcceptedState"
+    """The last two are final."""
+    kind: str
+    """What it shows."""
+    version: int
+    """Version of the template that it shows."""
+    media: List["Media"]
+    """Its pictures. Each GET signs their URLs for one hour."""
+    failure: Optional["GenerationFailure"]
+    """Reason of the failure. Null if it has not failed."""
+    created_at: str
+    """Time at which it was requested."""
+    id: str
+    """Id of the template, whose GET shows the preview."""
+
+
+TemplateAcceptedState = Union[Literal["queued", "generating", "generated", "failed"], str]
+"""The last two are final."""
+
+
+class TemplateCreate(TypedDict):
+    """Body of `createTemplate`."""
+
+    name: str
+    """Name of the template."""
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
+    theme: NotRequired["MediaThemeInput"]
+    """Theme that the design begins with: it has the members that design leaves out."""
+    design: NotRequired["Theme"]
+    """Design of media: the members in which it differs from the theme, or without one all."""
+    metadata: NotRequired[Dict[str, str]]
+    """Up to 20 key-value pairs of your own."""
+
+
+
+class TemplateDetails(TypedDict):
+    """A template with its design and its last preview, which lists leave out."""
+
+    id: str
+    """Unique id (TypeID). Ids sort by creation time."""
+    created_at: str
+    """Time of creation, UTC."""
+    updated_at: str
+    """Time of the last change, UTC."""
+    version: int
+    """Increased by every change. It is the ETag, for If-Match."""
+    metadata: Dict[str, str]
+    """Your own key-value pairs."""
+    name: str
+    """Name of the template."""
+    profile_id: Optional[str]
+    """Profile that it belongs to. Null: the account as a whole."""
+    design: Dict[str, Any]
+    """Design of media, as requests have it."""
+    preview: Optional["TemplatePreview"]
+    """Last preview. Null if there is none."""
+
+
+
+class TemplatePreview(TypedDict):
+    """Pictures of a template with samples."""
+
+    state: "TemplateAcceptedState"
+    """The last two are final."""
+    kind: str
+    """What it shows."""
+    version: int
+    """Version of the template that it shows."""
+    media: List["Media"]
+    """Its pictures. Each GET signs their URLs for one hour."""
+    failure: Optional["GenerationFailure"]
+    """Reason of the failure. Null if it has not failed."""
+    created_at: str
+    """Time at which it was requested."""
+
+
+
+class TemplatePreviewCreate(TypedDict):
+    """Body of `previewTemplate`."""
+
+    kind: NotRequired["TemplatePreviewCreateKind"]
+    """What it shows. product is a post of a product with its price. Default: post."""
+    factory_id: NotRequired[str]
+    """Factory whose name, logo and colors it shows. Absent: those of a sample."""
+    heading: NotRequired[str]
+    """Absent: a sample in the language."""
+    body: NotRequired[str]
+    """Text of slides. Absent: a sample."""
+    language: NotRequired[str]
+    """Language of the texts (BCP 47). Absent: that of the factory, or en."""
+
+
+TemplatePreviewCreateKind = Literal["post", "carousel", "story", "product"]
+"""What it shows. product is a post of a product with its price. Default: post."""
+
+
+class TemplateUpdate(TypedDict):
+    """Body of `updateTemplate`."""
+
+    name: NotRequired[str]
+    """Name of the template."""
+    design: NotRequired["Theme"]
+    """Members of the design to change. slides is replaced as a whole."""
+    metadata: NotRequired[Optional[Dict[str, Optional[str]]]]
+    """Pairs to set. A null value removes that pair; null removes all."""
+
+
+
 class TextLimit(TypedDict):
     """Bounds a text."""
 
@@ -12983,6 +13232,118 @@ TextLimitUnit = Union[Literal["characters", "utf16_units", "bytes", "graphemes",
 """Unit of the length. graphemes: what readers see as characters. weighted_characters: 23 for a link, 2 for an emoji and
 for a character of the scripts of East Asia, 1 for others.
 """
+
+
+class Theme(TypedDict):
+    """A design of media."""
+
+    font: NotRequired["FontFamilyInput"]
+    """Font of all texts, unless a factory has another."""
+    motion: NotRequired["ThemeMotion"]
+    """Motion with which the texts of videos appear."""
+    round: NotRequired[int]
+    """Radius of the corners of plates, in pixels of a picture that is 1080 wide, as are all sizes."""
+    band: NotRequired[str]
+    """Color of the band with the brand's name and the button."""
+    post: NotRequired["ThemeLayout"]
+    """Layout of posts, and of the first slides of carousels."""
+    slides: NotRequired[Optional[List["ThemeLayout"]]]
+    """Slides between the first and the last one, in turn."""
+    last: NotRequired["ThemeLayout"]
+    """Layout of the last slides of carousels."""
+    story: NotRequired["ThemeLayout"]
+    """Layout of stories, and of the covers of videos."""
+    product: NotRequired["ThemeLayout"]
+    """Layout of pictures and scenes of products."""
+    sticker: NotRequired["ThemePlate"]
+    """Plate of the price of a product."""
+    scene: NotRequired["ThemePlate"]
+    """Plate of the texts of scenes of videos."""
+    captions: NotRequired["ThemePlate"]
+    """Captions of videos. Its accent is behind the spoken word."""
+    end_card: NotRequired["ThemePlate"]
+    """End of videos. Its shape is that of the button."""
+    music: NotRequired["ThemePlate"]
+    """Ground of music clips. Its accent is the waveform."""
+
+
+
+class ThemeArea(TypedDict):
+    """A rectangle, in percent of the width and height of the picture."""
+
+    x: NotRequired[float]
+    """Left edge, from the left edge of the picture."""
+    y: NotRequired[float]
+    """Upper edge, from the upper edge of the picture."""
+    width: NotRequired[float]
+    """Together with x at most 100; of products at least 80."""
+    height: NotRequired[float]
+    """Together with y at most 100."""
+
+
+
+class ThemeLayout(TypedDict):
+    """The arrangement of a picture and its text."""
+
+    ground: NotRequired[str]
+    """Color behind the picture and the text."""
+    decor: NotRequired["ThemeLayoutDecor"]
+    """What is drawn on the ground, behind picture and text."""
+    picture: NotRequired["ThemeArea"]
+    """Area of the picture. Text that lies on the ground takes its room from it."""
+    round: NotRequired[int]
+    """Radius of the corners of the picture, in pixels."""
+    text: NotRequired["ThemeArea"]
+    """Area of the texts. Only the part that no platform covers is used."""
+    align: NotRequired["ThemeLayoutAlign"]
+    """Alignment: start is the left, or the right in languages from right to left."""
+    anchor: NotRequired["ThemeLayoutAnchor"]
+    """Edge of its area at which the text lies."""
+    heading: NotRequired[int]
+    """Greatest size of the letters of the heading, in pixels. The largest that fit are used, from 32 on."""
+    body: NotRequired[int]
+    """Greatest size of the letters of the body, in pixels."""
+    plate: NotRequired["ThemeLayoutPlate"]
+    """What lies between picture and text: nothing, as the text lies on the ground, a box or a fade."""
+    plate_color: NotRequired[str]
+    """Color of the box or the fade."""
+    letters: NotRequired[str]
+    """Color of the text where it can be read. Absent: black or white."""
+    bar: NotRequired[bool]
+    """Whether a short bar is drawn before the heading."""
+
+
+ThemeLayoutAlign = Literal["start", "center"]
+"""Alignment: start is the left, or the right in languages from right to left."""
+
+ThemeLayoutAnchor = Literal["top", "middle", "bottom"]
+"""Edge of its area at which the text lies."""
+
+ThemeLayoutDecor = Literal["none", "circle", "frame", "dots", "stripe"]
+"""What is drawn on the ground, behind picture and text."""
+
+ThemeLayoutPlate = Literal["none", "box", "fade"]
+"""What lies between picture and text: nothing, as the text lies on the ground, a box or a fade."""
+
+ThemeMotion = Literal["none", "fade", "slide", "unveil", "rise"]
+"""Motion with which the texts of videos appear."""
+
+
+class ThemePlate(TypedDict):
+    """A colored shape with a text on it."""
+
+    shape: NotRequired["ThemePlateShape"]
+    """Shape: none is the text alone."""
+    color: NotRequired[str]
+    """Color of the plate, behind the text on it."""
+    accent: NotRequired[str]
+    """Color of what stands out on it."""
+    size: NotRequired[int]
+    """Greatest size of the letters, in pixels."""
+
+
+ThemePlateShape = Literal["none", "box", "pill", "circle", "burst", "label"]
+"""Shape: none is the text alone."""
 
 
 class ThreadsOptions(TypedDict):
@@ -14593,6 +14954,23 @@ ListGenerationsParams = TypedDict(
     },
     total=False,
 )
+
+
+class ListTemplatesParams(TypedDict, total=False):
+    """The parameters of listTemplates."""
+
+    limit: int
+    """Maximum number of results."""
+    cursor: str
+    """next_cursor of the previous page. The filters and the order must be the same."""
+    order: "ListOrder"
+    """Order of the results: desc is newest first, asc oldest first."""
+    metadata: Dict[str, str]
+    """Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all.
+    """
+    profile_id: str
+    """Returns only the resources of this profile."""
+
 
 
 class ListWebhooksParams(TypedDict, total=False):

@@ -229,6 +229,6 @@ export const analyticsDescription: INodeProperties[] = [
     displayOptions: { show: { resource: ['analytics'], operation: ['getPostImport'] } },
     required: true,
     default: '',
-    description: 'ID of the import',
+    description: 'ID of the post import',
   },
 ];

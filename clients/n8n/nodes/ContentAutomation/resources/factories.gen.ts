@@ -806,6 +806,23 @@ export const factoriesDescription: INodeProperties[] = [
         },
       },
       {
+        displayName: 'Template',
+        name: 'template_id',
+        type: 'resourceLocator',
+        default: { mode: 'list', value: '' },
+        modes: [
+          {
+            displayName: 'From List',
+            name: 'list',
+            type: 'list',
+            typeOptions: { searchListMethod: 'searchTemplate', searchable: true },
+          },
+          { displayName: 'By ID', name: 'id', type: 'string' },
+        ],
+        description: 'Template that its content has in place of theme: one of its profile or of the account as a whole. Absent: that of its profile, or none.',
+        routing: { send: { type: 'body', property: 'template_id' } },
+      },
+      {
         displayName: 'Tone',
         name: 'tone',
         type: 'string',
@@ -1061,6 +1078,23 @@ export const factoriesDescription: INodeProperties[] = [
         default: 'active',
         description: 'Paused: it makes nothing new, and what is queued waits. active: it goes on.',
         routing: { send: { type: 'body', property: 'state' } },
+      },
+      {
+        displayName: 'Template',
+        name: 'template_id',
+        type: 'resourceLocator',
+        default: { mode: 'list', value: '' },
+        modes: [
+          {
+            displayName: 'From List',
+            name: 'list',
+            type: 'list',
+            typeOptions: { searchListMethod: 'searchTemplate', searchable: true },
+          },
+          { displayName: 'By ID', name: 'id', type: 'string' },
+        ],
+        description: 'Template that its new content has in place of theme. Null: that of its profile, or none.',
+        routing: { send: { type: 'body', property: 'template_id' } },
       },
       {
         displayName: 'Tone',

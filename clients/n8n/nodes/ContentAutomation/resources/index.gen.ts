@@ -29,6 +29,7 @@ import { reviewLinksDescription } from './reviewLinks.gen';
 import { sandboxDescription } from './sandbox.gen';
 import { socialAccountsDescription } from './socialAccounts.gen';
 import { studioDescription } from './studio.gen';
+import { templatesDescription } from './templates.gen';
 import { webhooksDescription } from './webhooks.gen';
 
 export const resources: INodePropertyOptions[] = [
@@ -61,6 +62,7 @@ export const resources: INodePropertyOptions[] = [
   { name: 'Sandbox', value: 'sandbox' },
   { name: 'Social Account', value: 'socialAccounts' },
   { name: 'Studio', value: 'studio' },
+  { name: 'Template', value: 'templates' },
   { name: 'Webhook', value: 'webhooks' },
 ];
 
@@ -94,5 +96,6 @@ export const descriptions: INodeProperties[] = [
   ...sandboxDescription,
   ...socialAccountsDescription,
   ...studioDescription,
+  ...templatesDescription,
   ...webhooksDescription,
 ];

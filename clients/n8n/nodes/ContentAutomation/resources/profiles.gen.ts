@@ -178,6 +178,23 @@ export const profilesDescription: INodeProperties[] = [
         description: 'Credits that the work for the profile may cost in a calendar month (UTC). A call that would cost more fails with 402 spend_limit_reached. Absent or null: no limit of its own.',
         routing: { send: { type: 'body', property: 'spend_limit_credits' } },
       },
+      {
+        displayName: 'Template',
+        name: 'template_id',
+        type: 'resourceLocator',
+        default: { mode: 'list', value: '' },
+        modes: [
+          {
+            displayName: 'From List',
+            name: 'list',
+            type: 'list',
+            typeOptions: { searchListMethod: 'searchTemplate', searchable: true },
+          },
+          { displayName: 'By ID', name: 'id', type: 'string' },
+        ],
+        description: 'Template of its factories that name none: one of the account as a whole',
+        routing: { send: { type: 'body', property: 'template_id' } },
+      },
     ],
   },
   {
@@ -286,6 +303,23 @@ export const profilesDescription: INodeProperties[] = [
         default: 0,
         description: 'Credits that the work for the profile may cost in a calendar month (UTC). It counts for the present month at once. Null: no limit of its own.',
         routing: { send: { type: 'body', property: 'spend_limit_credits' } },
+      },
+      {
+        displayName: 'Template',
+        name: 'template_id',
+        type: 'resourceLocator',
+        default: { mode: 'list', value: '' },
+        modes: [
+          {
+            displayName: 'From List',
+            name: 'list',
+            type: 'list',
+            typeOptions: { searchListMethod: 'searchTemplate', searchable: true },
+          },
+          { displayName: 'By ID', name: 'id', type: 'string' },
+        ],
+        description: 'Template of its factories that name none: one of its own or of the account as a whole. Null: none.',
+        routing: { send: { type: 'body', property: 'template_id' } },
       },
     ],
   },
