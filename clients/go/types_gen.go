@@ -7527,7 +7527,7 @@ type FeedChange struct {
 	// Its time, UTC.
 	At time.Time `json:"at"`
 	// What has changed.
-	Changed []FeedChangeChanged `json:"changed"`
+	Changes []FeedChangeChanges `json:"changes"`
 	// Price since then.
 	Price ProductPrice `json:"price"`
 	// Sale price since then. Null: none.
@@ -7536,18 +7536,18 @@ type FeedChange struct {
 	Availability ProductAvailability `json:"availability"`
 }
 
-// FeedChangeChanged: What has changed.
+// FeedChangeChanges: What has changed.
 // A newer service may have more values.
-type FeedChangeChanged string
+type FeedChangeChanges string
 
-// The values of FeedChangeChanged.
+// The values of FeedChangeChanges.
 const (
-	FeedChangeChangedAdded        FeedChangeChanged = "added"
-	FeedChangeChangedPrice        FeedChangeChanged = "price"
-	FeedChangeChangedSalePrice    FeedChangeChanged = "sale_price"
-	FeedChangeChangedAvailability FeedChangeChanged = "availability"
-	FeedChangeChangedPhoto        FeedChangeChanged = "photo"
-	FeedChangeChangedRemoved      FeedChangeChanged = "removed"
+	FeedChangeChangesAdded        FeedChangeChanges = "added"
+	FeedChangeChangesPrice        FeedChangeChanges = "price"
+	FeedChangeChangesSalePrice    FeedChangeChanges = "sale_price"
+	FeedChangeChangesAvailability FeedChangeChanges = "availability"
+	FeedChangeChangesPhoto        FeedChangeChanges = "photo"
+	FeedChangeChangesRemoved      FeedChangeChanges = "removed"
 )
 
 // FeedCompletedEvent: A run of a feed has ended: the catalog has what the feed has.

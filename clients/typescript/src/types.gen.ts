@@ -6755,7 +6755,7 @@ export interface FeedChange {
   /** Its time, UTC. */
   at: string;
   /** What has changed. */
-  changed: FeedChangeChanged[];
+  changes: FeedChangeChanges[];
   /** Price since then. */
   price: ProductPrice;
   /** Sale price since then. Null: none. */
@@ -6765,7 +6765,7 @@ export interface FeedChange {
 }
 
 /** What has changed. */
-export type FeedChangeChanged = 'added' | 'price' | 'sale_price' | 'availability' | 'photo' | 'removed' | (string & {});
+export type FeedChangeChanges = 'added' | 'price' | 'sale_price' | 'availability' | 'photo' | 'removed' | (string & {});
 
 /** A run of a feed has ended: the catalog has what the feed has. */
 export interface FeedCompletedEvent {

@@ -33,8 +33,9 @@ func NewEvents(db *store.DB, signer *media.Signer) *Events {
 }
 
 // readableEvents are the events that the caller has the scope for: others are not found.
-var readableEvents = kind.Kind[event.Event]{Name: event.Kind, ID: id.Event, Path: "/v1/events/{event_id}", Function: "account",
-	Tag: "Events", Reads: auth.AccountRead,
+var readableEvents = kind.Kind[event.Event]{Name: event.Kind, ID: id.Event, Path: "/v1/events/{event_id}",
+	Function: "account",
+	Tag:      "Events", Reads: auth.AccountRead,
 	Load: func(ctx context.Context, f *kind.Found[event.Event]) error {
 		if !event.RefOf(f.Item).Type.Readable(auth.FromContext(ctx).Scopes) {
 			return errs.Missing("event", f.Item.PK)

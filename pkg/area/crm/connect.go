@@ -366,6 +366,7 @@ func (i *subject) Keep(ctx context.Context, tx *store.Tx, it store.Item, c conse
 	case errors.Is(err, errTwice):
 		err = &consent.OtherError{Message: "This account of the CRM is connected already."}
 	}
-	return consent.ConnectedSubject{ID: i.r.ID, Name: text.ClipLine(got.Account.Name, 200), Text: "Its products and deals " +
-		"are read now."}, err
+	return consent.ConnectedSubject{ID: i.r.ID, Name: text.ClipLine(got.Account.Name, 200),
+		Text: "Its products and deals " +
+			"are read now."}, err
 }

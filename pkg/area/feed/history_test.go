@@ -44,7 +44,7 @@ func TestAProductTellsTheHistoryOfItsRow(t *testing.T) {
 		for runs[n] != c.RunID {
 			n++
 		}
-		told = append(told, fmt.Sprintf("%d %v %d %s %s", n, c.Changed, c.Price.Amount, sale, c.Availability))
+		told = append(told, fmt.Sprintf("%d %v %d %s %s", n, c.Changes, c.Price.Amount, sale, c.Availability))
 	}
 	want := "5 [added] 1200 – in_stock\n4 [removed] 1200 900 out_of_stock\n" +
 		"3 [sale_price availability photo] 1200 900 out_of_stock\n1 [price] 1200 – in_stock\n0 [added] 1000 – in_stock"

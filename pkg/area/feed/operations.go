@@ -212,7 +212,8 @@ func (s *Service) set(ctx context.Context, tx *store.Tx, in *setInput) (out Feed
 		return out, errs.MissingAt(m.Param, "media", m.Value)
 	}
 	if p := auth.FromContext(ctx); b.RemakePerDay > 0 && !p.Has(auth.ContentWrite) {
-		return out, errs.New(errs.InsufficientScope, "remake_per_day has content made again, which needs the scope %s. "+
+		return out, errs.New(errs.InsufficientScope, "remake_per_day has content made again, which needs the scope "+
+			"%s. "+
 			"Use a key that has it, or leave remake_per_day out.", auth.ContentWrite)
 	}
 	f, it, r, _, err := s.find(ctx, in.ID)

@@ -32,7 +32,7 @@ type FeedChange struct {
 	// Its time, UTC.
 	At resource.Time `json:"at"`
 	// What has changed.
-	Changed []string `json:"changed" format:"feed-change" nullable:"false"`
+	Changes []string `json:"changes" format:"feed-change" nullable:"false"`
 	// Price since then.
 	Price money.Price `json:"price"`
 	// Sale price since then. Null: none.
@@ -110,7 +110,7 @@ func (r *StoredProduct) feedChanges() []FeedChange {
 	}
 	for _, c := range slices.Backward(r.Feed.Changes) {
 		one := FeedChange{RunID: c.Run, At: resource.Instant(time.UnixMilli(c.At)), Availability: c.Stock,
-			Changed: strings.Split(c.Changed, ","), Price: money.Price{Amount: c.Amount, Currency: c.Currency}}
+			Changes: strings.Split(c.Changed, ","), Price: money.Price{Amount: c.Amount, Currency: c.Currency}}
 		if c.Sale != nil {
 			one.SalePrice = &money.Price{Amount: *c.Sale, Currency: c.Currency}
 		}

@@ -708,5 +708,6 @@ func (c choices) at(t time.Time, factory *time.Location) string {
 			pattern = l.Date
 		}
 	}
-	return fmt.Sprintf(pattern, t.Day(), c.T(t.Month().String()), t.Year()) + t.Format(", 15:04") + " (" + zone.String() + ")"
+	return fmt.Sprintf(pattern, t.Day(), c.T(t.Month().String()), t.Year()) + t.Format(", 15:04") + " (" +
+		zone.String() + ")"
 }

@@ -452,7 +452,8 @@ var deliveries = kind.Kind[DeliveryRecord]{Name: DeliveryKind, ID: id.Delivery,
 func (s *Service) registerDeliveries(r *httpapi.Router,
 	op func(id, method, path, summary, description string) httpapi.Op) {
 	httpapi.List(r, deliveries.Op(httpapi.Op{ID: "listDeliveries", Summary: "List the deliveries of a webhook",
-		Description: "Lists the deliveries of the last 30 days, newest event first, each with its attempts, their status, latency " +
+		Description: "Lists the deliveries of the last 30 days, newest event first, each with its attempts, their " +
+			"status, latency " +
 			"and the start of the response. The creation time of a delivery is the time of its event. " +
 			"`state=undelivered` lists the events that never arrived, from the creation of the webhook on, or from " +
 			"`from` if it is sent. It searches the events themselves, so a page may be short or even empty before " +

@@ -182,7 +182,8 @@ func logoFile(r *request) (kind string, content []byte, found fieldErrors) {
 	case !slices.Contains(logoKinds, kind):
 		return "", nil, about("logo", "The file is no PNG, JPEG or WebP picture. Choose another one.")
 	case len(content) > profile.MaxLogo:
-		return "", nil, about("logo", v.T("The picture has %d KB. Choose one of up to 64 KB.", (len(content)+1023)/1024))
+		return "", nil, about("logo", v.T("The picture has %d KB. Choose one of up to 64 KB.",
+			(len(content)+1023)/1024))
 	}
 	return kind, content, nil
 }
@@ -267,7 +268,8 @@ func showConnectPage(r *request) error {
 	asked := r.URL.Query().Get("platform")
 	for _, one := range platforms {
 		if one.Connect == client.SocialPlatformConnectOauth2 && (asked == "" || asked == string(one.ID)) {
-			sample.Asking = connection.OfSocial(one.Name, slices.Contains(one.Options, "first_comment"), len(one.Metrics) > 0)
+			sample.Asking = connection.OfSocial(one.Name, slices.Contains(one.Options, "first_comment"),
+				len(one.Metrics) > 0)
 			sample.Write(r.w, r.Request)
 			return nil
 		}

@@ -115,7 +115,8 @@ var feedPages = page[feedPage]{
 		{Name: "url", Member: "source/url", Label: "Address of the feed", Kind: asURL,
 			Holder: "https://shop.example.com/google.xml",
 			Help:   "In the sandbox, https://shop.example.com/sandbox.xml is a shop whose prices move with its clock."},
-		{Name: "media_id", Member: "source/media_id", Label: "Or the id of a file that you have uploaded", Holder: "med_…"},
+		{Name: "media_id", Member: "source/media_id", Label: "Or the id of a file that you have uploaded",
+			Holder: "med_…"},
 		{Name: "format", Member: "format", Label: "Format", Kind: asSelect, Choices: feedFormats},
 		{Name: "mapping", Member: "mapping", Label: "Columns of a CSV", Kind: asPairs,
 			Help: "A line for each member with its column, such as: price = Preis. Without one, the column has the " +
@@ -276,7 +277,7 @@ type shopProduct struct {
 type feedChange struct {
 	RunID        string       `json:"run_id"`
 	At           time.Time    `json:"at"`
-	Changed      []string     `json:"changed"`
+	Changes      []string     `json:"changes"`
 	Price        money.Price  `json:"price"`
 	SalePrice    *money.Price `json:"sale_price"`
 	Availability string       `json:"availability"`

@@ -719,7 +719,8 @@ var mends = map[string]mend{
 	"/source/url":          {"url", "Write an address that begins with https:// and that the internet reaches."},
 	"/source/media_id":     {"media_id", "Write the id of a file that you have uploaded, such as med_…"},
 	"/format":              {"format", "Choose the format of the feed."},
-	"/mapping": {"mapping", "Write a line for each member with its column, such as: sku = Number. Only the format CSV " +
+	"/mapping": {"mapping", "Write a line for each member with its column, such as: sku = Number. Only the format " +
+		"CSV " +
 		"has a mapping."},
 	"/currency":       {"currency", "Write a currency in three letters, such as EUR. An export of Shopify needs it."},
 	"/schedule":       {"schedule", "A file that you have uploaded does not change: choose by hand."},

@@ -106,7 +106,8 @@ func (s *server) addOrders() {
 			"createContentPlan", "createImage", "createVideo", "createMusic", "createVoice", "createAvatar",
 			"startTraining"}}, texts: estimateTexts, out: []string{"credits#"}, run: estimate})
 	add(s, tool[studioIn]{name: "studio_generate", scope: "studio:use", effect: adds,
-		doc:    "Generate an image, video, music, voice or avatar for credits, and wait. Read it later by getGeneration.",
+		doc: "Generate an image, video, music, voice or avatar for credits, and wait. Read it later by " +
+			"getGeneration.",
 		values: map[string][]any{"kind": {"image", "video", "music", "voice", "avatar"}}, texts: studioTexts,
 		out: []string{"id", "state", "media[]"}, run: studio})
 }

@@ -6651,7 +6651,7 @@ class FeedChange(TypedDict):
     """Run of the feed that has made it."""
     at: str
     """Its time, UTC."""
-    changed: List["FeedChangeChanged"]
+    changes: List["FeedChangeChanges"]
     """What has changed."""
     price: "ProductPrice"
     """Price since then."""
@@ -6661,7 +6661,7 @@ class FeedChange(TypedDict):
     """Availability since then."""
 
 
-FeedChangeChanged = Union[Literal["added", "price", "sale_price", "availability", "photo", "removed"], str]
+FeedChangeChanges = Union[Literal["added", "price", "sale_price", "availability", "photo", "removed"], str]
 """What has changed."""
 
 

@@ -413,3 +413,21 @@ type Rehearsal struct {
 
 // Ends returns the end of the model of the item, for the headers of an answer.
 func (i Item) Ends() (deprecated, end time.Time) { return catalog.Ending(string(i.Model)) }
+
+// Remake is what it would take to make an item again that shows what its product was.
+type Remake struct {
+	// Credits that an attempt with `reuse` would reserve. Null: it cannot be made so, see message.
+	Credits *int64 `json:"credits" example:"0"`
+	// Why it was not made again by itself. not_set: remake_per_day of the feed is 0. limit_reached: that many were made
+	// today. refused: see message. Null: it was.
+	Reason *string `json:"reason" enum:"not_set,limit_reached,refused"`
+	// What to do about it. Null: nothing.
+	Message *string `json:"message"`
+}
+
+// The reasons for which an item was not made again by itself.
+const (
+	RemakeNotSet  = "not_set"
+	RemakeLimited = "limit_reached"
+	RemakeRefused = "refused"
+)

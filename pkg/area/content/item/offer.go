@@ -3,12 +3,10 @@ package item
 import (
 	"net/url"
 	"strings"
-	"time"
 
 	"golang.org/x/net/idna"
 
 	"github.com/content-automation/api/pkg/area/law"
-	"github.com/content-automation/api/pkg/area/product"
 	"github.com/content-automation/api/pkg/generate"
 )
 
@@ -35,11 +33,6 @@ func (r *writer) offer() *generate.Offer {
 		o.Price = &price
 	}
 	return o
-}
-
-// lastDay returns a time of the last day of a promotion, in a time zone. The promotion ends before EndsAt.
-func lastDay(p *product.ProductPromotion, zone *time.Location) time.Time {
-	return p.EndsAt.Add(-time.Nanosecond).In(zone)
 }
 
 // hostOf returns where the page of a product is, as people write it: shop.example.com of

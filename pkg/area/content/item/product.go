@@ -213,3 +213,19 @@ func LongestProduct() *Product {
 	return &Product{Name: strings.Repeat("語", maxPitch), Description: strings.Repeat("𠀀", maxPitch),
 		Price: money.Price{Amount: 1_000_000_000_000, Currency: "EUR"}}
 }
+
+// shown returns the price that content shows, and the one before its promotion, which is zero if there is none.
+func (p *Product) shown() (price, before money.Price) {
+	if p.Promotion == nil {
+		return p.Price, before
+	}
+	if was, lower := p.priceBefore(); lower {
+		before = was
+	}
+	return p.reducedPrice(), before
+}
+
+// lastDay returns a time of the last day of a promotion, in a time zone. The promotion ends before EndsAt.
+func lastDay(p *product.ProductPromotion, zone *time.Location) time.Time {
+	return p.EndsAt.Add(-time.Nanosecond).In(zone)
+}

@@ -15,24 +15,6 @@ import (
 	"github.com/content-automation/api/pkg/record/resource"
 )
 
-// Remake is what it would take to make an item again that shows what its product was.
-type Remake struct {
-	// Credits that an attempt with `reuse` would reserve. Null: it cannot be made so, see message.
-	Credits *int64 `json:"credits" example:"0"`
-	// Why it was not made again by itself. not_set: remake_per_day of the feed is 0. limit_reached: that many were made
-	// today. refused: see message. Null: it was.
-	Reason *string `json:"reason" enum:"not_set,limit_reached,refused"`
-	// What to do about it. Null: nothing.
-	Message *string `json:"message"`
-}
-
-// The reasons for which an item was not made again by itself.
-const (
-	RemakeNotSet  = "not_set"
-	RemakeLimited = "limit_reached"
-	RemakeRefused = "refused"
-)
-
 // Reprice has an item show its product as it is now: its texts state the prices of now, and what else they say stays.
 // The next attempt makes what shows a price again. It refuses a text in which a price cannot be replaced.
 func (r *Record) Reprice(now *Product, at time.Time) error {
@@ -160,17 +142,6 @@ func newRepricing(was, now *Product, lang string) *repricing {
 		}
 	}
 	return p
-}
-
-// shown returns the price that content shows, and the one before its promotion, which is zero if there is none.
-func (p *Product) shown() (price, before money.Price) {
-	if p.Promotion == nil {
-		return p.Price, before
-	}
-	if was, lower := p.priceBefore(); lower {
-		before = was
-	}
-	return p.reducedPrice(), before
 }
 
 func (p *repricing) refusal(why string) error {

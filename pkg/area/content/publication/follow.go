@@ -220,7 +220,8 @@ func (f *Follower) again(ctx context.Context, tx *store.Tx, by authority.Holder,
 	found.hold(tx)
 	limit := int64(found.policies.RemakePerDay)
 	tx.CountUntil(shelf.RemakesKey(r.Item.FactoryID, found.clock), 1, limit, f.Now().Add(shelf.KeepRemakes),
-		&refusedError{item.RemakeLimited, fmt.Sprintf("%d content items were made again today, as remake_per_day of the "+
+		&refusedError{item.RemakeLimited, fmt.Sprintf("%d content items were made again today, as remake_per_day of "+
+			"the "+
 			"feed permits. Regenerate it with reuse, or wait until tomorrow (UTC).", limit)})
 	err := f.Items.Remake(ctx, tx, by.Principal, it, r)
 	if no := refusalOf(err); no != "" && errs.CodeOf(err) != errs.ProviderUnavailable {
