@@ -1821,7 +1821,7 @@ var groups = []group{
 				{name: "kind", kind: "string", doc: "What it shows. product is a post of a product with its price. Default: post", values: []string{"post", "carousel", "story", "product"}},
 				{name: "factory_id", kind: "string", doc: "Factory whose name, logo and colors it shows. Absent: those of a sample"},
 				{name: "heading", kind: "string", doc: "Absent: a sample in the language"},
-				{name: "body", kind: "string", doc: "Text of slides. Absent: a sample"},
+				{name: "text", kind: "string", doc: "Text of slides. Absent: a sample"},
 				{name: "language", kind: "string", doc: "Language of the texts (BCP 47). Absent: that of the factory, or en"},
 			},
 			match: true,

@@ -13609,7 +13609,7 @@ type TemplatePreviewCreate struct {
 	// Absent: a sample in the language.
 	Heading *string `json:"heading,omitzero"`
 	// Text of slides. Absent: a sample.
-	Body *string `json:"body,omitzero"`
+	Text *string `json:"text,omitzero"`
 	// Language of the texts (BCP 47). Absent: that of the factory, or en.
 	Language *string `json:"language,omitzero"`
 }

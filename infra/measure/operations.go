@@ -64,25 +64,26 @@ const (
 	auditTrips      = 1
 )
 
-// more are the round trips that operations take beyond the bounds. startTraining reads the content that it learns from,
-// which fits into one page of a query here. bulkPublishing claims its key, checks and changes each item, here one, and
-// commits its answer. listProposals reads the factory at the same time as the list, and getServiceLevels reads the
-// probes at the same time as the counts, so that they take as long as one trip. getUsage reads the names of the keys
-// after their calls. updatePromotion reads the products of the promotion. connectSocialAccount finds the account of a
-// channel that is already connected. sendMessage commits twice, and its reply here reads the factory. A draft is read
-// before its subject. The counts of listed integrations, the factory of a changed one and the account of a disconnected
-// one are read after it. deleteProfile looks at each list of what may belong to the profile. The calendar of a plan is
-// read after the plan. The slots of an item's accounts and their posts of the day are read after the item that is
-// scheduled or published, and so is the factory whose region decides which rules of law apply; validatePublishing reads
-// its factory and accounts, too. A list of items that are published reads their publications in one batch. A
-// publication is found by the index of items, and read from the table, because the index lags; its dossier is read
-// after it. The template of an automation is checked as an item would be, with its factory and accounts. Best times
-// read the items after their factory. A list of keys reads the calling key and who has made it, whose role decides what
-// it shows; an invitation reads who has the address. A list of deliveries with some that are due reads which of their
-// attempts are under way. verifyProvenance reads the register after the media; a picture whose hash is not there is
-// looked for in four partitions more. Topics of a plan are read after it. listLookups reads what was found before and
-// counts its call after the account is known. deleteApplication looks for accounts that use it, and
-// deleteTemplate for factories. The feed of a factory is read after it, and the runs of the feed after both.
+// more are the round trips that operations take beyond the bounds. startTraining reads the content that it learns
+// from, which fits into one page of a query here. bulkPublishing claims its key, checks and changes each item, here
+// one, and commits its answer. listProposals reads the factory at the same time as the list, and getServiceLevels
+// reads the probes at the same time as the counts, so that they take as long as one trip. getUsage reads the names of
+// the keys after their calls. updatePromotion reads the products of the promotion. connectSocialAccount finds the
+// account of a channel that is already connected. sendMessage commits twice, and its reply here reads the factory. A
+// draft is read before its subject. The counts of listed integrations, the factory of a changed one and the account of
+// a disconnected one are read after it. deleteProfile looks at each list of what may belong to the profile. The
+// calendar of a plan is read after the plan. The slots of an item's accounts and their posts of the day are read after
+// the item that is scheduled or published, and so is the factory whose region decides which rules of law apply;
+// validatePublishing reads its factory and accounts, too. A list of items that are published reads their publications
+// in one batch. A publication is found by the index of items, and read from the table, because the index lags; its
+// dossier is read after it. The template of an automation is checked as an item would be, with its factory and
+// accounts. Best times read the items after their factory. A key reads the calls of the key that it replaced. A list
+// of keys reads the calling key and who has made it, whose role decides what it shows; an invitation reads who has the
+// address. A list of deliveries with some that are due reads which of their attempts are under way. verifyProvenance
+// reads the register after the media; a picture whose hash is not there is looked for in four partitions more. Topics
+// of a plan are read after it. listLookups reads what was found before and counts its call after the account is known.
+// deleteApplication looks for accounts that use it, and deleteTemplate for factories. The feed of a factory is read
+// after it, and the runs of the feed after both.
 var more = map[string]int{
 	"sendMessage": 3, "updateDraft": 1, "applyDraft": 1, "startTraining": 1, "listProposals": 1,
 	"updatePromotion": 1, "connectSocialAccount": 1, "getServiceLevels": 1, "getUsage": 1, "listIntegrations": 1,
@@ -91,7 +92,7 @@ var more = map[string]int{
 	"bulkPublishing": 3, "publishContentItem": 2, "validatePublishing": 3,
 	"getBestTimes": 1, "listAllPublications": 2, "getPublication": 1, "getPublicationDossier": 2,
 	"updatePublication": 1, "deletePublication": 1,
-	"createAutomation": 1, "updateAutomation": 2, "listApiKeys": 1, "invitePerson": 1,
+	"createAutomation": 1, "updateAutomation": 2, "listApiKeys": 1, "getApiKey": 1, "invitePerson": 1,
 	"setFeed": 1, "listFeedRuns": 1,
 	"replyToComment": 1, "updateComment": 1, "deleteComment": 1, "listDeliveries": 1,
 	"listReviewLinks": 1, "getReviewLink": 1, // the links, and whether those who made them still may

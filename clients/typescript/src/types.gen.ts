@@ -13285,7 +13285,7 @@ export interface TemplatePreviewCreate {
   /** Absent: a sample in the language. */
   heading?: string | undefined;
   /** Text of slides. Absent: a sample. */
-  body?: string | undefined;
+  text?: string | undefined;
   /** Language of the texts (BCP 47). Absent: that of the factory, or en. */
   language?: string | undefined;
 }

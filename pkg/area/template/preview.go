@@ -104,7 +104,7 @@ type previewBody struct {
 	// Absent: a sample in the language.
 	Heading string `json:"heading,omitempty" format:"line-not-blank" maxLength:"120"`
 	// Text of slides. Absent: a sample.
-	Body string `json:"body,omitempty" format:"line-not-blank" maxLength:"300"`
+	Text string `json:"text,omitempty" format:"line-not-blank" maxLength:"300"`
 	// Language of the texts (BCP 47). Absent: that of the factory, or en.
 	Language string `json:"language,omitempty" maxLength:"35" example:"ar"`
 }
@@ -219,7 +219,7 @@ func (s *Service) fill(ctx context.Context, r *previewRecord, b previewBody, of 
 			tag = "en"
 		}
 	}
-	r.Text = sample{cmp.Or(b.Heading, text.Heading), cmp.Or(b.Body, text.Body)}
+	r.Text = sample{cmp.Or(b.Heading, text.Heading), cmp.Or(b.Text, text.Body)}
 	r.Brand, r.Language = &brand, tag
 	return nil
 }

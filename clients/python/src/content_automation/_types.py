@@ -13185,7 +13185,7 @@ class TemplatePreviewCreate(TypedDict):
     """Factory whose name, logo and colors it shows. Absent: those of a sample."""
     heading: NotRequired[str]
     """Absent: a sample in the language."""
-    body: NotRequired[str]
+    text: NotRequired[str]
     """Text of slides. Absent: a sample."""
     language: NotRequired[str]
     """Language of the texts (BCP 47). Absent: that of the factory, or en."""

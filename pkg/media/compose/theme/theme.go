@@ -267,6 +267,10 @@ func hex(s string) bool {
 }
 
 func (c *checker) area(member string, a Area) {
+	if a == (Area{}) {
+		c.add(member, "is required: x, y, width and height in percent of the picture")
+		return
+	}
 	for _, side := range []struct {
 		name   string
 		at, by float64

@@ -335,14 +335,6 @@ export const templatesDescription: INodeProperties[] = [
     default: {},
     options: [
       {
-        displayName: 'Body',
-        name: 'body',
-        type: 'string',
-        default: '',
-        description: 'Text of slides. Absent: a sample.',
-        routing: { send: { type: 'body', property: 'body' } },
-      },
-      {
         displayName: 'Factory',
         name: 'factory_id',
         type: 'resourceLocator',
@@ -402,6 +394,15 @@ export const templatesDescription: INodeProperties[] = [
         default: '',
         description: 'Language of the texts (BCP 47). Absent: that of the factory, or en.',
         routing: { send: { type: 'body', property: 'language' } },
+      },
+      {
+        displayName: 'Text',
+        name: 'text',
+        type: 'string',
+        typeOptions: { rows: 4 },
+        default: '',
+        description: 'Text of slides. Absent: a sample.',
+        routing: { send: { type: 'body', property: 'text' } },
       },
     ],
   },
