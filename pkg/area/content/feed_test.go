@@ -214,7 +214,8 @@ func TestNoPostGoesOutWithAnOldPrice(t *testing.T) {
 
 func TestContentThatIsKeptGoesOut(t *testing.T) {
 	w := newWorld(t)
-	s, telegram := newShelf(w, "on_price_change", "keep", "on_sold_out", "keep", "on_removed", "keep"), w.connect("telegram")
+	s := newShelf(w, "on_price_change", "keep", "on_sold_out", "keep", "on_removed", "keep")
+	telegram := w.connect("telegram")
 	it := s.present("A", telegram, time.Hour)
 	s.rows["A"] = "139 EUR,out_of_stock"
 	s.sync()
@@ -227,7 +228,8 @@ func TestContentThatIsKeptGoesOut(t *testing.T) {
 	shop, account := newShop(w2), w2.connect("telegram")
 	made := w2.generated("factory_id", shop.seller, "product_id", shop.shoe)
 	w2.schedule(made.ID, w2.Now().Add(time.Hour).Truncate(time.Second), "social_account_ids", []string{account})
-	shop.Call(http.MethodPatch, "/v1/products/"+shop.shoe, object{"price": object{"amount": 1}}).Into(t, http.StatusOK, new(any))
+	shop.Call(http.MethodPatch, "/v1/products/"+shop.shoe, object{"price": object{"amount": 1}}).
+		Into(t, http.StatusOK, new(any))
 	w2.Clock.Add(time.Hour)
 	if w2.work(); w2.get(made.ID).State != item.Published {
 		t.Errorf("it is %s", w2.get(made.ID).State)
@@ -475,8 +477,8 @@ func TestAYearOfPrices(t *testing.T) {
 		}
 	}
 	t.Logf("%d days, %d syncs, %d changes, %v: %d posts went out, %d looks at held ones, %d made again by a call and "+
-		"%d by themselves", days, y.syncs, y.changes, time.Since(began).Round(time.Second), len(y.posted), y.held, y.again,
-		y.automatic)
+		"%d by themselves", days, y.syncs, y.changes, time.Since(began).Round(time.Second), len(y.posted), y.held,
+		y.again, y.automatic)
 	if days == 365 && (len(y.posted) < 10_000 || y.changes < 1_000_000) {
 		t.Errorf("%d posts and %d changes are not a year", len(y.posted), y.changes)
 	}

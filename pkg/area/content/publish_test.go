@@ -125,8 +125,8 @@ func (w *world) dueToPublish() (all []task.Message) {
 	until := w.Now().UTC().Format(time.RFC3339) + "$" // which is after "#"
 	for _, set := range []task.Set{task.Tasks, task.Parked} {
 		for shard := range set.Shards {
-			page, err := w.DB.Keys(w.T.Context(), store.Query{Index: store.ByDue, OldestFirst: true, To: until, Limit: 1000,
-				Partition: fmt.Sprint(set.Name, "#", shard)})
+			page, err := w.DB.Keys(w.T.Context(), store.Query{Index: store.ByDue, OldestFirst: true, To: until,
+				Limit: 1000, Partition: fmt.Sprint(set.Name, "#", shard)})
 			if err != nil || page.Next != nil {
 				w.T.Fatal("more tasks are due than one page has", err)
 			}
