@@ -17,6 +17,7 @@ import (
 	"github.com/content-automation/api/infra/verify/harness/apitest"
 	"github.com/content-automation/api/infra/verify/harness/importertest"
 	"github.com/content-automation/api/infra/verify/harness/servicetest"
+	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
@@ -213,7 +214,8 @@ func TestNoPostGoesOutWithAnOldPrice(t *testing.T) {
 
 func TestContentThatIsKeptGoesOut(t *testing.T) {
 	w := newWorld(t)
-	s, telegram := newShelf(w, "on_price_change", "keep", "on_sold_out", "keep", "on_removed", "keep"), w.connect("telegram")
+	s := newShelf(w, "on_price_change", "keep", "on_sold_out", "keep", "on_removed", "keep")
+	telegram := w.connect("telegram")
 	it := s.present("A", telegram, time.Hour)
 	s.rows["A"] = "139 EUR,out_of_stock"
 	s.sync()
@@ -226,7 +228,8 @@ func TestContentThatIsKeptGoesOut(t *testing.T) {
 	shop, account := newShop(w2), w2.connect("telegram")
 	made := w2.generated("factory_id", shop.seller, "product_id", shop.shoe)
 	w2.schedule(made.ID, w2.Now().Add(time.Hour).Truncate(time.Second), "social_account_ids", []string{account})
-	shop.Call(http.MethodPatch, "/v1/products/"+shop.shoe, object{"price": object{"amount": 1}}).Into(t, http.StatusOK, new(any))
+	shop.Call(http.MethodPatch, "/v1/products/"+shop.shoe, object{"price": object{"amount": 1}}).
+		Into(t, http.StatusOK, new(any))
 	w2.Clock.Add(time.Hour)
 	if w2.work(); w2.get(made.ID).State != item.Published {
 		t.Errorf("it is %s", w2.get(made.ID).State)
@@ -376,6 +379,16 @@ func (y *year) move(n int) {
 	}
 }
 
+// make makes posts about some of the products that are not sold out, and schedules them.
+func (y *year) make(posts int) {
+	for range posts {
+		if sku := y.skus[y.IntN(len(y.skus))]; !y.soldOut[sku] {
+			it := y.present(sku, y.telegram, time.Duration(1+y.IntN(70))*time.Hour)
+			y.about[it.ID], y.attempts[it.ID] = sku, 1
+		}
+	}
+}
+
 // look compares the items with the truth, and makes some of the held ones again.
 func (y *year) look() {
 	for _, itemID := range slices.Sorted(maps.Keys(y.about)) {
@@ -423,7 +436,7 @@ func (y *year) check(itemID, sku string) {
 func TestAYearOfPrices(t *testing.T) {
 	days, products, posts, changes := 20, 12, 2, 5
 	if os.Getenv("BREADTH") != "" {
-		days, products, posts, changes = 365, 400, 30, 2740
+		days, products, posts, changes = 365, 1000, 80, 2740
 	}
 	w := newWorld(t)
 	y := &year{shelf: newShelf(w, "remake_per_day", max(posts/3, 1)), t: t, telegram: w.connect("telegram"),
@@ -442,17 +455,15 @@ func TestAYearOfPrices(t *testing.T) {
 	y.copyRows()
 	began := time.Now()
 	for y.day = range days {
-		for range posts {
-			if sku := y.skus[y.IntN(len(y.skus))]; !y.soldOut[sku] {
-				it := y.present(sku, y.telegram, time.Duration(1+y.IntN(70))*time.Hour)
-				y.about[it.ID], y.attempts[it.ID] = sku, 1
-			}
-		}
+		w.Faults.Reset() // it keeps the bodies of all calls
+		y.make(posts / 2)
 		y.move(changes)
 		y.copyRows()
 		if y.IntN(3) > 0 { // sometimes content does not follow before posts are due
 			y.follow()
+			y.look()
 		}
+		y.make(posts - posts/2)
 		w.Clock.Add(24 * time.Hour)
 		for range 4 { // what has begun ends before the next sync
 			w.work()
@@ -460,13 +471,17 @@ func TestAYearOfPrices(t *testing.T) {
 		}
 		y.look()
 		if y.day%30 == 29 {
+			storetest.Expire(t, w.DB, w.Now())
 			t.Logf("day %d, %v: %d posts, %d changes", y.day+1, time.Since(began).Round(time.Second), len(y.posted),
 				y.changes)
 		}
 	}
 	t.Logf("%d days, %d syncs, %d changes, %v: %d posts went out, %d looks at held ones, %d made again by a call and "+
-		"%d by themselves", days, y.syncs, y.changes, time.Since(began).Round(time.Second), len(y.posted), y.held, y.again,
-		y.automatic)
+		"%d by themselves", days, y.syncs, y.changes, time.Since(began).Round(time.Second), len(y.posted), y.held,
+		y.again, y.automatic)
+	if days == 365 && (len(y.posted) < 10_000 || y.changes < 1_000_000) {
+		t.Errorf("%d posts and %d changes are not a year", len(y.posted), y.changes)
+	}
 	if len(y.posted) == 0 || y.held == 0 || y.again == 0 || y.automatic == 0 {
 		t.Errorf("%d posts, %d held, %d made again, %d by themselves", len(y.posted), y.held, y.again, y.automatic)
 	}

@@ -122,16 +122,27 @@ func (w *world) work() {
 
 func (w *world) dueToPublish() (all []task.Message) {
 	w.T.Helper()
-	for _, row := range storetest.Rows(w.T, w.DB, task.ItemKind) {
-		if row["f_state"] == "ended" {
-			continue
-		}
-		var t task.Task
-		if err := json.Unmarshal([]byte(row["doc"]), &t); err != nil {
-			w.T.Fatal(err)
-		}
-		if strings.HasPrefix(string(t.Kind), "publish") && !t.DueAt.After(w.Now()) {
-			all = append(all, t.Message)
+	until := w.Now().UTC().Format(time.RFC3339) + "$" // which is after "#"
+	for _, set := range []task.Set{task.Tasks, task.Parked} {
+		for shard := range set.Shards {
+			page, err := w.DB.Keys(w.T.Context(), store.Query{Index: store.ByDue, OldestFirst: true, To: until,
+				Limit: 1000, Partition: fmt.Sprint(set.Name, "#", shard)})
+			if err != nil || page.Next != nil {
+				w.T.Fatal("more tasks are due than one page has", err)
+			}
+			found, err := w.DB.Whole(w.T.Context(), store.ByDue, page.Items)
+			if err != nil {
+				w.T.Fatal(err)
+			}
+			for _, it := range found {
+				var t task.Task
+				if err := it.Decode(&t); err != nil {
+					w.T.Fatal(err)
+				}
+				if strings.HasPrefix(string(t.Kind), "publish") && !t.DueAt.After(w.Now()) {
+					all = append(all, t.Message)
+				}
+			}
 		}
 	}
 	return all

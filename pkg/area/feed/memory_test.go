@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/infra/verify/harness/apitest"
+	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/store/memtable"
@@ -76,7 +77,8 @@ func TestTheMemoryOfARun(t *testing.T) {
 	}))
 	defer srv.Close()
 	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestTheMemoryOfARun$", "-test.v")
-	child.Env = append(os.Environ(), childOf+"=1", "AWS_ENDPOINT_URL_DYNAMODB="+srv.URL)
+	child.Env = append(os.Environ(), childOf+"=1", "AWS_ENDPOINT_URL_DYNAMODB="+srv.URL,
+		"GOGC=100", "GOMEMLIMIT=off") // as the functions have it
 	out, err := child.CombinedOutput()
 	for line := range strings.SplitSeq(string(out), "\n") {
 		if err != nil || strings.Contains(line, " rows: ") {
@@ -95,6 +97,7 @@ func worksBesideTheTable(t *testing.T) {
 	}
 	w := newWorld(t)
 	w.set()
+	w.Faults.Begun = func(storetest.Call) { w.Faults.Reset() } // which would keep all that a run writes
 	dir := t.TempDir()
 	d := disk{dir, filepath.Join(dir, "feed.csv")}
 	w.worker.Objects, w.worker.URLs = d, d
