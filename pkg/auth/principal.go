@@ -430,8 +430,7 @@ var Acts = []struct {
 	{ActSpend, "Spend credits"},
 	{ActDelete, "Delete"},
 	{ActInvite, "Open the account to others: addresses, secrets, rights and copies, as by webhooks, keys, review " +
-		"links " +
-		"and exports"},
+		"links and exports"},
 }
 
 // AllActs returns the names of all acts, in the order of the documents.

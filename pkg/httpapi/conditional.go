@@ -77,8 +77,7 @@ func conditions(h http.Header) error {
 	}
 	if tags, ok := entityTags(lines); !ok || len(tags) > 1 || tags[0] != "*" {
 		return invalidCondition("If-None-Match of a change can only be *. Send the ETag of the version that you " +
-			"change " +
-			"as If-Match.")
+			"change as If-Match.")
 	}
 	// RFC 9110, 13.1.2: the change is for a resource that does not exist. No version of one that exists matches.
 	h["If-Match"] = []string{noTag}

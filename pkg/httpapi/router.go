@@ -551,8 +551,7 @@ func Headers() map[string]*huma.Param {
 		"Sunset": text("Time at which the operation, or a model that the resource uses, ends (RFC 8594). Absent if " +
 			"no end is known"),
 		"Link": text("Path of the operation to use instead, with the relation successor-version (RFC 5829), or of " +
-			"the " +
-			"guide to models that end, with the relation deprecation (RFC 9745). Absent if nothing ends"),
+			"the guide to models that end, with the relation deprecation (RFC 9745). Absent if nothing ends"),
 		"Location": text("Path that shows how far the work is. Absent of a rehearsal, which creates none"),
 		"Retry-After": {Description: "Seconds to wait before the next request. With 202: until it makes " +
 			"sense to look at Location", Schema: &huma.Schema{Type: huma.TypeInteger}},

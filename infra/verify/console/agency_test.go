@@ -244,6 +244,8 @@ func TestTheSearch(t *testing.T) {
 	found("harbour coff").shows(t, `href="/settings/profiles/`+a.profile)
 	found("roast").shows(t, `href="/settings/content-items/`+a.item)
 	found(a.item).shows(t, `href="/settings/content-items/`+a.item)
+	found(a.item[:12]).shows(t, `href="/settings/content-items/`+a.item)
+	found(a.item[10:]).hides(t, `href="/settings/content-items/`+a.item)
 	found("agent lim").shows(t, `href="/settings/mandates"`)
 	found("zzz").shows(t, "Nothing has these words.")
 	auditor := s.signedIn(t, "developer").get("/settings/search?q=people")

@@ -170,8 +170,12 @@ func (s *system) inChromium(t *testing.T, script string, pages []string, in map[
 	if err != nil {
 		t.Fatal(err)
 	}
+	pace := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		s.clock.advance(3 * time.Second)
+	}))
+	defer pace.Close()
 	maps.Copy(in, map[string]any{"chromium": chromium, "base": s.BaseURL, "password": s.Password(), "pictures": pictures,
-		"pages": pages, "only": os.Getenv("ONLY")})
+		"pages": pages, "only": os.Getenv("ONLY"), "pace": pace.URL})
 	given, err := json.Marshal(in)
 	if err != nil {
 		t.Fatal(err)

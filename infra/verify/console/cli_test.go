@@ -222,12 +222,14 @@ func TestTheCommandLineSignsIn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines, address := bufio.NewScanner(notes), ""
-	for lines.Scan() && address == "" {
-		if strings.HasPrefix(lines.Text(), s.BaseURL) {
+	lines, address, told := bufio.NewScanner(notes), "", ""
+	for address == "" && lines.Scan() {
+		if told += lines.Text() + "\n"; strings.HasPrefix(lines.Text(), s.BaseURL) {
 			address = lines.Text()
-			break
 		}
+	}
+	if address == "" {
+		t.Fatalf("the command shows no address: %s", told)
 	}
 	b := s.signedIn(t, "owner")
 	at, err := url.Parse(address)

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -22,6 +23,8 @@ const strange = "<img src=x onerror=hostile=1>{{.}}"
 type shelf struct {
 	factory, url string
 	table        atomic.Value
+	// gate is held by a test for as long as the table shall not be read.
+	gate sync.Mutex
 }
 
 // fill has the shop sell products at a price, in cents: as many as there are prices. One of 0 has none.
@@ -44,6 +47,8 @@ func (s *system) shelf(t *testing.T) *shelf {
 		"settings": object{"currency": "EUR"}}, 201)["id"].(string)}
 	h.fill(1000, 2000, 3000, 4000, 5000, 0)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		h.gate.Lock()
+		defer h.gate.Unlock()
 		_, _ = io.WriteString(w, h.table.Load().(string))
 	}))
 	t.Cleanup(server.Close)
@@ -89,8 +94,11 @@ func TestAFeedWithoutScripts(t *testing.T) {
 	if p := b.post(h.path(), form); p.status != http.StatusPreconditionFailed && p.status != 422 {
 		t.Errorf("a form of an earlier version: %d", p.status)
 	}
-	b.post(h.path()+"/sync", url.Values{}).shows(t, "The feed is being read.", "Look again")
-	p := h.ended(b)
+	h.gate.Lock()
+	p := b.post(h.path()+"/sync", url.Values{})
+	h.gate.Unlock()
+	p.shows(t, "The feed is being read.", "Look again")
+	p = h.ended(b)
 	p.shows(t, "completed", `<dd class="font-medium tabular-nums">6</dd>`, "Refused")
 	run := between(p.body, h.path()+"/runs/", `"`)
 	b.get(h.path()+"/runs/"+run).shows(t, "Refused rows: 1", "<code>Preis</code>", "All as CSV")

@@ -148,8 +148,7 @@ func Warn(code WarningCode, what string, err error) *Warning {
 // The comment is not written again.
 func CommentInDoubt() Step {
 	return Step{Next: StageDone, Warning: &Warning{Code: CommentNotWritten, Message: "The answer to the first " +
-		"comment was lost. " +
-		"Look at the post: the comment may exist."}}
+		"comment was lost. Look at the post: the comment may exist."}}
 }
 
 // PublishedPost is a post at its platform.

@@ -65,10 +65,10 @@ func Mount(r *httpapi.Router, e area.Env) {
 		Summary: "List the generation models",
 		Description: "Models that your factories have trained come first, then those of the catalog, sorted by kind " +
 			"in a fixed order. A price is `credits` for every `per` units; the cost of a request is rounded up to a " +
-			"whole credit. " +
-			"Models in the state `preview` work with test keys only. So do models in the state `unavailable`, whose " +
-			"provider is not set up here or does not have them in this region; only live keys see this state. " +
-			"Requests for a `retired` model fail with `unsupported_model`, and the message names its successor.",
+			"whole credit. Models in the state `preview` work with test keys only. So do models in the state " +
+			"`unavailable`, whose provider is not set up here or does not have them in this region; only live keys " +
+			"see this state. Requests for a `retired` model fail with `unsupported_model`, and the message names its " +
+			"successor.",
 		Errors: []errs.Code{errs.InvalidCursor}, Opens: httpapi.Nothing,
 	}, func(ctx context.Context, in *modelsInput) (httpapi.Page[catalog.Model], error) {
 		filters, chosen := map[string]string{"kind": string(in.Kind), "provider": string(in.Provider)},

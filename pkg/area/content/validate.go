@@ -51,8 +51,7 @@ type PublishProposal struct {
 }
 
 var _ = format.Define("problem-code", format.Format{Values: format.Words("post kind account attached quota " +
-	"slot_taken " +
-	"published approval state mandate rule body")})
+	"slot_taken published approval state mandate rule body")})
 
 // Problem is a reason for which a publication would be refused, or fail.
 type Problem struct {

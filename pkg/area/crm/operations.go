@@ -182,10 +182,8 @@ func (s *Service) Register(r *httpapi.Router) {
 			"the factory, which is of type `seller`, and needs the scope products:write. Each entry of " +
 			"`mapping.stages` makes a content item of a deal that enters the stage, once, and writes a note with the " +
 			"result to the deal; it needs the scope content:write. The content is made on behalf of the caller who " +
-			"has " +
-			"set the mapping: it counts toward the spend limit of that key, and is published automatically only if " +
-			"that key " +
-			"has the scope content:publish.",
+			"has set the mapping: it counts toward the spend limit of that key, and is published automatically only " +
+			"if that key has the scope content:publish.",
 		Opens:        httpapi.Spending | httpapi.Publishing,
 		Errors:       []errs.Code{errs.NotFound, errs.WrongFactoryType, errs.InvalidState},
 		FixedMembers: map[string]string{"kind": "connect another integration", "pipelines": "change them in the CRM"}},

@@ -411,8 +411,7 @@ var (
 	lateReply = &Failure{Code: item.FailedTimeout, Retryable: true,
 		Message: "The platform did not take the reply in time. Send it again."}
 	lostReply = &Failure{Code: string(platform.CodeOutcomeUnknown), Message: "The platform's answer was lost. Look " +
-		"at " +
-		"the comments of the post: the reply may exist."}
+		"at the comments of the post: the reply may exist."}
 )
 
 // StartReply adds to the transaction that a reply to a comment is written. The caller has checked that the platform

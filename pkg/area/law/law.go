@@ -164,8 +164,7 @@ var Rules = []Rule{
 		ID: PriorPrice, Version: 1, Jurisdiction: EU, From: day(2022, time.May, 28, 2),
 		Reads: "the discount, the prior price and the price history of a product",
 		Requirement: "An announced reduction names the lowest price of the 30 days before it began, and is computed " +
-			"from " +
-			"that price.",
+			"from that price.",
 		Source: "Directive 98/6/EC, Article 6a; CJEU C-330/23",
 		URL:    "https://eur-lex.europa.eu/eli/dir/1998/6/2022-05-28",
 		Mend: "Send a discount of the kind amount, from which the texts compute the real percentage, or a lower " +
@@ -194,8 +193,7 @@ var Rules = []Rule{
 		ID: PublicDisclosure, Version: 1, Jurisdiction: EU, From: day(2026, time.August, 2, 2),
 		Reads: "the type of the factory, the approval, and the text",
 		Requirement: "Generated texts on matters of public interest say that they were generated, unless a person " +
-			"has " +
-			"reviewed them.",
+			"has reviewed them.",
 		Source:  "Regulation (EU) 2024/1689, Article 50(4), second subparagraph",
 		URL:     "https://eur-lex.europa.eu/eli/reg/2024/1689/oj",
 		Mend:    "Have a person approve the item, or leave the disclosure in its caption.",

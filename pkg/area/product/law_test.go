@@ -47,11 +47,9 @@ func TestAReductionIsFromTheLowestPriceOfThirtyDays(t *testing.T) {
 	got := w.Call(http.MethodPost, "/v1/promotions", w.sale(p.ID))
 	got.Refused(t, http.StatusUnprocessableEntity, errs.RuleViolated, "/discount/value")
 	const message = "/discount/value: is 20 percent, and the real reduction of Trail running shoe is 11 percent: " +
-		"the lowest " +
-		"price in the 30 days before the promotion is 90.00 EUR (Directive 98/6/EC, Article 6a; CJEU C-330/23). " +
-		"Send a " +
-		"discount of the kind amount, from which the texts compute the real percentage, or a lower price, or " +
-		"prior_price_exception with its reason."
+		"the lowest price in the 30 days before the promotion is 90.00 EUR (Directive 98/6/EC, Article 6a; CJEU " +
+		"C-330/23). Send a discount of the kind amount, from which the texts compute the real percentage, or a lower " +
+		"price, or prior_price_exception with its reason."
 	var context errs.RuleContext
 	if err := json.Unmarshal(got.Error.Context, &context); err != nil || got.Error.Message != message ||
 		context.Rule != law.PriorPrice || context.Since != "2022-05-28" || context.Jurisdiction != law.EU {

@@ -417,9 +417,8 @@ var sketches = map[string]sketch{
 	"factory": {
 		in: "type name language description audience tone topics content_types models replace_retired_models " +
 			"ai_caption_line schedule.timezone schedule.times schedule.weekdays schedule.silent_days approval " +
-			"plan_approve " +
-			"quality visuals music duration_seconds settings template_id region " +
-			"ad_marking.advertiser ad_marking.tax_id ad_marking.erid state",
+			"plan_approve quality visuals music duration_seconds settings template_id region ad_marking.advertiser " +
+			"ad_marking.tax_id ad_marking.erid state",
 		computed: "profile_id social_account_ids",
 		reset:    "auto_publish",
 	},
@@ -450,12 +449,10 @@ var sketches = map[string]sketch{
 	"content_plan": {
 		in: "factory_id days posts_per_day content_types starts_on timezone country brief product_ids pillars.name " +
 			"pillars.weight campaigns.name campaigns.about campaigns.item_count campaigns.starts_on " +
-			"campaigns.ends_on " +
-			"weekdays silent_days visuals music duration_seconds " +
-			"product_share quality approve write_ahead_hours calendar.number calendar.content_item_id " +
-			"calendar.content_type calendar.publish_at calendar.topic calendar.pillar calendar.angle calendar.hook " +
-			"calendar.goal calendar.occasion calendar.campaign calendar.product_id calendar.state state " +
-			"failure.code failure.message",
+			"campaigns.ends_on weekdays silent_days visuals music duration_seconds product_share quality approve " +
+			"write_ahead_hours calendar.number calendar.content_item_id calendar.content_type calendar.publish_at " +
+			"calendar.topic calendar.pillar calendar.angle calendar.hook calendar.goal calendar.occasion " +
+			"calendar.campaign calendar.product_id calendar.state state failure.code failure.message",
 		computed: "calendar.content_plan_id calendar.created_at calendar.updated_at calendar.version items " +
 			"completed_at",
 		reset: "experiment_id learned cost_estimate reserved_credits cost_credits quote_id rehearsal",
@@ -463,13 +460,12 @@ var sketches = map[string]sketch{
 	"content_item": {
 		in: "factory_id kind source fit format prompt script scenes.text scenes.visual scenes.on_screen " +
 			"duration_seconds visuals music cover aspect_ratio clip_seconds voice ad_marking.advertiser " +
-			"ad_marking.tax_id " +
-			"ad_marking.erid deep_fake title headline caption hashtags quality warnings.code warnings.message " +
-			"warnings.facts.member warnings.facts.ask hooks hook_kind variants.*.title variants.*.caption " +
-			"variants.*.hashtags variants.*.media variants.*.cover language model media.id media.role media.url " +
-			"media.alt_text slides.text slides.body slides.media_id product_id promotion_id from_content_item_id " +
-			"from_parts content_plan_id sources.title sources.url sources.published_at failure.stage failure.code " +
-			"failure.message failure.retryable generated_at",
+			"ad_marking.tax_id ad_marking.erid deep_fake title headline caption hashtags quality warnings.code " +
+			"warnings.message warnings.facts.member warnings.facts.ask hooks hook_kind variants.*.title " +
+			"variants.*.caption variants.*.hashtags variants.*.media variants.*.cover language model media.id " +
+			"media.role media.url media.alt_text slides.text slides.body slides.media_id product_id promotion_id " +
+			"from_content_item_id from_parts content_plan_id sources.title sources.url sources.published_at " +
+			"failure.stage failure.code failure.message failure.retryable generated_at",
 		computed: "ai_generated labelled media.type media.mime_type media.thumbnail_url media.width media.height " +
 			"media.duration_seconds media.bytes media.sha256 media.provenance previews approval waits_for state " +
 			"progress attempt expires_at",

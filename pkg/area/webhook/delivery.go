@@ -453,13 +453,12 @@ func (s *Service) registerDeliveries(r *httpapi.Router,
 	op func(id, method, path, summary, description string) httpapi.Op) {
 	httpapi.List(r, deliveries.Op(httpapi.Op{ID: "listDeliveries", Summary: "List the deliveries of a webhook",
 		Description: "Lists the deliveries of the last 30 days, newest event first, each with its attempts, their " +
-			"status, latency " +
-			"and the start of the response. The creation time of a delivery is the time of its event. " +
-			"`state=undelivered` lists the events that never arrived, from the creation of the webhook on, or from " +
-			"`from` if it is sent. It searches the events themselves, so a page may be short or even empty before " +
-			"the end of the list. An entry whose `waiting_for` is `dispatch` has no delivery yet. New events get one " +
-			"within minutes; events from before the webhook was created or while it was disabled get one only on " +
-			"redelivery or replay. The log of a deleted webhook is kept for 30 days too."},
+			"status, latency and the start of the response. The creation time of a delivery is the time of its " +
+			"event. `state=undelivered` lists the events that never arrived, from the creation of the webhook on, or " +
+			"from `from` if it is sent. It searches the events themselves, so a page may be short or even empty " +
+			"before the end of the list. An entry whose `waiting_for` is `dispatch` has no delivery yet. New events " +
+			"get one within minutes; events from before the webhook was created or while it was disabled get one " +
+			"only on redelivery or replay. The log of a deleted webhook is kept for 30 days too."},
 		http.MethodGet, path.Dir(deliveries.Path)), s.listDeliveries)
 	httpapi.Read(r, deliveries.Op(httpapi.Op{ID: "getDelivery", Summary: "Get a delivery",
 		Description: "Includes the last request as it was sent: the address, the headers with the signature, and the " +

@@ -106,7 +106,7 @@ func (d *Dispatcher) match(ctx context.Context, refs []event.Ref, owners map[ten
 		hooks, err := d.webhooks(ctx, which[n])
 		for _, i := range owners[which[n]] {
 			for _, w := range hooks {
-				if w.State == StateEnabled && w.Wants(refs[i]) {
+				if w.gets(refs[i]) {
 					wanted = append(wanted, &fanOut{source: i, ref: refs[i], to: w})
 				}
 			}

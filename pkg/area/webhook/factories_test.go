@@ -78,6 +78,19 @@ func TestAWebhookOfAFactoryGetsItsEventsOnly(t *testing.T) {
 	}
 }
 
+// An event that is dispatched late does not go to a webhook that was made after it.
+func TestAWebhookGetsNothingFromBefore(t *testing.T) {
+	w := newWorld(t)
+	before := w.HappenIn("", event.BalanceLow)
+	w.Clock.Add(time.Second)
+	hook := create(t, w.API, hookURL, "*")
+	after := w.HappenIn("", event.BalanceLow)
+	w.Dispatch()
+	if all := w.Deliveries(hook.ID); len(all) != 1 || all[0].EventID != after.ID {
+		t.Errorf("of %s and %s it got %+v", before.ID, after.ID, all)
+	}
+}
+
 func TestFactoriesOfAWebhookCanBeChangedAndRemoved(t *testing.T) {
 	db, clock, c := webhooktest.On(t)
 	a := addFactory(t, db, c, clock.Now(), factory.StateActive)

@@ -278,6 +278,13 @@ func (w *Webhook) Wants(e event.Ref) bool {
 		(w.ProfileID == nil || *w.ProfileID == e.Profile)
 }
 
+// gets reports whether the webhook gets an event: it is enabled, wants the event, and was there before it. Times of ids
+// are to the millisecond.
+func (r *WebhookRecord) gets(e event.Ref) bool {
+	at, _ := id.Time(e.ID) // event.New has made the id
+	return r.State == StateEnabled && r.Wants(e) && !at.Before(r.CreatedAt.Truncate(time.Millisecond))
+}
+
 // SetMaker records who makes the webhook.
 func (r *WebhookRecord) SetMaker(p *auth.Principal) {
 	r.CreatedBy = p.Actor.ID

@@ -39,8 +39,7 @@ func (c *Client) parse(raw string) (*url.URL, error) {
 	for _, b := range []byte(raw) {
 		if b <= ' ' || b >= 0x7f || b == '\\' {
 			return nil, blockedError("The URL may hold printable ASCII characters only, and no backslash: " +
-				"percent-encode " +
-				"others, and write an international host name in its xn-- form.")
+				"percent-encode others, and write an international host name in its xn-- form.")
 		}
 	}
 	if strings.Contains(raw, "#") {
@@ -112,8 +111,7 @@ func (c *Client) checkName(host string) error {
 	switch {
 	case len(host) > 253 || slices.ContainsFunc(labels, notLabel):
 		return blockedError("The URL's host is not a valid name. Write it without a trailing dot, and an " +
-			"international " +
-			"name in its xn-- form.")
+			"international name in its xn-- form.")
 	case isNumber(last):
 		return blockedError("The URL's host is not a valid IPv4 address: write four decimal numbers.")
 	case len(labels) < 2:

@@ -54,10 +54,10 @@ var typical = map[string]Kind{
 }
 
 // works are words by which a channel says that its readers are at work.
-var works = strings.Fields("b2b business-to-business businesses companies enterprises entrepreneurs executives cfo " +
-	"cio " +
-	"unternehmen firmenkunden geschäftskunden mittelstand entreprises dirigeants empresas pymes aziende imprese pmi " +
-	"przedsiębior menedżer предпринимател компани бизнес підприєм бізнес işletme şirket 企業 法人 기업 사업자 企业 公司 " +
+var works = strings.Fields("b2b business-to-business businesses companies enterprises entrepreneurs executives " +
+	"cfo cio unternehmen firmenkunden geschäftskunden mittelstand entreprises dirigeants empresas pymes aziende " +
+	"imprese pmi przedsiębior menedżer предпринимател компани бизнес підприєм бізнес işletme şirket " +
+	"企業 法人 기업 사업자 企业 公司 " +
 	"شركات الأعمال עסקים חברות व्यवसायों कंपनियों ธุรกิจ doanh=nghiệp bedrijven företag")
 
 // Of returns the kind of business of a channel by the type of its factory and its texts: those that say most of it

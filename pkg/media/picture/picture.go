@@ -245,8 +245,7 @@ func (d *Decoded) Within(ctx context.Context, box image.Point) (*image.NRGBA, er
 // long returns the error of a picture that takes more than the budget.
 func long(err error) error {
 	return fmt.Errorf("%w (%w)", &TooLargeError{"The picture takes too long to read. Save it again as a plain JPEG, " +
-		"or " +
-		"smaller."}, err)
+		"or smaller."}, err)
 }
 
 // fitted returns the largest size of the proportions of another that fits into a box.

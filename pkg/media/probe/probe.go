@@ -341,8 +341,7 @@ var forms = map[string]form{
 
 // moving refuses a picture of several frames: the other ones would be lost without a word.
 const moving = "The picture is animated, and one picture is needed. Save one frame of it as JPEG, PNG or WebP, or " +
-	"all " +
-	"of it as an MP4 video."
+	"all of it as an MP4 video."
 
 // pixels reads the size of a picture from its headers.
 func pixels(content []byte) (Info, error) {
@@ -453,8 +452,7 @@ func (d Decoder) heif(ctx context.Context, content []byte) (f Decoded, err error
 		return Decoded{}, broken("HEIC or AVIF picture")
 	case errors.Is(err, budget.ErrExceeded):
 		return Decoded{}, &Refused{TooLarge: true, Message: "The picture has more parts than one of a telephone or " +
-			"an " +
-			"editor. Convert it to JPEG, PNG or WebP."}
+			"an editor. Convert it to JPEG, PNG or WebP."}
 	case err != nil:
 		return Decoded{}, err
 	}

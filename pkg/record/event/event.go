@@ -137,8 +137,7 @@ var Types = []struct {
 	{AutomationFailed, auth.ContentRead, "An automation has failed five times in a row, or the key or person that it " +
 		"acts for has no access any more. It makes nothing until it is set to active"},
 	{ModelRetiring, auth.FactoriesRead, "A model that a factory names ends in about 60 days, or 45 if its provider " +
-		"is bedrock, " +
-		"or sooner if the provider has told it late"},
+		"is bedrock, or sooner if the provider has told it late"},
 	{ExperimentDecided, auth.FactoriesRead, "An experiment has ended by itself: its state is decided, with winners, " +
 		"or inconclusive"},
 	{MediaReady, auth.ContentRead, "A media is ready; GET has its signed URL, which the event leaves out"},

@@ -127,10 +127,8 @@ func header() *huma.OpenAPI {
 			{Name: "Integrations", Description: "Connections to CRMs: products, stages of deals that make content, " +
 				"and notes"},
 			{Name: "Webhooks", Description: "Receivers of events, signed as Standard Webhooks 1.0 defines. Return " +
-				"2xx " +
-				"within 15 seconds; otherwise the event is sent again. Events are delivered at least once and in any " +
-				"order: " +
-				"ignore ids that you have processed"},
+				"2xx within 15 seconds; otherwise the event is sent again. Events are delivered at least once and in " +
+				"any order: ignore ids that you have processed"},
 		},
 		Components: &huma.Components{Headers: httpapi.Headers(), SecuritySchemes: map[string]*huma.SecurityScheme{
 			httpapi.SecurityScheme: {

@@ -191,8 +191,7 @@ func shareMembers(doc *huma.OpenAPI) {
 		if schemas[requestID] == nil {
 			shared := *member
 			shared.Description = "Id of the request; the same as the header X-Request-Id, except in a replayed " +
-				"response, " +
-				"which has the id of the first request"
+				"response, which has the id of the first request"
 			schemas[requestID] = &shared
 		}
 		schemas[name].Properties["request_id"] = httpapi.RefTo(requestID)

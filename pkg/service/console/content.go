@@ -542,10 +542,11 @@ func (r *request) itemsOf(query url.Values, given map[string]string) (all []cont
 	}
 	on := func(id string) bool { return accounts[id].Platform == given["platform"] }
 	for _, c := range read {
+		sought := has(given["q"], c.Title, c.Caption, c.Prompt) || isID(given["q"], c.ID)
 		published := slices.ContainsFunc(c.Publications, func(p client.Publication) bool {
 			return string(p.Platform) == given["platform"]
 		})
-		if len(all) < mostFound && has(given["q"], c.Title, c.Caption, c.Prompt, c.ID) &&
+		if len(all) < mostFound && sought &&
 			(given["platform"] == "" || published || slices.ContainsFunc(c.Accounts, on)) {
 			all = append(all, c)
 		}

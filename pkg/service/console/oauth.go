@@ -421,8 +421,7 @@ func (s *site) register(r *http.Request) (int, any, error) {
 		return 0, nil, &refusal{after: now.Truncate(time.Hour).Add(time.Hour).Sub(now),
 			status: http.StatusTooManyRequests, code: temporarily, description: "Too many " +
 				"programs were registered from this network. Repeat the request in the next hour, after the seconds " +
-				"in " +
-				"Retry-After"}
+				"in Retry-After"}
 	}
 	return http.StatusCreated, map[string]any{"client_id": p.ID, "client_id_issued_at": p.MadeAt.Unix(),
 		"client_name": p.Name, "redirect_uris": p.Redirects, "token_endpoint_auth_method": "none",
@@ -508,8 +507,7 @@ const (
 	messageDocumentAnswer = "The document that describes the program cannot be read: its server answers with 200, in " +
 		"five seconds, and with JSON of up to 10 KB. Try again, or tell the maker of the program."
 	messageDocumentForm = "The document that describes the program is wrong: its client_id is its own address, it " +
-		"has " +
-		"redirect_uris, the grant authorization_code and no secret. Tell the maker of the program."
+		"has redirect_uris, the grant authorization_code and no secret. Tell the maker of the program."
 	messageDocumentMany = "Too many programs were connected from this network in this hour. Try again in the next one."
 )
 

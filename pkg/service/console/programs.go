@@ -235,8 +235,7 @@ func (r *request) wished() (url.Values, error) {
 		kept, err := r.site.Sessions.Wish(r.Context(), id)
 		if errors.Is(err, session.ErrProgram) {
 			return nil, &failure{Status: http.StatusBadRequest, Message: "The program waits no longer. Start again " +
-				"in " +
-				"the program."}
+				"in the program."}
 		}
 		if text = kept; err != nil {
 			return nil, err

@@ -720,8 +720,7 @@ var mends = map[string]mend{
 	"/source/media_id":     {"media_id", "Write the id of a file that you have uploaded, such as med_…"},
 	"/format":              {"format", "Choose the format of the feed."},
 	"/mapping": {"mapping", "Write a line for each member with its column, such as: sku = Number. Only the format " +
-		"CSV " +
-		"has a mapping."},
+		"CSV has a mapping."},
 	"/currency":       {"currency", "Write a currency in three letters, such as EUR. An export of Shopify needs it."},
 	"/schedule":       {"schedule", "A file that you have uploaded does not change: choose by hand."},
 	"/remake_per_day": {"remake_per_day", "Write how many posts are made again a day: 0 to 1000."},

@@ -36,7 +36,9 @@ const mostHits = 8
 type searched struct {
 	Text, API, Path string
 	Members         []string
-	Query           url.Values
+	// Ends is the member with the end of a secret, by which a person knows it.
+	Ends  string
+	Query url.Values
 	// Whole reports that the row has no page: the path is that of its list.
 	Whole bool
 }
@@ -48,7 +50,7 @@ var searchedLists = []searched{
 		Query: url.Values{"fields": {"title,caption,prompt,state"}}},
 	{Text: "Social accounts", API: "/v1/social/accounts", Path: socialPath, Members: []string{"handle", "display_name"},
 		Whole: true},
-	{Text: "API keys", API: "/v1/api-keys", Path: keysPath, Members: []string{"name", "last4"}},
+	{Text: "API keys", API: "/v1/api-keys", Path: keysPath, Members: []string{"name"}, Ends: "last4"},
 	{Text: "Webhooks", API: "/v1/webhooks", Path: webhooksPath, Members: []string{"description", "url"}},
 }
 
@@ -77,6 +79,12 @@ func has(search string, texts ...string) bool {
 	return true
 }
 
+// isID reports whether a search is an id or its beginning. The middle of an id has words by chance.
+func isID(search, id string) bool {
+	search = strings.TrimSpace(search)
+	return strings.Contains(search, "_") && strings.HasPrefix(id, search)
+}
+
 // find returns the rows of a list that have the words of a search.
 func (l searched) find(ctx context.Context, a api, search string) (found hits, err error) {
 	found.Text = l.Text
@@ -87,7 +95,8 @@ func (l searched) find(ctx context.Context, a api, search string) (found hits, e
 			names = append(names, textAt(row, member))
 		}
 		id := textAt(row, "id")
-		if len(found.All) == mostHits || !has(search, append(names, id)...) {
+		ends := l.Ends != "" && textAt(row, l.Ends) == search
+		if len(found.All) == mostHits || !has(search, names...) && !isID(search, id) && !ends {
 			continue
 		}
 		one := hit{ID: id, Text: id, About: textAt(row, "state"), Path: l.Path}

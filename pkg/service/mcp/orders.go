@@ -138,12 +138,10 @@ func plan(ctx context.Context, c call, in planIn) (toolResult, error) {
 	delete(data, "calendar") // list_content shows the items with their times
 	if data["approve"] == "topics" {
 		return toolResult{text: a.note() + "The plan is accepted. Its topics wait for an approval: getContentPlan " +
-			"shows " +
-			"them, and approvePlanTopics approves them.", data: data}, err
+			"shows them, and approvePlanTopics approves them.", data: data}, err
 	}
 	return toolResult{text: a.note() + "The plan is accepted. Its items are made in the background: list_content " +
-		"with its " +
-		"content_plan_id shows them.", data: data}, err
+		"with its content_plan_id shows them.", data: data}, err
 }
 
 // saveProduct creates or changes a product. A product has its sku once, so that a repeat makes no other product.

@@ -296,12 +296,10 @@ func search(_ context.Context, c call, in searchIn) (toolResult, error) {
 	}
 	if len(list) == 0 {
 		return toolResult{text: "No operation matches that the credential may call. Use other words, in English, " +
-			"German, " +
-			"Spanish, French or Russian.", data: object{"operations": list}}, nil
+			"German, Spanish, French or Russian.", data: object{"operations": list}}, nil
 	}
 	return toolResult{text: "Use the tool that one names, or call one with call_operation. For the parameters of " +
-		"another " +
-		"one, search for its operation_id.", data: object{"operations": list}}, nil
+		"another one, search for its operation_id.", data: object{"operations": list}}, nil
 }
 
 // brief returns what an operation does, without its parameters.

@@ -374,7 +374,7 @@ async function journeyOfTheExplorer(page) {
       Object.assign(form, { method: 'post', action: path });
       for (const [name, value] of Object.entries(fields)) form.append(Object.assign(document.createElement('input'), { name, value }));
       document.body.append(form);
-      form.submit();
+      setTimeout(() => form.submit()); // a navigation would take the answer of this call away
     }, { path, fields });
     const [answer] = await Promise.all([sent, submitted]);
     expect(`the explorer's form for ${path}`, answer.status(), 403);

@@ -89,6 +89,7 @@ export async function everyPage(page) {
 // one, with it.
 export async function weigh(context) {
   for (const path of given.pages) {
+    await fetch(given.pace); // a person does not open pages so fast that calls are refused
     const fresh = await browser.newContext({ storageState: await context.storageState(), timezoneId: given.zone });
     const visit = async (counts) => {
       const page = await open(fresh), session = await fresh.newCDPSession(page), own = new Set();

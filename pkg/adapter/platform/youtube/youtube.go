@@ -85,8 +85,7 @@ var capabilities = platform.Capabilities{
 			"the account itself.",
 		"Hashtags become the tags of the video, unless the option tags has others.",
 		"A playlist and captions need the right " + commentScope + ", and 50 and 400 of the units of Google's quota. " +
-			"If " +
-			"YouTube refuses them, the publication has a warning.",
+			"If YouTube refuses them, the publication has a warning.",
 		"The cover of a Short is set once YouTube has processed it. A cover that YouTube refuses does not fail the " +
 			"publication: it is a warning.",
 	},
