@@ -103,8 +103,9 @@ func (f *Fonts) In(family string) (*Fonts, bool) {
 	return &Fonts{set: f.set, first: first}, ok
 }
 
-// listed returns a part of a table with lists of the glyphs that it covers, not ranges. The filter of the shaper (v0.3.5)
-// forgets all ranges after one of 64 glyphs, so that it shaped an Arabic noon within a word as if it stood alone.
+// listed returns a part of a table with lists of the glyphs that it covers, not ranges. The filter of the shaper
+// (v0.3.5) forgets all ranges after one of 64 glyphs, so that it shaped an Arabic noon within a word as if it stood
+// alone.
 func listed(part reflect.Value) reflect.Value {
 	switch part.Kind() {
 	case reflect.Interface:
