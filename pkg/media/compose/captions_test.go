@@ -1,6 +1,7 @@
 package compose
 
 import (
+	"image"
 	"image/color"
 	"os"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/content-automation/api/infra/verify/harness/sample"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/compose/canvas"
+	"github.com/content-automation/api/pkg/media/compose/text"
 	"github.com/content-automation/api/pkg/media/compose/theme"
 	"github.com/content-automation/api/pkg/media/compose/timeline"
 )
@@ -114,5 +116,39 @@ func TestTheFileOfCaptionsNeedsNoFont(t *testing.T) {
 	v.Captions = true
 	if e := b.fails(v); e.Code != CodeScript || e.About != "/scenes" {
 		t.Errorf("captions that are drawn: %v", e)
+	}
+}
+
+// Words are drawn where they are measured, also those whose letters have marks: the box of the spoken word lies there.
+func TestWordsLieWhereTheyAreMeasured(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	for _, said := range []string{"ضاعت في البحر.", "حذاؤنا مصنوع", "ض", "في", "البحر", "الشباك", "הן אבדו בים.",
+		"समुद्र में थे।", "ในทะเล", "It was lost"} {
+		for _, align := range []text.Align{text.Start, text.Center} {
+			dir := t.TempDir()
+			r := &run{Engine: b.Engine, fonts: b.fonts, dir: dir, out: dir}
+			block, err := b.fonts.Fit(said, "", text.Box{Width: 1000, Height: 300, MaxEm: 100, MinEm: 100, MaxLines: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := text.NewScript(1080, 400)
+			s.Text(block, 40, 1040, 100, align, canvas.White, text.Always)
+			img := image.NewRGBA(image.Rect(0, 0, 1080, 400))
+			canvas.Fill(img, img.Rect, canvas.Black)
+			if err := r.jpeg(t.Context(), img, s, "words"); err != nil {
+				t.Fatal(err)
+			}
+			drawn := b.image(File{Path: dir + "/words.jpg"})
+			box := letters(drawn, drawn.Bounds())
+			left, right := 1080.0, 0.0
+			for n := range block.Words() {
+				from, _, to, _ := block.Place(n+1, 40, 1040, 100, align)
+				left, right = min(left, from), max(right, to)
+			}
+			if l, r := float64(box.Min.X)-left, right-float64(box.Max.X); max(l, -l, r, -r) > 12 {
+				t.Errorf("%s, %v: it is measured from %.0f to %.0f, and drawn at %v", said, align, left, right, box)
+			}
+		}
 	}
 }

@@ -15,7 +15,7 @@ func TestALongVideoFitsThePlatforms(t *testing.T) {
 	b := newBench(t)
 	res := b.compose(Video{
 		Format: Landscape, Quality: Full, Captions: true, Language: "en",
-		Narration: b.part("voice.wav", sample.Voice(2200*time.Millisecond)),
+		Narration: b.part("voice.wav", sample.Voice(4200*time.Millisecond)), // Pinterest takes 4 s and more
 		Scenes:    []Scene{{Text: "Made of nets.", Picture: b.picture(1)}, {Text: "Try it!", Picture: b.picture(2)}},
 	})
 	b.checkVideo(res, 1920, 1080, platform.KindVideo)

@@ -36,9 +36,10 @@ type line struct {
 // part is a part of a line that libass draws at once.
 type part struct {
 	runs []cluster
-	// from is the offset into the line, in bytes, and before the width of the line before the part, in ems.
-	from   int
-	before float64
+	// from is the offset into the line, in bytes, before the width of the line before the part, and width that of the
+	// part, in ems.
+	from          int
+	before, width float64
 }
 
 // Word is a part of a line that is spoken at once: a word, or a character in scripts without spaces.
@@ -307,9 +308,9 @@ func lineOf(units []unit) line {
 	var all []cluster
 	var open part
 	at := 0
-	close := func() {
+	close := func(end float64) {
 		if open.runs != nil {
-			open.runs = runs(open.runs)
+			open.runs, open.width = runs(open.runs), end-open.before
 			l.parts = append(l.parts, open)
 		}
 	}
@@ -318,7 +319,7 @@ func lineOf(units []unit) line {
 		at += len(c.text)
 		switch {
 		case c.art != nil:
-			close()
+			close(before)
 			l.pictures = append(l.pictures, picture{c.art, before, c.width})
 			open = part{from: at, before: before + c.width}
 		case c.text == " " && open.runs == nil: // libass leaves out a space at the beginning
@@ -344,7 +345,7 @@ func lineOf(units []unit) line {
 		add(last.hyphen, l.width)
 		l.width += last.hyphen.width
 	}
-	close()
+	close(l.width)
 	l.runs = runs(all)
 	return l
 }

@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -102,6 +103,38 @@ func (f *Fonts) In(family string) (*Fonts, bool) {
 	return &Fonts{set: f.set, first: first}, ok
 }
 
+// listed returns a part of a table with lists of the glyphs that it covers, not ranges. The filter of the shaper
+// (v0.3.5) forgets all ranges after one of 64 glyphs, so that it shaped an Arabic noon within a word as if it stood
+// alone.
+func listed(part reflect.Value) reflect.Value {
+	switch part.Kind() {
+	case reflect.Interface:
+		if part.IsNil() {
+			return part
+		}
+		return listed(part.Elem())
+	case reflect.Struct:
+		if ranges, ok := part.Interface().(tables.Coverage2); ok {
+			var list tables.Coverage1
+			for _, r := range ranges.Ranges {
+				for glyph := int(r.StartGlyphID); glyph <= int(r.EndGlyphID); glyph++ {
+					list.Glyphs = append(list.Glyphs, tables.GlyphID(glyph))
+				}
+			}
+			return reflect.ValueOf(list)
+		}
+		all := reflect.New(part.Type()).Elem()
+		all.Set(part)
+		for i := range all.NumField() {
+			if field := all.Field(i); field.CanSet() {
+				field.Set(listed(field))
+			}
+		}
+		return all
+	}
+	return part
+}
+
 // has reports whether a font has all letters of a text.
 func has(f script.Family, text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool {
@@ -126,6 +159,11 @@ func (f *Fonts) face(n script.Family) (*face, error) {
 	parsed, err := font.NewFont(loader)
 	if err != nil {
 		return nil, fmt.Errorf("text: %s: %w", path, err)
+	}
+	for _, lookup := range parsed.GSUB.Lookups {
+		for i, sub := range lookup.Subtables {
+			lookup.Subtables[i] = listed(reflect.ValueOf(sub)).Interface().(tables.GSUBLookup)
+		}
 	}
 	// libass scales a font by usWinAscent and usWinDescent.
 	os2, err := loader.RawTable(opentype.MustNewTag("OS/2"))

@@ -133,16 +133,13 @@ func (s *Script) Marked(b Block, left, right, top float64, align Align, c canvas
 				ascent = max(ascent, r.face.ascent*b.Em)
 				s.needs(r.face)
 			}
-			anchor, x := l.place(b, p.before, left, right, align)
+			anchor, x := l.place(b, p.before, p.width, left, right, align)
 			s.add(1, when, fmt.Sprintf(`{\an%d%s\1c%s%s}%s`, anchor, s.at(x, baseline-ascent), assColor(c), outline,
 				p.markup(b, word, c, m.Color, m.Outline*b.Em)))
 		}
 		for _, p := range l.pictures {
 			s.needs(l.runs[0].face) // which a line of pictures alone would lack
-			anchor, x := l.place(b, p.before, left, right, align)
-			if anchor == 9 {
-				x -= p.width * b.Em
-			}
+			_, x := l.place(b, p.before, p.width, left, right, align)
 			for _, shape := range p.art {
 				s.shape(shape, x, baseline, b.Em, when)
 			}
@@ -159,16 +156,17 @@ func (s *Script) needs(f *face) {
 }
 
 // place returns the anchor, as libass numbers it, and the position of what is in a line between two edges after a part
-// of its width, which is in ems.
-func (l line) place(b Block, before, left, right float64, align Align) (anchor int, x float64) {
+// of its width. before and width are in ems. From right to left, the anchor is the left edge, too: the right one that
+// libass finds is off by the mark of the first letter.
+func (l line) place(b Block, before, width, left, right float64, align Align) (anchor int, x float64) {
 	switch {
-	case align == Center && len(l.pictures) == 0:
+	case align == Center && len(l.pictures) == 0 && !b.RTL:
 		return 8, (left + right) / 2
 	case align == Center:
 		left, right = (left+right-l.width)/2, (left+right+l.width)/2
 	}
 	if b.RTL {
-		return 9, right - before*b.Em
+		return 7, right - (before+width)*b.Em
 	}
 	return 7, left + before*b.Em
 }
@@ -196,6 +194,9 @@ func (p part) markup(b Block, w Word, c, marked canvas.Color, outline float64) s
 		}
 		fmt.Fprintf(&out, `%s{\1c%s%s}%s{\1c%s%s}%s`, escape.Replace(r.text[:from]), assColor(marked), plain,
 			escape.Replace(r.text[from:to]), assColor(c), again, escape.Replace(r.text[to:]))
+	}
+	if b.RTL { // or else the line begins for libass with the mark of its last letter
+		out.WriteString("\u200f")
 	}
 	return out.String()
 }
