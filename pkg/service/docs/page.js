@@ -65,7 +65,7 @@ function build() {
       select((at + (e.key === 'ArrowDown' ? 1 : -1) + hits.length) % (hits.length || 1));
     } else if (e.key === 'Enter') {
       e.preventDefault();
-      open(hits[at]);
+      follow(hits[at]);
     }
   });
   dialog.addEventListener('click', (e) => {
@@ -73,7 +73,7 @@ function build() {
   });
 }
 
-function open(hit) {
+function follow(hit) {
   if (field.value.trim() !== asked) return; // the results are not there yet
   if (hit) location.href = new URL(hit.path, docs).href;
   else if (asked) location.href = new URL('search?q=' + encodeURIComponent(asked), docs).href;
@@ -109,7 +109,7 @@ async function look() {
   list.replaceChildren(...hits.map((hit, i) => {
     const text = make('p', {}, ...(hit.excerpt ?? []).map((part) => (part.marked ? make('mark', {}, part.text) : part.text)));
     const option = make('li', { role: 'option', id: 'found-' + i }, make('b', {}, hit.title), ' ', make('span', { class: 'kind' }, hit.kind), text);
-    option.addEventListener('click', () => open(hit));
+    option.addEventListener('click', () => follow(hit));
     option.addEventListener('mousemove', () => { if (at !== i) select(i); });
     return option;
   }));
