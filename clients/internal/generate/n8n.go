@@ -45,7 +45,7 @@ var n8nFiles = map[string][]n8nFile{
 		run: "download", doc: "Download the files of a content item. The output has an item for each file",
 		fields: []props{n8nRoles, n8nOutput}}},
 	"feeds": {{name: "Sync and Wait", value: "syncAndWait", action: "Read a feed and wait", of: "sync", run: "syncAndWait",
-		doc: "Read the feed, and wait until its run has ended. The output has its counts and refusals",
+		doc:      "Read the feed, and wait until its run has ended. The output has its counts and refusals",
 		optional: []string{"confirm_run_id"}}},
 	"studio": {{name: "Download Generation", value: "downloadGeneration", action: "Download the files of a generation",
 		run: "download", of: "getGeneration", doc: "Download the files of a generation. The output has an item for each file",

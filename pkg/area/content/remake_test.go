@@ -138,10 +138,9 @@ func TestTheCountOfADayIsExact(t *testing.T) {
 
 func TestWhatMakingAgainCosts(t *testing.T) {
 	w := newWorld(t)
-	s, telegram := newShelf(w), w.connect("telegram")
+	w.connect("telegram")
 	w.live(1000)
-	s = newShelf(w)
-	_ = telegram
+	s := newShelf(w)
 	made := w.generated("factory_id", s.seller, "product_id", s.product("A"), "kind", "video", "script", "Der neue Schuh kostet 129 €. Er trägt dich weit.")
 	s.rows["A"] = "139 EUR"
 	s.sync()

@@ -116,14 +116,6 @@ func flatRGBA(img image.Image) *image.RGBA {
 	return out
 }
 
-// box returns the rectangle of all letters.
-func (k *inked) box() (all image.Rectangle) {
-	for _, l := range k.lines {
-		all = all.Union(l.at)
-	}
-	return all
-}
-
 // blot is a letter, or a part of one.
 type blot struct {
 	at     image.Rectangle
