@@ -26,9 +26,9 @@ func (c *calling) hints(err error) (hints []string) {
 			continue
 		}
 		names := strings.Split(pointer, "/")
-		i := slices.IndexFunc(c.body, func(p parameter) bool { return p.name == names[0] })
-		if len(names) == 1 && i >= 0 {
-			hints = append(hints, param+" is the flag --"+c.body[i].flag())
+		flagged := slices.ContainsFunc(c.body, func(p parameter) bool { return p.name == names[0] })
+		if len(names) == 1 && flagged {
+			hints = append(hints, param+" is the flag --"+strings.ReplaceAll(pointer, "_", "-"))
 			continue
 		}
 		hints = append(hints, param+" is sent by --body '"+sampleOf(names)+"'")

@@ -43,19 +43,6 @@ type parameter struct {
 	values          []string
 }
 
-// ownFlags are the flags of all calls.
-var ownFlags = []string{"all", "allow-insecure", "api-key", "base-url", "body", "help", "idempotency-key", "if-match",
-	"json", "wait", "wait-at-most"}
-
-// flag returns the name of the flag. A parameter that is named as a flag of all calls has another one.
-func (p parameter) flag() string {
-	name := strings.ReplaceAll(p.name, "_", "-")
-	if slices.Contains(ownFlags, name) {
-		return "member-" + name
-	}
-	return name
-}
-
 // ends says when work has ended, which is read at a path.
 type ends struct {
 	name, path, member string
@@ -144,7 +131,7 @@ func (c *calling) bare(name, short, long string) *cobra.Command {
 
 // addFlag adds the flag of a parameter.
 func addFlag(cmd *cobra.Command, p parameter) {
-	f, name, doc := cmd.Flags(), p.flag(), p.doc
+	f, name, doc := cmd.Flags(), strings.ReplaceAll(p.name, "_", "-"), p.doc
 	if p.required {
 		doc = "(required) " + doc
 	}
@@ -188,7 +175,7 @@ func (p parameter) complete(_ *cobra.Command, _ []string, typed string) (found [
 func given(f *pflag.FlagSet, all []parameter) map[string]any {
 	values := map[string]any{}
 	for _, p := range all {
-		name := p.flag()
+		name := strings.ReplaceAll(p.name, "_", "-")
 		if !f.Changed(name) {
 			continue
 		}

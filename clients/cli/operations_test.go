@@ -163,27 +163,6 @@ func TestFlagsAreMembersOfTheBody(t *testing.T) {
 	}
 }
 
-// A member that is named as a flag of all calls, such as the body of a slide, has a flag of another name.
-func TestMembersNamedAsFlagsOfAllCalls(t *testing.T) {
-	var sent map[string]any
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		_ = json.NewDecoder(req.Body).Decode(&sent)
-		fmt.Fprint(w, `{"data":{},"error":null,"request_id":"r"}`)
-	}))
-	t.Cleanup(server.Close)
-	code, _, notes := play(map[string]string{"BASE_URL": server.URL, "SVC_API_KEY": faults.Key}, "templates", "preview",
-		"tpl_1", "--member-body", "Text of a slide", "--body", `{"title":"A slide"}`)
-	want := map[string]any{"body": "Text of a slide", "title": "A slide"}
-	if code != 0 || !reflect.DeepEqual(sent, want) {
-		t.Errorf("%d %s: sent %v, want %v", code, notes, sent, want)
-	}
-	c := &calling{operation: operation{takesBody: true, body: []parameter{{name: "wait"}}}}
-	err := &contentautomation.Error{Details: []contentautomation.ErrorDetail{{Param: "/wait"}}}
-	if got := c.hints(err); !slices.Equal(got, []string{"/wait is the flag --member-wait"}) {
-		t.Errorf("%q", got)
-	}
-}
-
 func TestACallWithoutAKeyOrWithAWrongLineIsRefused(t *testing.T) {
 	env := map[string]string{"BASE_URL": "http://127.0.0.1:9", "SVC_API_KEY": faults.Key}
 	for _, c := range []struct {
