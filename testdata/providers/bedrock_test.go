@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode"
 
 	fake "github.com/content-automation/api/testdata/providers/bedrock"
 	"github.com/content-automation/api/testdata/providers/control"
@@ -220,53 +219,5 @@ func TestToolsAreCalled(t *testing.T) {
 	}
 	if status, _, _ := talk("/model/us.deepseek.r1-v1%3A0/converse", ask); status != 400 {
 		t.Errorf("a model without tools answers %d", status)
-	}
-}
-
-// A post is in the language that its prompt asks for, also if its topic is not, and has the parts that were asked for.
-func TestAPostIsInTheLanguageOfItsPrompt(t *testing.T) {
-	h := newFake(control.New())
-	for language, letters := range map[string]*unicode.RangeTable{"de": unicode.Latin, "uk": unicode.Cyrillic,
-		"ja-JP": unicode.Hiragana, "ar": unicode.Arabic, "he": unicode.Hebrew, "th": unicode.Thai, "xx": unicode.Latin} {
-		body, err := json.Marshal(map[string]any{
-			"messages": []any{map[string]any{"role": "user", "content": []any{map[string]string{
-				"text": `{"request":"Our new running shoe, made of old nets"}`}}}},
-			"system": []any{map[string]string{"text": `Write in the language with the BCP 47 tag "` + language + `". ` +
-				`"slides": an array of exactly 5 objects. "scenes": an array of exactly 4 objects, about 48 words. ` +
-				`"hashtags": an array of 1 to 3 texts`}},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		status, _, answer := call(t, h, http.MethodPost, converse, string(body), signature)
-		if status != http.StatusOK {
-			t.Fatalf("answered %d %v", status, answer)
-		}
-		content := answer["output"].(map[string]any)["message"].(map[string]any)["content"].([]any)
-		var post struct {
-			Title, Caption  string
-			Hooks, Hashtags []string
-			Hook            int
-			Slides          []struct{ Heading string }
-			Scenes          []struct{ Text string }
-			Pictures        []any
-		}
-		if err := json.Unmarshal([]byte(content[0].(map[string]any)["text"].(string)), &post); err != nil {
-			t.Fatal(err)
-		}
-		text := post.Caption + post.Slides[3].Heading + post.Scenes[2].Text
-		if !strings.ContainsFunc(text, func(r rune) bool { return unicode.Is(letters, r) }) ||
-			letters != unicode.Latin && strings.ContainsFunc(text, func(r rune) bool { return unicode.Is(unicode.Latin, r) }) {
-			t.Errorf("%s: %s", language, text)
-		}
-		if len(post.Slides) != 5 || len(post.Scenes) != 4 || len(post.Hashtags) == 0 || len(post.Hashtags) > 3 ||
-			len(post.Hooks) != 3 || !strings.HasPrefix(post.Caption, post.Hooks[post.Hook-1]) || post.Pictures != nil {
-			t.Errorf("%s: %+v", language, post)
-		}
-		for _, s := range post.Scenes {
-			if n := len(strings.Fields(s.Text)); n == 0 || n > 14 {
-				t.Errorf("%s: a scene says %q", language, s.Text)
-			}
-		}
 	}
 }

@@ -25,7 +25,7 @@ func TestLiveItemsAreInTheirLanguages(t *testing.T) {
 		language, prompt string
 		written
 	}{
-		{"de", "Unser neuer Laufschuh aus alten Netzen", written{unicode.Latin, "was darum herum steht"}},
+		{"de", "Unser neuer Laufschuh aus alten Netzen", written{unicode.Latin, "was du wissen willst"}},
 		{"ar", "حذاؤنا الجديد للجري من شباك قديمة", written{unicode.Arabic, "الصورة"}},
 		{"ja", "古い網から作った新しいランニングシューズ", written{unicode.Hiragana, "写真"}},
 	} {

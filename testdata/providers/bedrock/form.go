@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/content-automation/api/pkg/adapter/provider/samples"
 )
 
 // forms are the objects other than posts, by phrases of the system prompt.
@@ -148,19 +150,21 @@ func topics(system, prompt string) any {
 	if match := languageAsked.FindStringSubmatch(system); match != nil {
 		language = match[1]
 	}
-	w := wordingOf(language)
+	angles, twists := samples.PlainTopicsOf(language)
+	hooks := samples.LinesOf(language).Hooks
 	all := []any{}
 	for i, s := range data.Slots {
 		n := s.Slot - 1 + len(data.Avoid)
 		event, _, _ := strings.Cut(s.Event, " (")
-		subject := capital(clause(cmp.Or(s.Product, event, s.Pillar, data.Brief, nameOf(data.Channel)), maxSubject))
-		angle := w.Angles[n%len(w.Angles)]
-		topic := subject + ": " + angle + ", " + w.Twists[(n/len(w.Angles)+n)%len(w.Twists)]
+		subject := samples.Capital(samples.Subject(cmp.Or(s.Product, event, s.Pillar, data.Brief, nameOf(data.Channel)),
+			maxSubject))
+		angle := angles[n%len(angles)]
+		topic := subject + ": " + angle + ", " + twists[(n/len(angles)+n)%len(twists)]
 		if i == 0 && len(data.Avoid) > 0 && len(data.Slots) > 1 {
 			topic = data.Avoid[0]
 		}
 		all = append(all, map[string]any{"slot": s.Slot, "topic": topic, "angle": angle,
-			"hook": strings.ReplaceAll(w.Hooks[n%len(w.Hooks)], "{topic}", subject)})
+			"hook": samples.Fill(hooks[n%len(hooks)], "topic", subject)})
 	}
 	return map[string]any{"topics": all}
 }

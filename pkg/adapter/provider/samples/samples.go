@@ -1,6 +1,6 @@
-// Package samples has the texts that the sandbox writes, by language. They are written by hand, and stand for what a
-// language model writes with a live key: they say nothing but what they are given, ask readers a question, and have
-// none of the phrases that the prompts ban. Start with Write.
+// Package samples has the texts that the sandbox and the fakes of language models write, by language. They are written
+// by hand, and stand for what a language model writes with a live key: they say nothing but what they are given, ask
+// readers a question, and have none of the phrases that the prompts ban. Start with Write.
 package samples
 
 import (
@@ -94,6 +94,36 @@ func TopicsOf(tag string) (angles, twists []string) {
 		t = Of(tag)
 	}
 	return t.Angles, t.Twists
+}
+
+// The angles and twists of Texts that fit every subject and state no number.
+var plainAngles, plainTwists = []int{2, 3, 4, 8, 9, 11, 13, 20, 21, 28}, []int{1, 3, 5, 6, 7, 8, 10, 12, 14}
+
+// PlainTopicsOf returns the angles and twists for a language tag that fit every subject and state no number, which a
+// guard would take for a claim.
+func PlainTopicsOf(tag string) (angles, twists []string) {
+	angles, twists = TopicsOf(tag)
+	if len(angles) <= slices.Max(plainAngles) || len(twists) <= slices.Max(plainTwists) {
+		return angles, twists
+	}
+	some := func(all []string, numbers []int) (chosen []string) {
+		for _, n := range numbers {
+			chosen = append(chosen, all[n])
+		}
+		return chosen
+	}
+	return some(angles, plainAngles), some(twists, plainTwists)
+}
+
+// Subject returns the beginning of a text that can be the subject of another: its first clause, or its first words, of
+// at most so many characters.
+func Subject(text string, most int) string {
+	text = strings.Join(strings.Fields(text), " ")
+	clause := text
+	if i := strings.IndexAny(text, ".!?…;:–—。、！？؟।"); i > 0 {
+		clause = text[:i]
+	}
+	return strings.Trim(provider.Clip(clause, most), ".!?…,;: ")
 }
 
 // Fill puts values into the places of a text. Pairs are names and values. A name that begins with a capital letter is
