@@ -38,11 +38,6 @@ test('a feed is read to the end of its run', async () => {
   assert.deepEqual([json.state, json.created, json.refusals, pairedItem], ['completed', 200, [], { item: 3 }]);
 });
 
-test('a run that fails is an error with its reason', async () => {
-  await set('https://shop.example.com/sandbox.xml', 'json_lines');
-  await assert.rejects(sync(), /^NodeOperationError: The feed was not read: /);
-});
-
 test('a run that cannot be confirmed is an error of the API', async () => {
   await assert.rejects(sync({ confirm_run_id: 'run_01h455vb4pex5vsknk084sn02q' }), /can be confirmed/);
 });
