@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -126,16 +125,6 @@ var (
 var callKinds = slices.Concat(contentKinds, []choice{{"image", "Image"}, {"music", "Music"}, {"voice", "Voice"},
 	{"avatar", "Avatar"}})
 
-// kindText returns the name of a kind that calls concern.
-func kindText(kind string) string {
-	for _, c := range callKinds {
-		if c.Value == kind {
-			return c.Text
-		}
-	}
-	return kind
-}
-
 // narrowCalls leaves out what people read in the account area, unless the page is asked for it or for one request, and
 // what is before the chosen time.
 func narrowCalls(r *request, query url.Values) {
@@ -216,9 +205,8 @@ func optionsOf(r *request, name, chosen string, of []choice) (all []option) {
 }
 
 // addCallers merges the rows of the log, and adds the names of who calls and what the filters choose.
-func addCallers(r *request, v *view, to map[string]any) error {
+func addCallers(r *request, v *view, all []entry, to map[string]any) error {
 	set, _ := to["Filters"].(map[string]string)
-	all, _ := to["Rows"].([]entry)
 	set["within"], set["reads"] = chosenOf(r, "within", withins, ""), r.URL.Query().Get("reads")
 	if r.FormValue("leak") != "" {
 		v.Notice = "The key and those made with it are revoked. These are the calls that were made with it: look for " +
@@ -278,6 +266,10 @@ func given(text *string) string {
 // maxExport is the number of entries of a file: an answer of the gateway has at most 6 MB.
 const maxExport = 10_000
 
+// exportedMembers are the columns of the file: members of an entry, by their paths.
+var exportedMembers = []string{"at", "request_id", "actor/kind", "actor/id", "operation_id", "method", "path", "status",
+	"error_code", "ip", "user_agent", "latency_ms", "count", "factory_id", "profile_id", "kind"}
+
 // exportAudit writes the entries as a file of comma-separated values.
 func exportAudit(r *request) error {
 	_, query := calls.filters(r)
@@ -286,19 +278,14 @@ func exportAudit(r *request) error {
 	if err != nil {
 		return err
 	}
-	rows := [][]string{{"at", "request_id", "actor_kind", "actor_id", "operation_id", "method", "path", "status",
-		"error_code", "ip", "user_agent", "latency_ms", "count", "factory_id", "profile_id", "kind"}}
+	rows := [][]string{{}}
+	for _, member := range exportedMembers {
+		rows[0] = append(rows[0], strings.ReplaceAll(member, "/", "_"))
+	}
 	for _, e := range all {
-		code := ""
-		if e.ErrorCode != nil {
-			code = string(*e.ErrorCode)
-		}
-		row := []string{e.At.Format(time.RFC3339Nano), e.RequestID, string(e.Actor.Kind), e.Actor.ID,
-			given(e.OperationID), given(e.Method), e.Path, strconv.FormatInt(e.Status, 10), code, given(e.IP),
-			given(e.UserAgent), strconv.FormatInt(e.LatencyMs, 10), strconv.FormatInt(e.Count, 10), given(e.FactoryID),
-			given(e.ProfileID), given(e.Kind)}
-		for i := range row {
-			row[i] = sheet.Text(row[i])
+		tree, row := treeOf(e), []string{}
+		for _, member := range exportedMembers {
+			row = append(row, sheet.Text(strings.Join(textsOf(within(tree, member)), " ")))
 		}
 		rows = append(rows, row)
 	}

@@ -30,15 +30,8 @@ var triggers = []choice{{"feed", "A new entry of a feed"}, {"product", "A new pr
 // contentKinds are the kinds of content that an automation makes.
 var contentKinds = append(crmContent[:len(crmContent):len(crmContent)], choice{"music_clip", "Music clip"})
 
-// TriggerText returns the name of a kind of triggers.
-func (v *view) TriggerText(kind client.AutomationTriggerKind) string {
-	for _, t := range triggers {
-		if t.Value == string(kind) {
-			return v.T(t.Text)
-		}
-	}
-	return string(kind)
-}
+// Trigger returns the name of a kind of triggers.
+func (v *view) Trigger(kind any) string { return v.T(textOf(triggers, kind)) }
 
 // automationInputs are the inputs of the forms of an automation. That of a new one has its factory, too.
 var automationInputs = []input{
@@ -66,7 +59,8 @@ var automations = page[automation]{
 		Inputs: append([]input{{Name: "factory_id", Member: "factory_id", Label: "Factory", Kind: asSelect,
 			Of: factoryChoices, None: "–"}}, automationInputs...)},
 	Edit: &form[automation]{Inputs: automationInputs},
-	Actions: []action[automation]{{Name: "state", Method: http.MethodPatch, Body: stateOf, ToList: true},
+	Actions: []action[automation]{
+		{Name: "state", Method: http.MethodPatch, Body: sentAs("state", "state"), ToList: true},
 		{Name: "delete", Method: http.MethodDelete, Done: "deleted", ToList: true,
 			Ask: &confirmation{Title: "Delete the automation",
 				Text: "It makes nothing any more. The content that it has made stays."},

@@ -58,7 +58,7 @@ func chooseZone(r *request) error {
 	if err := r.site.Sessions.Change(r.Context(), r.session, func(s *session.Session) { s.Zone = name }); err != nil {
 		return err
 	}
-	return r.back()
+	return r.redirect(r.back(homePath))
 }
 
 // planned is an entry of the calendar as the API answers it.

@@ -443,12 +443,16 @@ func textAt(one any, member string) string { return draft{"": textsAt(one, membe
 
 // textsAt returns the texts of a member of a resource.
 func textsAt(one any, member string) []string {
-	at := treeOf(one)
-	for name := range strings.SplitSeq(member, "/") {
-		of, _ := at.(map[string]any)
-		at = of[name]
+	return textsOf(within(treeOf(one), member))
+}
+
+// within returns the value at a path of a resource, or nil.
+func within(tree any, path string) any {
+	for name := range strings.SplitSeq(path, "/") {
+		of, _ := tree.(map[string]any)
+		tree = of[name]
 	}
-	return textsOf(at)
+	return tree
 }
 
 func textsOf(value any) (all []string) {

@@ -115,12 +115,12 @@ var keys = page[key]{
 			Choice: func(*request, *view, key) (*chosen, error) {
 				return &chosen{Name: "overlap", Legend: "The earlier secret ends", Value: "86400", Of: overlaps}, nil
 			},
-			Body: func(r *request) map[string]any {
+			Body: func(r *request) (any, error) {
 				n, err := strconv.Atoi(r.PostFormValue("overlap"))
 				if err != nil {
-					n = -1 // which the API refuses
+					return nil, about("", mends["/overlap_seconds"].text)
 				}
-				return map[string]any{"overlap_seconds": n}
+				return map[string]any{"overlap_seconds": n}, nil
 			},
 			Then: func(r *request, made key) error { return r.showSecret("The new secret", made) }}},
 	Done: map[string]string{"changed": "The key is changed.",
@@ -181,12 +181,11 @@ func cursor(r *request) url.Values {
 
 // addCalls adds the names of profiles to the list of keys, and the calls of the last 30 days to its keys. The list is
 // shown without them if they cannot be read.
-func addCalls(r *request, _ *view, to map[string]any) error {
+func addCalls(r *request, _ *view, all []key, to map[string]any) error {
 	profiles, err := r.profilesOf(tenant.Live, tenant.Test)
 	if to["Names"] = (names{Profiles: profiles}); err != nil {
 		return err
 	}
-	all, _ := to["Rows"].([]key)
 	found := map[string]client.UsageOfKey{}
 	for _, mode := range []tenant.Mode{tenant.Live, tenant.Test} {
 		if !slices.ContainsFunc(all, func(k key) bool { return string(k.Kind) == string(mode) }) {

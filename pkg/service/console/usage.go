@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"html/template"
 	"maps"
 	"net/http"
 	"net/url"
@@ -225,7 +224,7 @@ func (u readUsage) requests(v *view, from time.Time, days int, split string) *ch
 		of := make([]int64, days)
 		for _, k := range u.Usage.Kinds {
 			for day, n := range k.CallsByDay {
-				c.add(v.T(kindText(k.Kind)), from.AddDate(0, 0, day), n)
+				c.add(v.T(textOf(callKinds, k.Kind)), from.AddDate(0, 0, day), n)
 				of[day] += n
 			}
 		}
@@ -416,30 +415,21 @@ func (m *month) done(v *view) Drawn {
 		d.Rows = append(d.Rows, DrawnRow{v.ShortDay(m.first.AddDate(0, 0, day)), []int64{sum, -1, limit}})
 	}
 	d.Rows = append(d.Rows, DrawnRow{v.ShortDay(m.first.AddDate(0, 0, m.days-1)), []int64{-1, end, limit}})
-	label := fmt.Sprintf("%s: %d. %s: %d. %s: %d", d.Series[0].Name, spent, d.Series[1].Name, end, d.Series[2].Name,
-		limit)
-	var out strings.Builder
-	fmt.Fprintf(&out, `<svg class="chart" viewBox="0 0 %d %d" role="img" aria-label="%s">`, chartWidth, chartHeight,
-		template.HTMLEscapeString(label))
+	out := newDrawing(v, fmt.Sprintf("%s: %d. %s: %d. %s: %d", d.Series[0].Name, spent, d.Series[1].Name, end,
+		d.Series[2].Name, limit))
 	for i := range 3 {
 		value := top * int64(i) / 2
-		fmt.Fprintf(&out, `<line class="grid" x1="%d" x2="%d" y1="%.1f" y2="%.1f"/><text x="%d" y="%.1f" `+
-			`text-anchor="end">%s</text>`, chartLeft, chartWidth, y(value), y(value), chartLeft-6, y(value)+4,
-			short(value))
+		out.grid(y(value), short(value))
 	}
-	fmt.Fprintf(&out, `<polyline class="l1" points="%s"/>`+
-		`<line class="dotted" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>`, points.String(), x(at), y(spent),
-		x(float64(m.days)), y(end))
+	out.add(`<polyline class="l1" points="%s"/><line class="dotted" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>`,
+		points.String(), x(at), y(spent), x(float64(m.days)), y(end))
 	if shown {
-		fmt.Fprintf(&out, `<line class="limit" x1="%d" x2="%d" y1="%.1f" y2="%.1f"/>`, chartLeft, chartWidth, y(limit),
-			y(limit))
+		out.add(`<line class="limit" x1="%d" x2="%d" y1="%.1f" y2="%.1f"/>`, chartLeft, chartWidth, y(limit), y(limit))
 	}
 	for _, day := range []int{0, m.days / 2, m.days - 1} {
-		fmt.Fprintf(&out, `<text x="%.1f" y="%d" text-anchor="%s">%s</text>`, x(float64(day)+0.5), chartHeight-6,
-			anchor(day, m.days), template.HTMLEscapeString(v.ShortDay(m.first.AddDate(0, 0, day))))
+		out.day(x(float64(day)+0.5), day, m.days, m.first.AddDate(0, 0, day))
 	}
-	out.WriteString(`</svg>`)
-	d.SVG = template.HTML(out.String()) //nolint:gosec // all texts are escaped above
+	d.SVG = out.done()
 	return d
 }
 

@@ -338,11 +338,15 @@ var changeForm = sync.OnceValue(func() *regexp.Regexp {
 const withToken = `$0{{with formToken $$}}<input type="hidden" name="` + tokenField + `" value="{{.}}">{{end}}`
 
 // formToken returns the token of the page that shows a form. Templates of rows get a page with a value.
-func formToken(of any) string {
+func formToken(of any) (string, error) {
 	if row, ok := of.(map[string]any); ok {
 		of = row["Page"]
 	}
-	return of.(*view).FormToken // a template with anything else fails in the first test that shows it
+	page, ok := of.(*view)
+	if !ok {
+		return "", fmt.Errorf("a form is shown by %T, which is no page", of)
+	}
+	return page.FormToken, nil
 }
 
 // Templates are laid out for people. A line break between tags, attributes and actions is no part of a page, and one
@@ -603,7 +607,57 @@ func (c *chart) done(v *view) Drawn {
 	return d
 }
 
-// draw returns the SVG. All that it contains are numbers, and texts that are escaped.
+// drawing is the SVG of a chart. All that it contains are numbers, and texts that are escaped.
+type drawing struct {
+	strings.Builder
+	v *view
+}
+
+func newDrawing(v *view, label string) *drawing {
+	d := &drawing{v: v}
+	d.add(`<svg class="chart" viewBox="0 0 %d %d" role="img" aria-label="%s">`, chartWidth, chartHeight, label)
+	return d
+}
+
+// add adds a piece of SVG. Texts are escaped.
+func (d *drawing) add(format string, values ...any) {
+	for i, value := range values {
+		if text, ok := value.(string); ok {
+			values[i] = template.HTMLEscapeString(text)
+		}
+	}
+	fmt.Fprintf(d, format, values...)
+}
+
+// grid draws a line across the chart, with its text if it has one.
+func (d *drawing) grid(y float64, text string) {
+	d.add(`<line class="grid" x1="%d" x2="%d" y1="%.1f" y2="%.1f"/>`, chartLeft, chartWidth, y, y)
+	if text != "" {
+		d.add(`<text x="%d" y="%.1f" text-anchor="end">%s</text>`, chartLeft-6, y+4, text)
+	}
+}
+
+// day writes the date of one of the days below the chart. The first and the last are at its edges, so that no text
+// leaves it.
+func (d *drawing) day(x float64, day, days int, at time.Time) {
+	side := "middle"
+	switch day {
+	case days - 1:
+		side = "end"
+	case 0:
+		side = "start"
+	}
+	d.add(`<text x="%.1f" y="%d" text-anchor="%s">%s</text>`, x, chartHeight-6, side, d.v.ShortDay(at))
+}
+
+func (d *drawing) done() template.HTML {
+	return template.HTML(d.String() + `</svg>`) //nolint:gosec // all texts are escaped above
+}
+
+// dated reports whether a day among many has its date below the chart: up to about five do, and the last one does.
+func dated(day, days int) bool { return (days-1-day)%max(1, (days+3)/5) == 0 }
+
+// draw returns the SVG.
 func (c *chart) draw(d Drawn, v *view) template.HTML {
 	highest := int64(1)
 	for day := range c.days {
@@ -611,17 +665,13 @@ func (c *chart) draw(d Drawn, v *view) template.HTML {
 	}
 	top := rounded(highest)
 	height := func(value int64) float64 { return float64(value) / float64(top) * (chartHeight - chartBottom - 8) }
-	var out strings.Builder
-	label := template.HTMLEscapeString(fmt.Sprintf("%s: %d", c.unit, d.Total))
-	fmt.Fprintf(&out, `<svg class="chart" viewBox="0 0 %d %d" role="img" aria-label="%s">`, chartWidth, chartHeight,
-		label)
+	out := newDrawing(v, fmt.Sprintf("%s: %d", c.unit, d.Total))
 	for i := range 5 {
-		value := top * int64(i) / 4
-		y := chartHeight - chartBottom - height(value)
-		fmt.Fprintf(&out, `<line class="grid" x1="%d" x2="%d" y1="%.1f" y2="%.1f"/>`, chartLeft, chartWidth, y, y)
+		value, text := top*int64(i)/4, ""
 		if i%2 == 0 {
-			fmt.Fprintf(&out, `<text x="%d" y="%.1f" text-anchor="end">%s</text>`, chartLeft-6, y+4, short(value))
+			text = short(value)
 		}
+		out.grid(chartHeight-chartBottom-height(value), text)
 	}
 	step := float64(chartWidth-chartLeft) / float64(c.days)
 	for day := range c.days {
@@ -633,29 +683,15 @@ func (c *chart) draw(d Drawn, v *view) template.HTML {
 			}
 			h := height(value)
 			y -= h
-			fmt.Fprintf(&out, `<rect class="%s" x="%.1f" y="%.1f" width="%.1f" height="%.1f" `+
-				`rx="1.5"><title>%s</title></rect>`,
-				s.Class, x+step*0.14, y, step*0.72, max(h, 1), template.HTMLEscapeString(fmt.Sprintf("%s, %s: %d",
-					v.ShortDay(c.from.AddDate(0, 0, day)), s.Name, value)))
+			out.add(`<rect class="%s" x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="1.5">`+
+				`<title>%s, %s: %d</title></rect>`, s.Class, x+step*0.14, y, step*0.72, max(h, 1),
+				v.ShortDay(c.from.AddDate(0, 0, day)), s.Name, value)
 		}
-		if (c.days-1-day)%max(1, (c.days+3)/5) == 0 {
-			fmt.Fprintf(&out, `<text x="%.1f" y="%d" text-anchor="%s">%s</text>`, x+step/2, chartHeight-6,
-				anchor(day, c.days), template.HTMLEscapeString(v.ShortDay(c.from.AddDate(0, 0, day))))
+		if dated(day, c.days) {
+			out.day(x+step/2, day, c.days, c.from.AddDate(0, 0, day))
 		}
 	}
-	out.WriteString(`</svg>`)
-	return template.HTML(out.String()) //nolint:gosec // all texts are escaped above
-}
-
-// anchor returns the side of a label at which its day is, so that no label leaves the chart.
-func anchor(day, days int) string {
-	switch {
-	case day == days-1:
-		return "end"
-	case day == 0:
-		return "start"
-	}
-	return "middle"
+	return out.done()
 }
 
 // rounded returns the next number with one leading digit that four divides well.
