@@ -23,7 +23,6 @@ type entry struct {
 	Further int `json:"-"`
 }
 
-// Tone returns the tone of the status.
 func (e entry) Tone() string {
 	switch {
 	case e.Status < 400:
@@ -197,11 +196,8 @@ type option struct {
 }
 
 // optionsOf returns the choices of a parameter as links.
-func optionsOf(r *request, name, chosen string, of []choice) (all []option) {
-	for _, c := range of {
-		all = append(all, option{c.Text, pathWith(r, name, c.Value), c.Value == chosen})
-	}
-	return all
+func optionsOf(r *request, name, chosen string, of []choice) []option {
+	return mapped(of, func(c choice) option { return option{c.Text, pathWith(r, name, c.Value), c.Value == chosen} })
 }
 
 // addCallers merges the rows of the log, and adds the names of who calls and what the filters choose.
@@ -278,16 +274,14 @@ func exportAudit(r *request) error {
 	if err != nil {
 		return err
 	}
-	rows := [][]string{{}}
-	for _, member := range exportedMembers {
-		rows[0] = append(rows[0], strings.ReplaceAll(member, "/", "_"))
-	}
+	rows := [][]string{mapped(exportedMembers, func(member string) string {
+		return strings.ReplaceAll(member, "/", "_")
+	})}
 	for _, e := range all {
-		tree, row := treeOf(e), []string{}
-		for _, member := range exportedMembers {
-			row = append(row, sheet.Text(strings.Join(textsOf(within(tree, member)), " ")))
-		}
-		rows = append(rows, row)
+		tree := treeOf(e)
+		rows = append(rows, mapped(exportedMembers, func(member string) string {
+			return sheet.Text(strings.Join(textsOf(within(tree, member)), " "))
+		}))
 	}
 	return r.download("audit-log.csv", rows)
 }

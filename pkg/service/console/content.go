@@ -130,7 +130,6 @@ var tones = map[string]string{"approved": "good", "pending": "warn", changesTab:
 	"scheduled": "good", "failed": "bad", "active": "good", "planned": "warn", "completed": "good", "held": "warn",
 	"connected": "good", "needs_reconnect": "bad", "invited": "warn", "delivered": "good", retryingState: "warn"}
 
-// Tone returns the tone of a state.
 func (*view) Tone(state any) string { return tones[fmt.Sprint(state)] }
 
 // Word translates a state or a kind of the API.
@@ -301,9 +300,7 @@ const mostOptions = 15
 // names reads the newest factories and profiles, and the factories with the given ids. However many there are, a page
 // reads as much as it shows.
 func (r *request) names(factories ...string) (n names, err error) {
-	r.listed.Do(func() { r.newestNames, r.listErr = r.newest() })
-	n, err = r.newestNames, r.listErr
-	if err == nil {
+	if n, err = r.newest(); err == nil {
 		n.Factories, err = r.with(n.Factories, "/v1/factories/", factories)
 	}
 	var profiles []string
@@ -318,8 +315,8 @@ func (r *request) names(factories ...string) (n names, err error) {
 	return n, err
 }
 
-// newest reads the newest factories and profiles. A page reads them once.
-func (r *request) newest() (n names, err error) {
+// readNewest reads the newest factories and profiles.
+func (r *request) readNewest() (n names, err error) {
 	n.Many = map[string]bool{}
 	var more, most string
 	query := url.Values{"limit": {"100"}}
@@ -394,7 +391,6 @@ func lacking(all []named, ids []string) (more []named) {
 // many reports whether a field has more options than a select should.
 func (n names) many(field string) bool { return n.Many[field] }
 
-// Factory returns the name of a factory, or its id.
 func (n names) Factory(id string) string { return nameOf(n.Factories, id) }
 
 // Profile returns the name of a profile, or its id.
@@ -441,10 +437,7 @@ func (n names) FaceOf(factory string) face {
 // faceIn returns the face of one of many. They have their colours in the order of their ids, so that a new one changes
 // none of them.
 func faceIn(all []named, id, name string) face {
-	var ids []string
-	for _, one := range all {
-		ids = append(ids, one.ID)
-	}
+	ids := mapped(all, func(one named) string { return one.ID })
 	slices.Sort(ids)
 	return face{id, name, letters(name), colour(max(0, slices.Index(ids, id)))}
 }
@@ -469,7 +462,6 @@ type outlet struct {
 	ProfileID                   *string `json:"profile_id"`
 }
 
-// outlets returns the social accounts by their ids.
 func (r *request) outlets() (map[string]outlet, error) {
 	all, err := listAll[outlet](r.Context(), r.api, "/v1/social/accounts", nil, mostNames)
 	found := map[string]outlet{}
@@ -490,11 +482,13 @@ func (r *request) permitPictures(all []content) {
 	r.permitMedia(files...)
 }
 
-// The tabs of the list of content.
-var contentTabs = []struct {
+// contentTab is a tab of the list of content.
+type contentTab struct {
 	Value, Text string
 	query       url.Values
-}{{"", "All", nil}, {"failed", "Failed", url.Values{"state": {"failed"}}},
+}
+
+var contentTabs = []contentTab{{"", "All", nil}, {"failed", "Failed", url.Values{"state": {"failed"}}},
 	{"approve", "To approve", url.Values{"state": {"generated,scheduled"}, "approval": {"pending,changes_requested"}}},
 	{"ready", "Scheduled", url.Values{"state": {"scheduled"}}},
 	{"published", "Published", url.Values{"state": {"published"}}}}
@@ -537,10 +531,9 @@ func besideItems(r *request, _ *view, all []content, to map[string]any) error {
 		return err
 	}
 	r.permitPictures(all)
-	var tabs []tab
-	for _, t := range contentTabs {
-		tabs = append(tabs, tab{Text: t.Text, Path: pathWith(r, "tab", t.Value), Chosen: t.Value == given["tab"]})
-	}
+	tabs := mapped(contentTabs, func(t contentTab) tab {
+		return tab{Text: t.Text, Path: pathWith(r, "tab", t.Value), Chosen: t.Value == given["tab"]}
+	})
 	maps.Copy(to, map[string]any{"Tabs": tabs, "Accounts": accounts, "Orders": contentOrders,
 		"Platforms": platformsOf(accounts),
 		"Count":     number(len(all), to["More"] != "" || r.FormValue("cursor") != "")})
@@ -591,7 +584,6 @@ func (c content) Reconnects() bool {
 	return slices.ContainsFunc(c.Failed(), func(p client.Publication) bool { return reconnects(p.Failure) })
 }
 
-// Again reports whether publishing again may succeed.
 func (c content) Again() bool {
 	return slices.ContainsFunc(c.Failed(), func(p client.Publication) bool { return retryable(p.Failure) })
 }
@@ -614,15 +606,17 @@ func (c content) Status() choice {
 		return choice{"bad", "not published"}
 	case c.State == "failed":
 		return choice{"bad", "failed"}
-	case c.Open() && c.Approval.State == changesTab:
-		return choice{"bad", "changes requested"}
-	case c.Open() && c.Approval.State == "pending":
-		return choice{"warn", "to approve"}
+	case c.Open() && undecided[c.Approval.State].Text != "":
+		return undecided[c.Approval.State]
 	case c.State == "scheduled":
 		return choice{"good", "ready"}
 	}
 	return choice{tones[c.State], c.State}
 }
+
+// undecided are the states of approvals that keep a post from being published, in words of people.
+var undecided = map[client.ContentApprovalState]choice{changesTab: {"bad", "changes requested"},
+	"pending": {"warn", "to approve"}}
 
 // publishAgain publishes items again on the accounts on which they have failed.
 func publishAgain(r *request) error {
@@ -911,27 +905,22 @@ var monthFigures = []choice{{"views", "Views"}, {"likes", "Likes"}, {"comments",
 	{"saves", "Saves"}, {"published", "Publications"}, {"cost_credits", "Credits"}}
 
 func showFactoryMonth(r *request) error {
-	n, err := r.names(r.URL.Query().Get("factory_id"))
+	factory := r.URL.Query().Get("factory_id")
+	month, months := r.chosenMonth(12)
+	first, err := time.Parse("2006-01", month)
 	if err != nil {
 		return err
 	}
-	given := url.Values{"factory_id": {r.URL.Query().Get("factory_id")}}
-	factory := given.Get("factory_id")
+	n, err := r.names(factory)
+	if err != nil {
+		return err
+	}
 	if factory == "" && len(n.Factories) > 0 {
 		factory = n.Factories[0].ID
 	}
-	now := r.site.Now().UTC()
-	first := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)
-	var months []string
-	for back := range 12 {
-		months = append(months, first.AddDate(0, -back, 0).Format("2006-01"))
-	}
-	if at, err := time.Parse("2006-01", r.URL.Query().Get("month")); err == nil {
-		first = at
-	}
 	figure := chosenOf(r, "figure", monthFigures, "views")
 	v := r.view("Reports", monthsPath)
-	data := map[string]any{"Names": n, "Factory": factory, "Months": months, "Month": first.Format("2006-01"),
+	data := map[string]any{"Names": n, "Factory": factory, "Months": months, "Month": month,
 		"Figures": monthFigures, "Figure": figure}
 	if factory != "" {
 		chart, err := factoryMonth(r, v, factory, first, figure)

@@ -66,10 +66,8 @@ type erasureRow struct {
 // ScopePath names what is erased in the paths of its forms.
 func (e erasureRow) ScopePath() string { return erasurePath + "/" + erasure.ScopeName(e.Scope) }
 
-// exported is an export.
 type exported struct{ client.Export }
 
-// Total returns the number of exported resources.
 func (x exported) Total() (n int64) {
 	for _, some := range x.Resources {
 		n += some
@@ -80,9 +78,7 @@ func (x exported) Total() (n int64) {
 // readErasures reads the erasures of the account and of its profiles, with their last exports.
 func readErasures(r *request, _ url.Values) (rows []erasureRow, _ string, err error) {
 	all, err := r.site.Erasures.List(r.Context(), r.session.Account)
-	for _, one := range all {
-		rows = append(rows, erasureRow{Record: one})
-	}
+	rows = mapped(all, func(one erasure.Record) erasureRow { return erasureRow{Record: one} })
 	return rows, "", errors.Join(err, each(rows, func(e *erasureRow) error {
 		of, x := r.api, exported{}
 		of.mode = cmp.Or(e.Scope.Mode, tenant.Live)

@@ -249,7 +249,6 @@ func textOf(of []choice, value any) string {
 	return text
 }
 
-// Change names what has changed.
 func (v *view) Change(what any) string { return v.T(textOf(rowChanges, what)) }
 
 // Ways names in which ways the product of an item is not what the item shows.
@@ -261,7 +260,6 @@ func (v *view) Ways(c content) string {
 	return strings.Join(all, ", ")
 }
 
-// Stock names an availability.
 func (v *view) Stock(availability any) string { return v.T(textOf(availabilities, availability)) }
 
 var feedProducts = page[client.Product]{

@@ -71,12 +71,11 @@ var acts = func() (all []choice) {
 }()
 
 // platformChoices are the platforms of the page.
-func platformChoices(to map[string]any) (all []choice) {
+func platformChoices(to map[string]any) []choice {
 	platforms, _ := to["Platforms"].([]client.SocialPlatform)
-	for _, p := range platforms {
-		all = append(all, choice{string(p.ID), web.Label(string(p.ID))})
-	}
-	return all
+	return mapped(platforms, func(p client.SocialPlatform) choice {
+		return choice{string(p.ID), web.Label(string(p.ID))}
+	})
 }
 
 // mandateForm is the part of a form that has a mandate.

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -28,7 +29,6 @@ type member struct {
 	Mailed bool    `json:"invitation_mailed"`
 }
 
-// Gone reports whether the person was removed.
 func (p member) Gone() bool { return p.State == "removed" }
 
 // roles are the roles, with what they may do.
@@ -121,11 +121,10 @@ func (r *request) showProfile() error {
 	if err != nil {
 		return err
 	}
-	shown := make([]browser, len(all))
-	for i, s := range all {
-		shown[i] = browser{Session: s, Here: s.Is(r.session)}
-		shown[i].Browser, shown[i].System = device(s.UserAgent)
-	}
+	shown := mapped(all, func(s *session.Session) browser {
+		name, system := device(s.UserAgent)
+		return browser{s, name, system, s.Is(r.session)}
+	})
 	v := r.view("Your profile", profilePath)
 	v.Notice = map[string]string{"one": "The browser is signed out.",
 		"others": "All other browsers are signed out."}[r.URL.Query().Get("ended")]
@@ -225,16 +224,11 @@ func showNotifications(r *request) error {
 	if r.URL.Query().Get("done") != "" {
 		v.Notice = "Your choice is saved."
 	}
-	var all []mailWish
-	for _, n := range person.Notices {
-		all = append(all, mailWish{n, noticeTexts[n], record.Wants(n)})
-	}
-	chosen := record.Choices.Language
-	if chosen == "" {
-		chosen = v.Language
-	}
-	v.Data = map[string]any{"All": all, "Chosen": chosen, "Email": record.Email, "Mails": r.site.Mails,
-		"Most": people.MostMails}
+	all := mapped(person.Notices, func(n person.Notice) mailWish {
+		return mailWish{n, noticeTexts[n], record.Wants(n)}
+	})
+	v.Data = map[string]any{"All": all, "Chosen": cmp.Or(record.Choices.Language, v.Language),
+		"Email": record.Email, "Mails": r.site.Mails, "Most": people.MostMails}
 	return r.show(http.StatusOK, "notifications", v)
 }
 

@@ -250,12 +250,6 @@ func (r *request) showConsent(status int, w wish, message string) error {
 	if !slices.Contains(role.Scopes(), auth.AccountManage) {
 		return &failure{Status: http.StatusForbidden, Message: messageCLIRole}
 	}
-	var live, test []named
-	err = atOnce(func() (err error) { live, err = r.profilesOf(tenant.Live); return err },
-		func() (err error) { test, err = r.profilesOf(tenant.Test); return err })
-	if err != nil {
-		return err
-	}
 	wanted := w.Scopes
 	if len(wanted) == 0 {
 		wanted = presets[slices.IndexFunc(presets, func(p preset) bool { return p.ID == "make" })].Scopes
@@ -270,10 +264,10 @@ func (r *request) showConsent(status int, w wish, message string) error {
 	}
 	v := r.view("Connect a program", "")
 	v.Error = message
-	data := map[string]any{"Wish": w, "Values": w.values.Encode(), "Scopes": scopes, "LiveProfiles": live,
-		"TestProfiles": test, "Cancel": template.URL(w.Callback(r.site.URL, "error", "access_denied"))}
+	data := map[string]any{"Wish": w, "Values": w.values.Encode(), "Scopes": scopes,
+		"Cancel": template.URL(w.Callback(r.site.URL, "error", "access_denied"))}
 	d := mandateForm.sent(r)
-	if err := addMandate(r, v, d, data); err != nil {
+	if err := errors.Join(r.addProfiles(data), addMandate(r, v, d, data)); err != nil {
 		return err
 	}
 	data["Form"] = mandateForm.shown("", "", d, data)

@@ -53,10 +53,8 @@ type request struct {
 	known auth.Role
 	// found is what to mend in the form of the request.
 	found fieldErrors
-	// newestNames are the names that listed has read once.
-	newestNames names
-	listed      sync.Once
-	listErr     error
+	// newest reads the newest names once.
+	newest func() (names, error)
 	// wholes are the lists that were read to their end, by their paths.
 	wholes    map[string][]named
 	wholeLock sync.Mutex
@@ -181,6 +179,7 @@ func (s *site) signedIn(handle func(*request) error) http.HandlerFunc {
 		if err == nil {
 			q := &request{Request: r, site: s, w: w, session: found, api: s.apiOf(r, found, token),
 				known: s.roleOf(r, found), wholes: map[string][]named{}}
+			q.newest = sync.OnceValues(q.readNewest)
 			if err = handle(q); r.Method != http.MethodGet {
 				forgetCorner(q)
 			}
@@ -465,7 +464,6 @@ type detail struct {
 	Message string `json:"message"`
 }
 
-// Error implements error.
 func (f *failure) Error() string {
 	return fmt.Sprintf("console: the API answers %d %s", f.Status, f.Code)
 }

@@ -89,7 +89,6 @@ func cookie(name, value string, age int) *http.Cookie {
 		SameSite: http.SameSiteLaxMode}
 }
 
-// clear removes a cookie.
 func (s *site) clear(w http.ResponseWriter, name string) { http.SetCookie(w, cookie(name, "", -1)) }
 
 // box returns the box of what the account area seals for a purpose.
@@ -515,7 +514,6 @@ func ownersOf(r *request, role auth.Role) (all []member, safe bool, err error) {
 	return all, safe, err
 }
 
-// connectionOf returns the connection of the page.
 func connectionOf(r *request) (connection.Connection, error) {
 	c, _, err := r.site.Connections.Find(r.Context(), r.session.Account, r.PathValue("id"))
 	if errs.CodeOf(err) == errs.NotFound {
@@ -560,7 +558,6 @@ func changeEmergency(c *signOnChange) error {
 	return err
 }
 
-// createConnection adds a connection.
 func createConnection(r *request) error {
 	return signOnDone(r, "sign_on.create", func(c *signOnChange) error {
 		name, role := strings.TrimSpace(r.PostFormValue("name")), auth.Role(r.PostFormValue("role"))
@@ -600,7 +597,6 @@ func groupLines(of map[string]auth.Role) (lines []string) {
 	return lines
 }
 
-// domainOf returns the domain of a form.
 func domainOf(r *request) string {
 	return strings.ToLower(strings.TrimSpace(r.PostFormValue("domain")))
 }

@@ -11,13 +11,11 @@ import (
 
 const socialPath = "/settings/social-accounts"
 
-// socialAccount is a social account.
 type socialAccount struct{ client.SocialAccount }
 
 // Name returns the name by which people know the account.
 func (a socialAccount) Name() string { return cmp.Or(given(a.DisplayName), given(a.Handle), a.ID) }
 
-// Gone reports whether the account was disconnected.
 func (a socialAccount) Gone() bool { return a.State == "disconnected" }
 
 var socialAccounts = page[socialAccount]{
@@ -44,7 +42,6 @@ func inputsOf(members ...string) (all []input) {
 	return all
 }
 
-// addPlatforms adds the platforms to a page.
 func addPlatforms[T any](r *request, _ *view, _ []T, to map[string]any) error {
 	var all []client.SocialPlatform
 	err := r.api.get(r.Context(), "/v1/social/platforms", nil, &all)
@@ -127,20 +124,14 @@ func oauthPlatforms(to map[string]any) (all []choice) {
 }
 
 // profileChoices are the profiles of the account, and factoryChoices its factories.
-func profileChoices(to map[string]any) (all []choice) {
+func profileChoices(to map[string]any) []choice {
 	n, _ := to["Names"].(names)
-	for _, p := range n.Profiles {
-		all = append(all, choice{p.ID, p.Name})
-	}
-	return all
+	return mapped(n.Profiles, func(p named) choice { return choice{p.ID, p.Name} })
 }
 
-func factoryChoices(to map[string]any) (all []choice) {
+func factoryChoices(to map[string]any) []choice {
 	n, _ := to["Names"].(names)
-	for _, f := range n.Factories {
-		all = append(all, choice{f.ID, f.Name + " (" + f.Type + ")"})
-	}
-	return all
+	return mapped(n.Factories, func(f named) choice { return choice{f.ID, f.Name + " (" + f.Type + ")"} })
 }
 
 const integrationsPath = "/settings/integrations"
@@ -170,7 +161,6 @@ func (i crmIntegration) Label() string {
 	return cmp.Or(given(i.Name), i.ID)
 }
 
-// Gone reports whether the integration was disconnected.
 func (i crmIntegration) Gone() bool { return i.State == "disconnected" }
 
 // StageName returns the names of a pipeline and its stage, or their ids if the CRM has them no more.

@@ -116,34 +116,15 @@ func failedSince(now time.Time) url.Values {
 func (r *request) unpublished(until string) (all []planned, err error) {
 	query := failedSince(r.site.Now())
 	query.Set("to", until)
-	if _, err := r.api.list(r.Context(), "/v1/publications", query, &all); err != nil {
-		return nil, err
+	if err = r.api.get(r.Context(), "/v1/publications", query, &all); err == nil {
+		_, err = r.dressed(all, query)
 	}
-	var factories []string
-	for _, p := range all {
-		factories = append(factories, p.FactoryID)
-	}
-	n, err := r.names(factories...)
-	if err != nil {
-		return nil, err
-	}
-	return all, each(all, func(p *planned) error {
-		p.Face = n.FaceOf(p.FactoryID)
-		var c content
-		err := r.api.get(r.Context(), "/v1/content-items/"+url.PathEscape(p.ContentItemID), nil, &c)
-		if p.Picture = c.Picture(); missing(err) {
-			return nil
-		}
-		return err
-	})
+	return all, err
 }
 
 // answersOf reads what webhooks that fail have answered.
 func answersOf(r *request, failing []webhook) ([]hookAnswer, error) {
-	var all []hookAnswer
-	for _, w := range failing[:min(len(failing), mostTasks)] {
-		all = append(all, hookAnswer{webhook: w})
-	}
+	all := mapped(failing[:min(len(failing), mostTasks)], func(w webhook) hookAnswer { return hookAnswer{webhook: w} })
 	return all, each(all, func(a *hookAnswer) error {
 		var some []delivery
 		next, err := r.api.list(r.Context(), "/v1/webhooks/"+url.PathEscape(a.ID)+"/deliveries",

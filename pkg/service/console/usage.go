@@ -28,10 +28,8 @@ func addUsage(open func(string, func(*request) error)) {
 	open("GET "+levelsPath, showLevels)
 }
 
-// account is the account.
 type account struct{ client.Account }
 
-// balanceEntry is an entry of the ledger.
 type balanceEntry struct{ client.BalanceEntry }
 
 // spent returns the credits that an entry has taken. A reserve that was released has taken none.
@@ -458,7 +456,6 @@ type limited struct {
 // Share returns the part of the limit that is spent, in percent up to 100.
 func (l limited) Share() int64 { return min(100, l.Spent*100/max(1, l.Limit)) }
 
-// Tone returns the tone of the share.
 func (l limited) Tone() string {
 	switch {
 	case l.Share() >= 100:
@@ -485,20 +482,24 @@ func (u readUsage) limits() (all []limited) {
 	return all
 }
 
-func showLevels(r *request) error {
-	month := r.URL.Query().Get("month")
-	if _, err := time.Parse("2006-01", month); err != nil {
-		month = r.site.Now().UTC().Format("2006-01")
+// chosenMonth returns the month of the address, such as 2026-11, or else this one, and the last months.
+func (r *request) chosenMonth(n int) (month string, months []string) {
+	now := r.site.Now().UTC()
+	for back := range n {
+		months = append(months, now.AddDate(0, -back, 1-now.Day()).Format("2006-01"))
 	}
+	month = r.URL.Query().Get("month")
+	if _, err := time.Parse("2006-01", month); err != nil {
+		month = months[0]
+	}
+	return month, months
+}
+
+func showLevels(r *request) error {
+	month, months := r.chosenMonth(6)
 	var l client.ServiceLevels
 	if err := r.api.get(r.Context(), "/v1/service-levels", url.Values{"month": {month}}, &l); err != nil {
 		return err
-	}
-	var months []string
-	first := r.site.Now().UTC()
-	first = first.AddDate(0, 0, 1-first.Day())
-	for back := range 6 {
-		months = append(months, first.AddDate(0, -back, 0).Format("2006-01"))
 	}
 	v := r.view("Service levels", levelsPath)
 	v.Data = map[string]any{"Levels": l, "Months": months, "Month": month}

@@ -24,7 +24,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/erasure"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/session"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -58,15 +57,12 @@ var loadAssets = sync.OnceValue(func() assetFiles {
 	found, _ := fs.Glob(assets, "assets/*")
 	for _, file := range found {
 		content, _ := assets.ReadFile(file) // it is in the program
-		base, kind := path.Base(file), "text/css; charset=utf-8"
+		base, kind := path.Base(file), "text/javascript; charset=utf-8"
 		if path.Ext(base) == ".css" {
-			content = append([]byte(web.FontFaces("")), content...)
+			kind, content = "text/css; charset=utf-8", append([]byte(web.FontFaces("")), content...)
 		}
 		sum := sha256.Sum256(content)
 		name := strings.TrimSuffix(base, path.Ext(base)) + "-" + hex.EncodeToString(sum[:6]) + path.Ext(base)
-		if path.Ext(base) == ".js" {
-			kind = "text/javascript; charset=utf-8"
-		}
 		all.names[base], all.served[name] = name, asset{kind, content}
 	}
 	for name, content := range web.Fonts() {
@@ -188,7 +184,6 @@ func (v *view) links() (all []link) {
 	return append(all, further...)
 }
 
-// Languages returns the languages of the pages, with their own names.
 func (*view) Languages() []language { return languages }
 
 // T translates a text of the pages, with values as fmt.Sprintf.
@@ -210,7 +205,7 @@ func (v *view) Time(t time.Time) template.HTML {
 	if t.IsZero() {
 		return "–"
 	}
-	return timeElement(t, v.inUTC(t), v.dateOf(t)+v.in(t).Format(" 2006, 15:04 MST"))
+	return timeElement(t, v.inUTC(t), v.date(v.in(t))+v.in(t).Format(" 2006, 15:04 MST"))
 }
 
 // in returns a time in the zone of the page.
@@ -221,8 +216,8 @@ func (v *view) in(t time.Time) time.Time {
 	return t.In(v.Zone)
 }
 
-// dateOf returns the day and the month of a time in the zone of the page.
-func (v *view) dateOf(t time.Time) string { return v.in(t).Format("2 ") + v.T(v.in(t).Format("Jan")) }
+// date returns the day and the month of a time.
+func (v *view) date(t time.Time) string { return t.Format("2 ") + v.T(t.Format("Jan")) }
 
 func (v *view) inUTC(t time.Time) string { return v.Day(t) + t.UTC().Format(", 15:04 UTC") }
 
@@ -239,7 +234,7 @@ func (v *view) Exact(t time.Time) string {
 	if t.IsZero() {
 		return "–"
 	}
-	return v.dateOf(t) + v.in(t).Format(" 2006, 15:04:05.000 MST")
+	return v.date(v.in(t)) + v.in(t).Format(" 2006, 15:04:05.000 MST")
 }
 
 // Plus returns the number of a row that is counted from 0.
@@ -247,7 +242,7 @@ func (*view) Plus(i int) int { return i + 1 }
 
 // Seconds returns a time of this or the last year to the second, as Time does.
 func (v *view) Seconds(t time.Time) template.HTML {
-	return timeElement(t, v.Day(t)+t.UTC().Format(", 15:04:05 UTC"), v.dateOf(t)+v.in(t).Format(", 15:04:05 MST"))
+	return timeElement(t, v.Day(t)+t.UTC().Format(", 15:04:05 UTC"), v.date(v.in(t))+v.in(t).Format(", 15:04:05 MST"))
 }
 
 // MonthNamed returns a month, such as 2026-11, by its name.
@@ -260,7 +255,7 @@ func (v *view) MonthNamed(month string) string {
 }
 
 // ShortDay returns a date without its year.
-func (v *view) ShortDay(t time.Time) string { return t.UTC().Format("2 ") + v.T(t.UTC().Format("Jan")) }
+func (v *view) ShortDay(t time.Time) string { return v.date(t.UTC()) }
 
 // Day returns the date that a time has in UTC.
 func (v *view) Day(t time.Time) string {
@@ -412,15 +407,18 @@ func known(code string) bool {
 }
 
 // russian are the Russian texts by the English ones.
-var russian = sync.OnceValue(func() map[string]string {
-	texts := map[string]string{}
-	for line := range strings.Lines(textFile) {
-		if english, other, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t"); ok {
-			texts[english] = other
+var russian = sync.OnceValue(func() map[string]string { return columns(textFile) })
+
+// columns returns the second column of a file with two by the first one.
+func columns(file string) map[string]string {
+	all := map[string]string{}
+	for line := range strings.Lines(file) {
+		if first, second, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t"); ok {
+			all[first] = second
 		}
 	}
-	return texts
-})
+	return all
+}
 
 // translate returns a text in a language. A text that the file lacks, such as a message of the API, stays English.
 func translate(code, text string) string {
@@ -446,15 +444,7 @@ func preferred(header string) string {
 //go:embed icons.tsv
 var iconFile string
 
-var icons = sync.OnceValue(func() map[string]string {
-	all := map[string]string{}
-	for line := range strings.Lines(iconFile) {
-		if name, outline, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t"); ok {
-			all[name] = outline
-		}
-	}
-	return all
-})
+var icons = sync.OnceValue(func() map[string]string { return columns(iconFile) })
 
 // icon draws an icon, which says nothing of its own.
 func icon(name string) template.HTML {
@@ -825,14 +815,6 @@ func pickerOf(page *view, name, label, all string, of []named) picker {
 
 // Shown returns the name of the chosen option.
 func (c chooser) Shown() string { return nameOf(c.Options, c.Value) }
-
-// Erasures returns the erasures that wait or go on.
-func (v *view) Erasures() []erasure.Record {
-	if v.Corner == nil {
-		return nil
-	}
-	return v.Corner.Erasures
-}
 
 // deref returns what a pointer points to, and a dash for none.
 func deref(value any) any {

@@ -21,7 +21,6 @@ type webhook struct {
 	Secret *string `json:"secret"`
 }
 
-// Target returns the address of the webhook.
 func (w webhook) Target() string {
 	switch {
 	case w.URL != nil:
@@ -32,7 +31,6 @@ func (w webhook) Target() string {
 	return ""
 }
 
-// Tone returns the tone of the state.
 func (w webhook) Tone() string {
 	switch {
 	case w.State != client.WebhookStateEnabled:
@@ -200,7 +198,6 @@ func (h hourOfWebhook) Class() string {
 	return "rest"
 }
 
-// dayBar is the last day of a webhook.
 type dayBar struct {
 	Hours           []hourOfWebhook
 	Arrived, Missed int
@@ -380,7 +377,6 @@ func (d delivery) Last() int64 {
 	return 0
 }
 
-// Latency returns the milliseconds of the last attempt.
 func (d delivery) Latency() int64 {
 	if n := len(d.Attempts); n > 0 {
 		return d.Attempts[n-1].LatencyMs
