@@ -56,14 +56,8 @@ func rowsOfCalls(all []entry, of callers) (rows []callRow) {
 			rows[n].Reads = max(rows[n].Reads, 1) + 1
 			continue
 		}
-		row := callRow{entry: e, Caller: of.name(e)}
-		if e.FactoryID != nil {
-			row.Factory = of.Factory(*e.FactoryID)
-		}
-		if e.ProfileID != nil {
-			row.Profile = of.Profile(*e.ProfileID)
-		}
-		rows = append(rows, row)
+		rows = append(rows, callRow{entry: e, Caller: of.name(e), Factory: of.Factory(given(e.FactoryID)),
+			Profile: of.Profile(given(e.ProfileID))})
 	}
 	return rows
 }
@@ -208,13 +202,7 @@ func addCallers(r *request, v *view, all []entry, to map[string]any) error {
 		v.Notice = "The key and those made with it are revoked. These are the calls that were made with it: look for " +
 			"addresses that you do not know, and for calls after the leak."
 	}
-	concerned := []string{set["factory_id"]}
-	for _, e := range all {
-		if e.FactoryID != nil {
-			concerned = append(concerned, *e.FactoryID)
-		}
-	}
-	of := callersOf(r, concerned)
+	of := callersOf(r, append(mapped(all, func(e entry) string { return given(e.FactoryID) }), set["factory_id"]))
 	shown := map[string]string{}
 	for _, one := range slices.Concat(of.Keys, of.People, of.Factories, of.Profiles) {
 		shown[one.ID] = one.Name
@@ -252,12 +240,7 @@ func callOf(r *request) (e entry, err error) {
 }
 
 // given returns a text that may be absent.
-func given(text *string) string {
-	if text == nil {
-		return ""
-	}
-	return *text
-}
+func given(text *string) string { return client.Value(text) }
 
 // maxExport is the number of entries of a file: an answer of the gateway has at most 6 MB.
 const maxExport = 10_000

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"net/http"
 
 	client "github.com/content-automation/api/clients/go"
@@ -12,16 +13,7 @@ const automationsPath = "/settings/automations"
 type automation client.AutomationDetails
 
 // About returns what makes it run.
-func (a automation) About() string {
-	switch {
-	case a.Trigger.URL != nil:
-		return *a.Trigger.URL
-	case a.Trigger.Cron != nil:
-		return *a.Trigger.Cron
-	default:
-		return a.ID
-	}
-}
+func (a automation) About() string { return cmp.Or(given(a.Trigger.URL), given(a.Trigger.Cron), a.ID) }
 
 // triggers are the kinds of triggers.
 var triggers = []choice{{"feed", "A new entry of a feed"}, {"product", "A new product of the factory"},

@@ -61,25 +61,14 @@ func chooseZone(r *request) error {
 	return r.redirect(r.back(homePath))
 }
 
-// planned is an entry of the calendar as the API answers it.
+// planned is an entry of the calendar, with what people see of it: the face of the client, the social account, and a
+// picture of the item.
 type planned struct {
-	ID              *string                `json:"id"`
-	State           string                 `json:"state"`
-	PlannedAt       time.Time              `json:"planned_at"`
-	ContentItemID   string                 `json:"content_item_id"`
-	FactoryID       string                 `json:"factory_id"`
-	Kind            string                 `json:"kind"`
-	Title           string                 `json:"title"`
-	Caption         string                 `json:"caption"`
-	Approval        client.ContentApproval `json:"approval"`
-	SocialAccountID *string                `json:"social_account_id"`
-	Platform        *string                `json:"platform"`
-
-	Failure *client.PublicationFailure `json:"failure"`
-	// Face is that of the client, Account the social account, and Picture that of the item.
-	Face    face       `json:"-"`
-	Account outlet     `json:"-"`
-	Picture *mediaFile `json:"-"`
+	client.PublishingEntry
+	PlannedAt time.Time  `json:"planned_at"`
+	Face      face       `json:"-"`
+	Account   outlet     `json:"-"`
+	Picture   *mediaFile `json:"-"`
 }
 
 // Status returns how far the post is, in a word of people, with its tone.
@@ -88,7 +77,7 @@ func (p planned) Status() choice {
 	case p.State == "failed":
 		return choice{"bad", "not published"}
 	case p.State == "published", p.State == "publishing", p.State == "deleted":
-		return choice{tones[p.State], p.State}
+		return choice{tones[string(p.State)], string(p.State)}
 	case undecided[p.Approval.State].Text != "":
 		return undecided[p.Approval.State]
 	case p.State == "planned":
@@ -100,7 +89,7 @@ func (p planned) Status() choice {
 func (p planned) Movable() bool { return p.State == "planned" || p.State == "pending" }
 
 // Name returns a text by which people know the post.
-func (p planned) Name() string { return cmp.Or(p.Title, p.Caption) }
+func (p planned) Name() string { return cmp.Or(given(p.Title), given(p.Caption)) }
 
 // dressed adds to posts what people see of them: the face of the client, the account, and a picture.
 func (r *request) dressed(all []planned, query url.Values) (names, error) {
@@ -129,9 +118,7 @@ func (r *request) dressed(all []planned, query url.Values) (names, error) {
 	for i := range all {
 		p := &all[i]
 		p.Face = n.FaceOf(p.FactoryID)
-		if p.SocialAccountID != nil {
-			p.Account = accounts[*p.SocialAccountID]
-		}
+		p.Account = accounts[given(p.SocialAccountID)]
 		if p.Picture = pictures[p.ContentItemID]; p.Picture != nil {
 			shown = append(shown, *p.Picture)
 		}

@@ -79,13 +79,9 @@ func besideClient(r *request, _ *view, p brand, to map[string]any) error {
 			}
 			return err
 		})
-	spent := limited{Name: p.Name, Spent: p.Usage.UsedCredits}
-	if p.SpendLimitCredits != nil {
-		spent.Limit = *p.SpendLimitCredits
-	}
 	to["Accounts"] = slices.DeleteFunc(accounts, socialAccount.Gone)
 	to["Next"], to["Links"], to["MoreLinks"] = next, links, moreLinks != ""
-	to["Belongings"], to["Spent"], to["Face"] = belong, spent, faceIn(n.Profiles, p.ID, p.Name)
+	to["Belongings"], to["Spent"], to["Face"] = belong, p.limited(p.Usage.UsedCredits), faceIn(n.Profiles, p.ID, p.Name)
 	return err
 }
 

@@ -68,62 +68,27 @@ var contentItems = page[content]{
 		"again":       "The post is being made again.", "resent": "The posts are being published again."},
 }
 
-// content is a content item as the API answers it.
+// content is a content item, with files as pages show them.
 type content struct {
-	ID        string                  `json:"id"`
-	Version   int64                   `json:"version"`
-	CreatedAt time.Time               `json:"created_at"`
-	FactoryID string                  `json:"factory_id"`
-	Accounts  []string                `json:"social_account_ids"`
-	Kind      string                  `json:"kind"`
-	Prompt    string                  `json:"prompt"`
-	Title     string                  `json:"title"`
-	Caption   string                  `json:"caption"`
-	Hashtags  []string                `json:"hashtags"`
-	Script    string                  `json:"script"`
-	Previews  []client.ContentPreview `json:"previews"`
-	Approval  client.ContentApproval  `json:"approval"`
-	Media     []mediaFile             `json:"media"`
-	PublishAt *time.Time              `json:"publish_at"`
-	ProductID *string                 `json:"product_id"`
-	WaitsFor  string                  `json:"waits_for"`
-	Outdated  []string                `json:"outdated"`
-	// Remake is what making it again from its product takes, with the parts that it has.
-	Remake *struct {
-		Credits *int64 `json:"credits"`
-	} `json:"remake"`
-	State   string `json:"state"`
-	Failure *struct {
-		Message string `json:"message"`
-	} `json:"failure"`
-	Publications []client.Publication `json:"publications"`
+	client.ContentItem
+	ID    string      `json:"id"`
+	Media []mediaFile `json:"media"`
 }
 
-// mediaFile is a file of an item.
+// mediaFile is a file of an item. Thumbnail is the address of a small picture of it, or nil.
 type mediaFile struct {
-	ID   string `json:"id"`
-	Role string `json:"role"`
-	Type string `json:"type"`
-	URL  string `json:"url"`
-	// Thumbnail is the address of a small picture of it, or nil.
+	client.Media
+	Role      string  `json:"role"`
+	Type      string  `json:"type"`
+	URL       string  `json:"url"`
 	Thumbnail *string `json:"thumbnail_url"`
-	Width     int     `json:"width"`
-	Height    int     `json:"height"`
-	AltText   string  `json:"alt_text"`
-	// Provenance is nil for files that say nothing of their origin.
-	Provenance *struct {
-		Source string `json:"digital_source_type"`
-		Signer string `json:"signer"`
-	} `json:"provenance"`
 }
+
+// Alt returns what the file shows, in words, or an empty text.
+func (f mediaFile) Alt() string { return given(f.AltText) }
 
 // Small returns the address of the thumbnail, or of the file if it has none.
-func (f mediaFile) Small() string {
-	if f.Thumbnail != nil {
-		return *f.Thumbnail
-	}
-	return f.URL
-}
+func (f mediaFile) Small() string { return cmp.Or(given(f.Thumbnail), f.URL) }
 
 // tones are the tones of states.
 var tones = map[string]string{"approved": "good", "pending": "warn", changesTab: "bad", "published": "good",
@@ -140,7 +105,7 @@ func (c content) Open() bool { return c.State == "generated" || c.State == "sche
 
 // Name returns a text by which people know the item.
 func (c content) Name() string {
-	for _, text := range []string{c.Title, c.Caption, c.Prompt} {
+	for _, text := range []string{given(c.Title), given(c.Caption), c.Prompt} {
 		if line, _, _ := strings.Cut(strings.TrimSpace(text), "\n"); line != "" {
 			return line
 		}
@@ -161,11 +126,12 @@ func (c content) Final() (all []mediaFile) {
 // Made says how the finished media were made, as far as their files do, in a text to translate.
 func (c content) Made() string {
 	for _, f := range c.Final() {
+		source := given(client.Value(f.Provenance).DigitalSourceType)
 		switch {
 		case f.Provenance == nil:
-		case strings.HasSuffix(f.Provenance.Source, "/trainedAlgorithmicMedia"):
+		case strings.HasSuffix(source, "/trainedAlgorithmicMedia"):
 			return "AI models have made it."
-		case strings.HasSuffix(f.Provenance.Source, "/compositeWithTrainedAlgorithmicMedia"):
+		case strings.HasSuffix(source, "/compositeWithTrainedAlgorithmicMedia"):
 			return "AI models have made parts of it."
 		default:
 			return "No part was generated."
@@ -178,7 +144,7 @@ func (c content) Made() string {
 func (c content) Signer() string {
 	for _, f := range c.Final() {
 		if f.Provenance != nil {
-			return f.Provenance.Signer
+			return given(f.Provenance.Signer)
 		}
 	}
 	return ""
@@ -206,11 +172,8 @@ type post struct {
 // posts returns the item as each platform shows it, or as it is if no platform is planned.
 func (r *request) posts(c content, accounts map[string]outlet) (all []post, err error) {
 	for _, p := range c.Previews {
-		one := post{Platform: string(p.Platform), Title: given(p.Title), Caption: given(p.Caption), Rest: given(p.Rest),
-			Hashtags: p.Hashtags}
-		if p.SocialAccountID != nil {
-			one.Handle = accounts[*p.SocialAccountID].Handle
-		}
+		one := post{Platform: string(p.Platform), Handle: accounts[given(p.SocialAccountID)].Handle,
+			Title: given(p.Title), Caption: given(p.Caption), Rest: given(p.Rest), Hashtags: p.Hashtags}
 		for _, id := range p.MediaIDs {
 			f, err := r.file(c, id)
 			if err != nil {
@@ -223,7 +186,7 @@ func (r *request) posts(c content, accounts map[string]outlet) (all []post, err 
 		all = append(all, one)
 	}
 	if len(all) == 0 {
-		all = []post{{Title: c.Title, Caption: c.Caption, Hashtags: c.Hashtags, Media: c.Final()}}
+		all = []post{{Title: given(c.Title), Caption: given(c.Caption), Hashtags: c.Hashtags, Media: c.Final()}}
 	}
 	return all, nil
 }
@@ -397,18 +360,13 @@ func (n names) Factory(id string) string { return nameOf(n.Factories, id) }
 func (n names) Profile(id string) string { return nameOf(n.Profiles, id) }
 
 // ProfileOf returns the name of the profile of a factory, or an empty text.
-func (n names) ProfileOf(factory string) string {
-	if id := n.clientOf(factory); id != "" {
-		return n.Profile(id)
-	}
-	return ""
-}
+func (n names) ProfileOf(factory string) string { return n.Profile(n.clientOf(factory)) }
 
 // clientOf returns the id of the profile of a factory, or an empty text.
 func (n names) clientOf(factory string) string {
 	for _, f := range n.Factories {
-		if f.ID == factory && f.ProfileID != nil {
-			return *f.ProfileID
+		if f.ID == factory {
+			return given(f.ProfileID)
 		}
 	}
 	return ""
@@ -558,11 +516,11 @@ func itemsOf(r *request, query url.Values) (all []content, next string, err erro
 		},
 		func() (err error) { accounts, err = r.outlets(); return err })
 	all = slices.DeleteFunc(all, func(c content) bool {
-		on := slices.ContainsFunc(c.Accounts, func(id string) bool { return accounts[id].Platform == platform })
+		on := slices.ContainsFunc(c.SocialAccountIDs, func(id string) bool { return accounts[id].Platform == platform })
 		published := slices.ContainsFunc(c.Publications, func(p client.Publication) bool {
 			return string(p.Platform) == platform
 		})
-		sought := has(words, c.Title, c.Caption, c.Prompt) || isID(words, c.ID)
+		sought := has(words, given(c.Title), given(c.Caption), c.Prompt) || isID(words, c.ID)
 		return !sought || platform != "" && !on && !published
 	})
 	return all[:min(len(all), mostFound)], "", err
@@ -611,7 +569,7 @@ func (c content) Status() choice {
 	case c.State == "scheduled":
 		return choice{"good", "ready"}
 	}
-	return choice{tones[c.State], c.State}
+	return choice{tones[string(c.State)], string(c.State)}
 }
 
 // undecided are the states of approvals that keep a post from being published, in words of people.

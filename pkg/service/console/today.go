@@ -182,8 +182,8 @@ func (t today) failures(v *view) (all []task) {
 		some := groups[name]
 		p, account := some[0], t.Accounts[given(some[0].SocialAccountID)]
 		one := task{Tone: "bad", Text: v.T("A post of %s was not published", p.Face.Name),
-			Cause: web.Label(given(p.Platform)) + " " + account.Handle + ", " + v.At(p.PlannedAt) + ". " +
-				p.Failure.Message, Path: contentPath + "?tab=failed", Verb: "See why"}
+			Cause: web.Label(string(client.Value(p.Platform))) + " " + account.Handle + ", " + v.At(p.PlannedAt) +
+				". " + p.Failure.Message, Path: contentPath + "?tab=failed", Verb: "See why"}
 		if len(some) > 1 {
 			one.Text = v.T("%d posts of %s were not published", len(some), p.Face.Name)
 		}
@@ -294,16 +294,12 @@ func (t today) days(v *view, midnight time.Time) (days []dayOfPosts, clients int
 func (t today) spending(first time.Time) (all []limited) {
 	spent := map[string]int64{}
 	for _, e := range t.Entries {
-		if e.ProfileID != nil && !e.CreatedAt.Before(first) {
-			spent[*e.ProfileID] += e.spent()
+		if !e.CreatedAt.Before(first) {
+			spent[given(e.ProfileID)] += e.spent()
 		}
 	}
 	for _, p := range t.Clients {
-		one := limited{Name: p.Name, Path: profilesPath + "/" + p.ID, Spent: spent[p.ID]}
-		if p.SpendLimitCredits != nil {
-			one.Limit = *p.SpendLimitCredits
-		}
-		all = append(all, one)
+		all = append(all, p.limited(spent[p.ID]))
 	}
 	slices.SortStableFunc(all, func(a, b limited) int { return cmp.Compare(b.Spent, a.Spent) })
 	return all[:min(len(all), shownDays)]

@@ -122,14 +122,8 @@ func usagePage(r *request, from time.Time) (u readUsage, err error) {
 		func() (err error) { u.Usage, err = usageSince(r, from); return err },
 		func() (err error) { u.Keys, err = keysOfAccount(r); return err },
 		func() (err error) { u.Brands, err = limitedProfiles(r); return err })
-	var factories []string
-	for _, e := range u.Entries {
-		if e.FactoryID != nil && !slices.Contains(factories, *e.FactoryID) {
-			factories = append(factories, *e.FactoryID)
-		}
-	}
 	if err == nil {
-		u.Names, err = r.names(factories...)
+		u.Names, err = r.names(mapped(u.Entries, func(e balanceEntry) string { return given(e.FactoryID) })...)
 	}
 	return u, err
 }
@@ -453,6 +447,11 @@ type limited struct {
 	Spent, Limit int64
 }
 
+// limited returns the limit of a profile that has spent something.
+func (p brand) limited(spent int64) limited {
+	return limited{p.Name, profilesPath + "/" + p.ID, spent, client.Value(p.SpendLimitCredits)}
+}
+
 // Share returns the part of the limit that is spent, in percent up to 100.
 func (l limited) Share() int64 { return min(100, l.Spent*100/max(1, l.Limit)) }
 
@@ -475,7 +474,7 @@ func (u readUsage) limits() (all []limited) {
 	}
 	for _, p := range u.Brands {
 		if p.SpendLimitCredits != nil {
-			all = append(all, limited{p.Name, profilesPath + "/" + p.ID, p.Usage.UsedCredits, *p.SpendLimitCredits})
+			all = append(all, p.limited(p.Usage.UsedCredits))
 		}
 	}
 	slices.SortStableFunc(all, func(a, b limited) int { return cmp.Compare(b.Share(), a.Share()) })

@@ -21,15 +21,7 @@ type webhook struct {
 	Secret *string `json:"secret"`
 }
 
-func (w webhook) Target() string {
-	switch {
-	case w.URL != nil:
-		return *w.URL
-	case w.Destination != nil:
-		return w.Destination.ARN
-	}
-	return ""
-}
+func (w webhook) Target() string { return cmp.Or(given(w.URL), client.Value(w.Destination).ARN) }
 
 func (w webhook) Tone() string {
 	switch {
@@ -369,20 +361,17 @@ func (d delivery) Shown() choice {
 	return choice{string(d.State), string(d.State)}
 }
 
-// Last returns the status of the last attempt, or 0 without an answer.
-func (d delivery) Last() int64 {
-	if n := len(d.Attempts); n > 0 && d.Attempts[n-1].Status != nil {
-		return *d.Attempts[n-1].Status
+func (d delivery) last() (a client.DeliveryAttempt) {
+	if n := len(d.Attempts); n > 0 {
+		return d.Attempts[n-1]
 	}
-	return 0
+	return a
 }
 
-func (d delivery) Latency() int64 {
-	if n := len(d.Attempts); n > 0 {
-		return d.Attempts[n-1].LatencyMs
-	}
-	return 0
-}
+// Last returns the status of the last attempt, or 0 without an answer.
+func (d delivery) Last() int64 { return client.Value(d.last().Status) }
+
+func (d delivery) Latency() int64 { return d.last().LatencyMs }
 
 // Headers are the headers of the request, in the order of their names.
 func (d delivery) Headers() (all []formField) {
