@@ -374,14 +374,9 @@ func showToday(r *request) error {
 		return &failure{Status: http.StatusServiceUnavailable, Message: messageUnavailable}
 	}
 	tasks := t.tasks(v, v.Corner)
-	var pictures []mediaFile
+	pictures := picturesOf(t.Posts)
 	for _, one := range tasks {
 		pictures = append(pictures, one.Pictures...)
-	}
-	for _, p := range t.Posts {
-		if p.Picture != nil {
-			pictures = append(pictures, *p.Picture)
-		}
 	}
 	r.permitMedia(pictures...)
 	if r.FormValue("done") == "resent" {
