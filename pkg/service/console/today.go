@@ -352,10 +352,8 @@ func (t today) steps(v *view) (all []step) {
 	if v.Manages() {
 		all = append(all, step{"Invite a colleague", peoplePath + "/invite", "Invite", t.People.N > 1})
 	}
-	for _, one := range all {
-		if !one.Done {
-			return all
-		}
+	if slices.ContainsFunc(all, func(s step) bool { return !s.Done }) {
+		return all
 	}
 	return nil
 }
