@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -317,10 +316,7 @@ type credits struct {
 // credits returns what the month costs up to now and at its end, beside the last month.
 func (t today) credits(v *view, now time.Time, balance int64) credits {
 	m := newMonth(now, balance)
-	chart := newChart(m.first, m.days, v.T("Credits"))
-	for i, kind := range slices.Sorted(maps.Values(subjects)) {
-		chart.colour(v.T(kind), i)
-	}
+	chart := newCreditsChart(v, m.first, m.days)
 	var before int64
 	for _, e := range t.Entries {
 		if e.CreatedAt.Before(m.first) {
