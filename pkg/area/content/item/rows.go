@@ -301,11 +301,7 @@ func (r *Record) writeRows(tx *store.Tx, o tenant.Owner, own bool) (written []st
 			}
 		}
 		written = append(written, pub.SocialAccountID)
-		if known {
-			tx.Replace(now)
-		} else {
-			tx.Create(now, nil)
-		}
+		tx.Put(now)
 	}
 	return written, nil
 }
