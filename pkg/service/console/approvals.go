@@ -154,7 +154,7 @@ func byClient(all []content, n names, accounts map[string]outlet) (groups []queu
 		}
 		g := &groups[i]
 		g.Items = append(g.Items, c)
-		for _, id := range c.Accounts {
+		for _, id := range c.SocialAccountIDs {
 			if p := accounts[id].Platform; p != "" && !slices.Contains(g.Platforms, p) {
 				g.Platforms = append(g.Platforms, p)
 			}
@@ -186,7 +186,7 @@ func (r *request) showQueue(status int, message string) error {
 		return err
 	}
 	some := slices.DeleteFunc(q.of(q.Tab), func(c content) bool {
-		return q.Given["platform"] != "" && !slices.ContainsFunc(c.Accounts, func(id string) bool {
+		return q.Given["platform"] != "" && !slices.ContainsFunc(c.SocialAccountIDs, func(id string) bool {
 			return accounts[id].Platform == q.Given["platform"]
 		})
 	})

@@ -114,7 +114,6 @@ var limits = sync.OnceValue(func() map[[2]string]limit {
 // draft is what a form has, by the names of its inputs.
 type draft map[string][]string
 
-// Get returns the first value of an input.
 func (d draft) Get(name string) string {
 	if len(d[name]) == 0 {
 		return ""
@@ -337,7 +336,6 @@ type shownForm struct {
 	Inputs                       []shownInput
 }
 
-// Input returns the input with a name.
 func (s shownForm) Input(name string) shownInput {
 	for _, in := range s.Inputs {
 		if in.Name == name {
@@ -394,10 +392,8 @@ type box struct {
 // Box returns the box of a choice, and Profile that of a profile.
 func (s shownInput) Box(c choice) box { return box{s.Name, c, s.Chosen(c.Value)} }
 
-// Profile returns the box of a profile.
 func (s shownInput) Profile(of named) box { return s.Box(choice{of.ID, of.Name}) }
 
-// Chosen reports whether the input has a value.
 func (s shownInput) Chosen(value string) bool { return slices.Contains(s.Values, value) }
 
 // Single reports whether a single type of events is chosen.
@@ -443,12 +439,16 @@ func textAt(one any, member string) string { return draft{"": textsAt(one, membe
 
 // textsAt returns the texts of a member of a resource.
 func textsAt(one any, member string) []string {
-	at := treeOf(one)
-	for name := range strings.SplitSeq(member, "/") {
-		of, _ := at.(map[string]any)
-		at = of[name]
+	return textsOf(within(treeOf(one), member))
+}
+
+// within returns the value at a path of a resource, or nil.
+func within(tree any, path string) any {
+	for name := range strings.SplitSeq(path, "/") {
+		of, _ := tree.(map[string]any)
+		tree = of[name]
 	}
-	return textsOf(at)
+	return tree
 }
 
 func textsOf(value any) (all []string) {
