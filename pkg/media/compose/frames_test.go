@@ -19,6 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/compose/canvas"
 	"github.com/content-automation/api/pkg/media/compose/theme"
+	"github.com/content-automation/api/pkg/media/compose/timeline"
 	"github.com/content-automation/api/testdata/breadth"
 )
 
@@ -350,7 +351,7 @@ func (p pair) video(area image.Rectangle) {
 		p.hero("cover", cover)
 	}
 	last := drafted(p.find(seen, media.Final).Duration) - 2
-	numbers := []int{9, 13, 17, 30, 34, last}
+	numbers := append(restful(scenes[0].Text, scenes[1].Text), last)
 	with, without := p.seen(seen, numbers), p.seen(bare, numbers)
 	marked := 0
 	for i, n := range numbers {
@@ -383,6 +384,20 @@ func (p pair) video(area image.Rectangle) {
 			p.t.Errorf("%v: there are captions on the end card", c)
 		}
 	}
+}
+
+// restful returns the numbers of frames of a draft of two scenes in which no text is moving, before its end card.
+func restful(first, second string) (numbers []int) {
+	clock := timeline.NewClock(first+" "+second, nil, spoken)
+	lengths := timeline.Scenes([]string{first, second}, clock, lead, tail, leastScene)
+	cut := lengths[0] / Draft.every()
+	end := cut + (lengths[1]-min(timeline.Frames(endCard), lengths[1]/2))/Draft.every()
+	for _, n := range []int{9, 13, 17, cut + 6, cut + 9} {
+		if n < cut-1 || n >= cut+6 && n < end-1 {
+			numbers = append(numbers, n)
+		}
+	}
+	return numbers
 }
 
 // coverArea is the area of the texts of a cover: the middle that grids show in 3:4, with margins.
@@ -468,7 +483,10 @@ func apartFrom(img *image.RGBA, ground canvas.Color) (box image.Rectangle) {
 	return box
 }
 
-var voice = sync.OnceValue(func() []byte { return sample.Voice(4500 * time.Millisecond) })
+// spoken is the length of the voice.
+const spoken = 4500 * time.Millisecond
+
+var voice = sync.OnceValue(func() []byte { return sample.Voice(spoken) })
 
 // seen decodes frames of a video at once.
 func (p pair) seen(res Result, numbers []int) (all []image.Image) {
