@@ -14,6 +14,7 @@ import (
 	"unicode"
 
 	client "github.com/content-automation/api/clients/go"
+	clip "github.com/content-automation/api/pkg/base/text"
 )
 
 const contentPath = "/settings/content-items"
@@ -273,7 +274,7 @@ func (r *request) names(factories ...string) (n names, err error) {
 	if err == nil {
 		n.Factories, err = r.with(n.Factories, "/v1/factories/", factories)
 	}
-	var profiles []string
+	profiles := []string{r.FormValue("profile_id")}
 	for _, f := range n.Factories {
 		if f.ProfileID != nil && slices.Contains(factories, f.ID) {
 			profiles = append(profiles, *f.ProfileID)
@@ -358,8 +359,7 @@ func lacking(all []named, ids []string) (more []named) {
 	return more
 }
 
-// many reports whether a field has more options than a select should.
-func (n names) many(field string) bool { return n.Many[field] }
+func (n names) all() names { return n }
 
 // Factory returns the name of a factory, or its id.
 func (n names) Factory(id string) string { return nameOf(n.Factories, id) }
@@ -454,11 +454,14 @@ func (r *request) permitPictures(all []content) {
 	r.permitMedia(files...)
 }
 
+// failedTab is the tab of what has failed, wholly or on some accounts.
+const failedTab = "failed"
+
 // The tabs of the list of content.
 var contentTabs = []struct {
 	Value, Text string
 	query       url.Values
-}{{"", "All", nil}, {"failed", "Failed", url.Values{"state": {"failed"}}},
+}{{"", "All", nil}, {failedTab, "Failed", url.Values{"state": {"failed"}, "limit": {"100"}}},
 	{"approve", "To approve", url.Values{"state": {"generated,scheduled"}, "approval": {"pending,changes_requested"}}},
 	{"ready", "Scheduled", url.Values{"state": {"scheduled"}}},
 	{"published", "Published", url.Values{"state": {"published"}}}}
@@ -467,11 +470,11 @@ var contentTabs = []struct {
 var contentOrders = []choice{{"", "Newest first"}, {"asc", "Oldest first"}, {"publish_at", "By time of publication"}}
 
 const (
-	// contentRowFields are what a row of the list shows. mostSearched bounds the items that a search reads, and
-	// mostFound those that it shows.
+	// contentRowFields are what a row of the list shows. mostLooked bounds the calls that look for a platform, which
+	// end with mostFound items.
 	contentRowFields = "version,created_at,factory_id,kind,prompt,title,caption,approval,media,publish_at,state," +
 		"social_account_ids,publications,failure"
-	mostSearched, mostFound = 2000, 50
+	mostLooked, mostFound = 5, 20
 )
 
 // listContent shows all items by state, with what platforms have said about those that have failed.
@@ -493,7 +496,19 @@ func listContent(r *request) error {
 	case "publish_at":
 		query.Set("order_by", "publish_at")
 	}
-	all, next, err := r.itemsOf(query, given)
+	if given["q"] != "" {
+		query.Set("q", given["q"])
+	}
+	all, next, err := r.itemsOf(query, given["platform"])
+	if of := r.FormValue("of"); of != "" {
+		next = ""
+		all, err = r.itemsWith(strings.Split(of, "."))
+	} else if given["tab"] == failedTab && r.FormValue("cursor") == "" && err == nil {
+		forgetCorner(r)
+		var partly []content
+		partly, err = r.partly(given, all)
+		all = append(partly, all...)
+	}
 	message, err := messageOf(err)
 	if err != nil {
 		return err
@@ -522,36 +537,73 @@ func listContent(r *request) error {
 	return r.show(http.StatusOK, "content", v)
 }
 
-// itemsOf reads the items of a list. A search, and a platform, read more of them than a page shows.
-func (r *request) itemsOf(query url.Values, given map[string]string) (all []content, next string, err error) {
-	if given["q"] == "" && given["platform"] == "" {
+// itemsOf reads the items of a list. A platform is looked for in at most mostLooked calls: the rest of the list follows.
+func (r *request) itemsOf(query url.Values, platform string) (all []content, next string, err error) {
+	if platform == "" {
 		next, err = r.api.list(r.Context(), "/v1/content-items", query, &all)
 		return all, next, err
 	}
-	query.Del("cursor")
+	accounts, err := r.outlets()
+	on := func(id string) bool { return accounts[id].Platform == platform }
 	query.Set("limit", "100")
-	read, err := listAll[content](r.Context(), r.api, "/v1/content-items", query, mostSearched)
-	if err != nil {
-		return nil, "", err
-	}
-	accounts := map[string]outlet{}
-	if given["platform"] != "" {
-		if accounts, err = r.outlets(); err != nil {
-			return nil, "", err
+	for range mostLooked {
+		var some []content
+		if err == nil {
+			next, err = r.api.list(r.Context(), "/v1/content-items", query, &some)
+		}
+		for _, c := range some {
+			published := slices.ContainsFunc(c.Publications, func(p client.Publication) bool {
+				return string(p.Platform) == platform
+			})
+			if published || slices.ContainsFunc(c.Accounts, on) {
+				all = append(all, c)
+			}
+		}
+		if query.Set("cursor", next); err != nil || next == "" || len(all) >= mostFound {
+			break
 		}
 	}
-	on := func(id string) bool { return accounts[id].Platform == given["platform"] }
-	for _, c := range read {
-		sought := has(given["q"], c.Title, c.Caption, c.Prompt) || isID(given["q"], c.ID)
-		published := slices.ContainsFunc(c.Publications, func(p client.Publication) bool {
-			return string(p.Platform) == given["platform"]
-		})
-		if len(all) < mostFound && sought &&
-			(given["platform"] == "" || published || slices.ContainsFunc(c.Accounts, on)) {
-			all = append(all, c)
+	return all, next, err
+}
+
+// itemsWith reads items by their ids, without those that are gone.
+func (r *request) itemsWith(ids []string) ([]content, error) {
+	all := make([]content, min(len(ids), pageOfQueue))
+	for i := range all {
+		all[i].ID = ids[i]
+	}
+	err := each(all, func(c *content) error {
+		err := r.api.get(r.Context(), "/v1/content-items/"+url.PathEscape(c.ID), nil, c)
+		if missing(err) {
+			c.ID = ""
+			return nil
+		}
+		return err
+	})
+	return slices.DeleteFunc(all, func(c content) bool { return c.ID == "" }), err
+}
+
+// partly reads the items that were published in the last days, but not on all accounts. Failed are those that have
+// failed wholly.
+func (r *request) partly(given map[string]string, failed []content) ([]content, error) {
+	query := failedSince(r.site.Now())
+	for _, name := range []string{"factory_id", "profile_id", "platform"} {
+		if given[name] != "" {
+			query.Set(name, given[name])
 		}
 	}
-	return all, "", nil
+	var posts []planned
+	if _, err := r.api.list(r.Context(), "/v1/publications", query, &posts); err != nil {
+		return nil, err
+	}
+	var known []named
+	for _, c := range failed {
+		known = append(known, named{ID: c.ID})
+	}
+	all, err := r.itemsWith(unpublishedOf(posts, known))
+	return slices.DeleteFunc(all, func(c content) bool {
+		return c.State == "failed" || len(c.Failed()) == 0 || !clip.HasWords(given["q"], c.Title, c.Caption, c.Prompt)
+	}), err
 }
 
 // Failed returns the publications of the item that have failed.
@@ -760,7 +812,9 @@ var reviewLinks = page[client.ReviewLink]{
 	Create: &form[client.ReviewLink]{Title: "Create a review link", Verb: "Create the link", Recent: true,
 		Template: "review-link-new", Inputs: []input{
 			{Name: "name", Member: "name", Label: "Name", Help: "The heading of the page. It may be empty."},
-			{Name: "factory_id", Member: "factory_id", Label: "Factory", Kind: asOwn},
+			{Name: "factory_id", Member: "factory_id", Label: "Factory", Kind: asOwn, Of: factoryChoices, None: "–",
+				Help: "The page shows the generated and scheduled content of the factory. To show single items, " +
+					"choose them under Approvals."},
 			{Name: "may", Member: "may", Label: "People may", Kind: asRadio, Choices: mays, Usual: mays[1].Value},
 			{Name: "days", Label: "Days", Kind: asNumber, Usual: "7", Must: true,
 				Help:  "The page ends after these days: 30 at most.",

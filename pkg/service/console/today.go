@@ -111,6 +111,17 @@ func failedSince(now time.Time) url.Values {
 		"from": {now.UTC().AddDate(0, 0, -failedDays).Format(time.RFC3339)}}
 }
 
+// unpublishedOf returns the ids of the items of posts without those that are known.
+func unpublishedOf(posts []planned, known []named) (ids []string) {
+	for _, p := range posts {
+		is := func(one named) bool { return one.ID == p.ContentItemID }
+		if !slices.Contains(ids, p.ContentItemID) && !slices.ContainsFunc(known, is) {
+			ids = append(ids, p.ContentItemID)
+		}
+	}
+	return ids
+}
+
 // unpublished reads the posts that were not published in the last days, with their pictures.
 func (r *request) unpublished(until string) (all []planned, err error) {
 	query := failedSince(r.site.Now())
@@ -201,7 +212,8 @@ func (t today) failures(v *view) (all []task) {
 		p, account := some[0], t.Accounts[given(some[0].SocialAccountID)]
 		one := task{Tone: "bad", Text: v.T("A post of %s was not published", p.Face.Name),
 			Cause: web.Label(given(p.Platform)) + " " + account.Handle + ", " + v.At(p.PlannedAt) + ". " +
-				p.Failure.Message, Path: contentPath + "?tab=failed", Verb: "See why"}
+				p.Failure.Message, Path: contentPath + "?of=" + strings.Join(unpublishedOf(some, nil), "."),
+			Verb: "See why"}
 		if len(some) > 1 {
 			one.Text = v.T("%d posts of %s were not published", len(some), p.Face.Name)
 		}
@@ -286,17 +298,18 @@ type dayOfPosts struct {
 	Path string
 }
 
-// days returns the days with the posts that go out, and the number of clients who have one on the first.
-func (t today) days(v *view, midnight time.Time) (days []dayOfPosts, clients int) {
+// days returns the days with their posts, and of the first one the number of those that go out, and of their clients.
+func (t today) days(v *view, midnight time.Time) (days []dayOfPosts, out, clients int) {
 	faces := map[string]bool{}
 	for n := range shownDays {
 		at := midnight.AddDate(0, 0, n)
 		one := dayOfPosts{Day: at, Path: calendarPath + "?view=day&date=" + at.Format(time.DateOnly)}
 		for _, p := range t.Posts {
-			if v.in(p.PlannedAt).Format(time.DateOnly) != at.Format(time.DateOnly) || p.State == "failed" {
+			if v.in(p.PlannedAt).Format(time.DateOnly) != at.Format(time.DateOnly) {
 				continue
 			}
-			if one.N++; n == 0 {
+			if one.N++; n == 0 && p.State != "failed" {
+				out++
 				faces[p.Face.ID] = true
 			}
 			if len(one.Posts) < mostOfColumn {
@@ -305,7 +318,7 @@ func (t today) days(v *view, midnight time.Time) (days []dayOfPosts, clients int
 		}
 		days = append(days, one)
 	}
-	return days, len(faces)
+	return days, out, len(faces)
 }
 
 // spending returns what clients have spent in the month, the most first, with their limits.
@@ -409,8 +422,8 @@ func showToday(r *request) error {
 	if r.FormValue("done") == "published" {
 		v.Notice = "The posts are being published again."
 	}
-	days, clients := t.days(v, midnight)
-	data := map[string]any{"Tasks": tasks, "Steps": t.steps(v), "Days": days, "Clients": clients, "Now": now,
+	days, out, clients := t.days(v, midnight)
+	data := map[string]any{"Tasks": tasks, "Steps": t.steps(v), "Days": days, "Out": out, "Clients": clients, "Now": now,
 		"Spending": t.spending(time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC))}
 	if !t.Partial {
 		data["Credits"] = t.credits(v, r.site.Now(), v.Corner.Account.Balance.Credits)
@@ -425,7 +438,7 @@ type corner struct {
 	// Approvals, Failing and Broken are the numbers of items that wait for a decision, of webhooks that fail, and of
 	// social accounts that have to be connected again.
 	Approvals, Failing, Broken waiting
-	// Failed is the number of posts that were not published in the last days.
+	// Failed is the number of items that have failed, or of which a post was not published in the last days.
 	Failed waiting
 	// Erasures are those that wait or go on.
 	Erasures []erasure.Record
@@ -453,9 +466,14 @@ func (c *corner) Count(path string) string {
 	if c == nil {
 		return ""
 	}
-	broken := waiting{c.Failing.N + c.Broken.N + c.Failed.N, c.Failed.More || c.Broken.More}
 	return map[string]waiting{approvalsPath: c.Approvals, webhooksPath: c.Failing, socialPath: c.Broken,
-		contentPath: c.Failed, homePath: broken}[path].Text()
+		contentPath: c.Failed}[path].Text()
+}
+
+// Counted returns the address of the list of what the number of a link counts.
+func (*corner) Counted(path string) string {
+	return path + map[string]string{approvalsPath: "?tab=" + allWaiting, webhooksPath: "?state=" + failingState,
+		socialPath: "?state=needs_reconnect", contentPath: "?tab=" + failedTab}[path]
 }
 
 // Bad reports whether the number of a link is that of something broken.
@@ -514,9 +532,9 @@ func readCorner(r *request) (*corner, error) {
 	defer cancel()
 	c := &corner{readAt: r.site.Now()}
 	var hooks []webhook
-	var items, accounts, failed []struct {
-		ID string `json:"id"`
-	}
+	var items, accounts, failed []named
+	var posts []planned
+	var morePosts bool
 	list := func(path string, query url.Values, into any) (more bool) {
 		query.Set("limit", "100")
 		next, err := r.api.list(ctx, path, query, into)
@@ -536,7 +554,10 @@ func readCorner(r *request) (*corner, error) {
 	reads.Go(func() {
 		c.Broken.More = list("/v1/social/accounts", url.Values{"state": {"needs_reconnect"}}, &accounts)
 	})
-	reads.Go(func() { c.Failed.More = list("/v1/publications", failedSince(c.readAt), &failed) })
+	reads.Go(func() { morePosts = list("/v1/publications", failedSince(c.readAt), &posts) })
+	reads.Go(func() {
+		c.Failed.More = list("/v1/content-items", url.Values{"state": {"failed"}, "fields": {"state"}}, &failed)
+	})
 	reads.Go(func() {
 		all, err := r.site.Erasures.List(ctx, r.session.Account)
 		if err != nil {
@@ -545,9 +566,10 @@ func readCorner(r *request) (*corner, error) {
 		c.Erasures = slices.DeleteFunc(all, func(e erasure.Record) bool { return !e.Open() })
 	})
 	reads.Wait()
-	c.Approvals.N, c.Broken.N, c.Failed.N, c.Failing.More = len(items), len(accounts), len(failed), false
+	c.Approvals.N, c.Broken.N, c.Failing.More = len(items), len(accounts), false
+	c.Failed = waiting{len(failed) + len(unpublishedOf(posts, failed)), c.Failed.More || morePosts}
 	for _, w := range hooks {
-		if w.FailingSince != nil || w.DisabledReason != nil {
+		if w.Broken() {
 			c.Failing.N++
 			c.hooks = append(c.hooks, w)
 		}
