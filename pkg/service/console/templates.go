@@ -35,7 +35,7 @@ var (
 const previewTries = 10
 
 var designs = page[designed]{
-	Title: "Templates", Path: templatesPath, API: "/v1/templates", List: "designs", Icon: "package", Names: true,
+	Title: "Templates", Path: templatesPath, API: "/v1/templates", List: "designs", Icon: "template", Names: true,
 	Lead:    "A template is a design of media as data. Factories and clients that name one use it in place of a theme.",
 	Empty:   "There are no templates yet",
 	Hint:    "Begin with one of five themes, and change what is yours.",

@@ -148,7 +148,7 @@ var navigation = []group{
 	{"Content", []link{{approvalsPath, "Approvals", "check", everybody},
 		{calendarPath, "Calendar", "calendar", everybody}, {contentPath, "Content", "list", everybody},
 		{automationsPath, "Automations", "zap", everybody}, {feedsPath, "Product feeds", "gauge", everybody},
-		{templatesPath, "Templates", "package", everybody}}},
+		{templatesPath, "Templates", "template", everybody}}},
 	{"Clients", []link{{profilesPath, "Clients", "folder", everybody},
 		{socialPath, "Social accounts", "share", everybody},
 		{integrationsPath, "CRM integrations", "link", everybody}}},
