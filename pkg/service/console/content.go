@@ -537,7 +537,8 @@ func listContent(r *request) error {
 	return r.show(http.StatusOK, "content", v)
 }
 
-// itemsOf reads the items of a list. A platform is looked for in at most mostLooked calls: the rest of the list follows.
+// itemsOf reads the items of a list. A platform is looked for in at most mostLooked calls: the rest of the list
+// follows.
 func (r *request) itemsOf(query url.Values, platform string) (all []content, next string, err error) {
 	if platform == "" {
 		next, err = r.api.list(r.Context(), "/v1/content-items", query, &all)

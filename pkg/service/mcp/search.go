@@ -146,7 +146,9 @@ var camel = sync.OnceValue(func() *regexp.Regexp {
 })
 
 func wordsOf(text string) []string {
-	return strings.FieldsFunc(nearest.Fold(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	return strings.FieldsFunc(nearest.Fold(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
 }
 
 // stem returns an English word without its usual endings, so that forms of it are alike. Words of other languages stay
