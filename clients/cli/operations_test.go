@@ -19,7 +19,7 @@ import (
 
 	contentautomation "github.com/content-automation/api/clients/go"
 	"github.com/content-automation/api/clients/internal/faults"
-	"github.com/content-automation/api/clients/internal/form"
+	names "github.com/content-automation/api/pkg/base/text"
 )
 
 // play runs the command with an environment, without waiting.
@@ -108,7 +108,7 @@ func arguments(t *testing.T, c faults.Call) []string {
 	if c.Mode == "wait" {
 		name = "waitFor" + strings.TrimPrefix(name, "get")
 	}
-	args := append([]string{form.Kebab(resource), form.Kebab(name), "--json"}, c.Path...)
+	args := append([]string{names.Kebab(resource), names.Kebab(name), "--json"}, c.Path...)
 	if c.Body != nil {
 		if c.Pad > 0 {
 			c.Body["script"] = strings.Repeat("x", c.Pad)
@@ -119,13 +119,13 @@ func arguments(t *testing.T, c faults.Call) []string {
 	for name, value := range c.Params {
 		switch v := value.(type) {
 		case []any:
-			args = append(args, "--"+form.Kebab(name), strings.Trim(strings.ReplaceAll(fmt.Sprint(v), " ", ","), "[]"))
+			args = append(args, "--"+names.Kebab(name), strings.Trim(strings.ReplaceAll(fmt.Sprint(v), " ", ","), "[]"))
 		case map[string]any:
 			for key, one := range v {
-				args = append(args, "--"+form.Kebab(name), fmt.Sprint(key, "=", one))
+				args = append(args, "--"+names.Kebab(name), fmt.Sprint(key, "=", one))
 			}
 		default:
-			args = append(args, "--"+form.Kebab(name), fmt.Sprint(v))
+			args = append(args, "--"+names.Kebab(name), fmt.Sprint(v))
 		}
 	}
 	if c.Mode == "all" {

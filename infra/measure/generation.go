@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"sync"
@@ -15,9 +16,14 @@ import (
 	"github.com/content-automation/api/infra/measure/metered"
 	"github.com/content-automation/api/infra/verify/harness/generatetest"
 	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/adapter/provider/sandbox"
 	"github.com/content-automation/api/pkg/area/analytics"
 	"github.com/content-automation/api/pkg/area/webhook"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/topology"
+	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/provenance"
 	"github.com/content-automation/api/pkg/service/worker"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
@@ -366,3 +372,293 @@ func (m mailbox) ExtendVisibility(_ context.Context, _ time.Duration, receipts .
 
 // never returns a heartbeat that does not beat, because measured runs take less than a second.
 func never() (<-chan time.Time, func()) { return nil, func() {} }
+
+// maker is a provider of everything. Its texts and media are those of the sandbox, which are real. It ends after a
+// fixed number of polls, and counts its calls.
+type maker struct {
+	*sandbox.Provider
+	used *usage
+	// polls is the number of polls of each kind before its result is ready. Other kinds are answered at once.
+	polls map[provider.Kind]int
+	fails bool
+	asked map[provider.Handle]int
+	kinds map[provider.Handle]provider.Kind
+}
+
+func newMaker(used *usage, polls map[provider.Kind]int, fails bool, now func() time.Time) *maker {
+	return &maker{
+		Provider: sandbox.New(now), used: used, polls: polls, fails: fails,
+		asked: map[provider.Handle]int{}, kinds: map[provider.Handle]provider.Kind{},
+	}
+}
+
+var _ generate.Providers = (*maker)(nil)
+
+// For implements generate.Providers.
+func (m *maker) For(string, tenant.Mode) (provider.Provider, error) { return m, nil }
+
+// Capabilities implements provider.Provider. Like most providers, it takes no client token.
+func (m *maker) Capabilities() provider.Capabilities {
+	c := m.Provider.Capabilities()
+	c.ClientToken = false
+	return c
+}
+
+// Submit implements provider.Provider.
+func (m *maker) Submit(ctx context.Context, req provider.Request) (provider.Submission, error) {
+	m.used.submits++
+	sub, err := m.Provider.Submit(ctx, req)
+	if err != nil {
+		return sub, err
+	}
+	switch _, later := m.polls[req.Kind]; {
+	case req.Kind == provider.KindText:
+		m.used.waited += textWait
+	case later:
+		m.used.waited += quickWait
+		m.kinds[sub.Handle] = req.Kind
+	default:
+		m.used.waited += mediaWait
+	}
+	if _, later := m.polls[req.Kind]; later || sub.Result != nil {
+		return sub, nil
+	}
+	result, err := m.Provider.Fetch(ctx, sub.Handle)
+	return provider.Submission{Result: &result}, err
+}
+
+// Poll implements provider.Provider.
+func (m *maker) Poll(_ context.Context, h provider.Handle) (provider.Status, error) {
+	m.used.polls++
+	m.used.waited += quickWait
+	m.asked[h]++
+	n, all := m.asked[h], m.polls[m.kinds[h]]
+	switch {
+	case n < all:
+		return provider.Status{State: provider.Running, Progress: 100 * n / all}, nil
+	case m.fails:
+		failure := provider.Error{Kind: provider.Rejected, Code: "generation_failed", Message: "The model failed."}
+		return provider.Status{State: provider.Failed, Failure: &failure}, nil
+	default:
+		return provider.Status{State: provider.Succeeded, Progress: 100}, nil
+	}
+}
+
+// Fetch implements provider.Provider.
+func (m *maker) Fetch(ctx context.Context, h provider.Handle) (provider.Result, error) {
+	m.used.fetches++
+	m.used.waited += quickWait
+	return m.Provider.Fetch(ctx, h)
+}
+
+// Cancel implements provider.Provider.
+func (m *maker) Cancel(context.Context, provider.Handle) error {
+	m.used.cancels++
+	m.used.waited += quickWait
+	return nil
+}
+
+// shelf is the object store. It reads the files as the real one does, and counts requests.
+type shelf struct {
+	worker.Files
+	files generatetest.Objects
+	used  *usage
+}
+
+var _ worker.Files = (*shelf)(nil)
+
+// Save implements generate.Objects. It takes one request.
+func (s *shelf) Save(ctx context.Context, place media.Place, n int, body io.Reader,
+	said *provenance.Statement) (media.File, error) {
+	f, err := s.files.Save(ctx, place, n, body, said)
+	if err == nil {
+		s.used.stores(f.Type)
+	}
+	return f, err
+}
+
+// Put implements generate.Objects. It takes one request.
+func (s *shelf) Put(ctx context.Context, f media.File, content io.ReadSeeker) error {
+	s.used.puts++
+	s.used.stored += f.Bytes
+	s.used.waited += objectWait
+	return s.files.Put(ctx, f, content)
+}
+
+// PutNew implements transfer.Objects. It takes one request.
+func (s *shelf) PutNew(ctx context.Context, f media.File, content io.ReadSeeker) error {
+	return s.Put(ctx, f, content)
+}
+
+// Sum implements publication.Sums.
+func (s *shelf) Sum(ctx context.Context, key string) (string, error) { return s.files.Sum(ctx, key) }
+
+// Remove implements generate.Objects. It lists the objects; deleting them is free.
+func (s *shelf) Remove(ctx context.Context, place media.Place) error {
+	s.used.lists++
+	s.used.waited += objectWait
+	return s.files.Remove(ctx, place)
+}
+
+// Open implements generate.Objects.
+func (s *shelf) Open(ctx context.Context, key string) (io.ReadCloser, error) {
+	return s.files.Open(ctx, key)
+}
+
+// The time of a composition on three processors, for a second of a video and for a picture; docs/media.md has the
+// processor time.
+const (
+	cutWait  = 500 * time.Millisecond
+	cardWait = time.Second
+)
+
+// cutter is a double of the engine of compositions, and counts its input.
+type cutter struct {
+	generatetest.Composer
+	used *usage
+}
+
+// Compose implements generate.Composer. It fetches each part by one request.
+func (c cutter) Compose(
+	ctx context.Context, what generate.Composition, o generate.Origin, progress func(int), save generate.Save,
+) error {
+	var longest time.Duration
+	fetched := map[string]bool{}
+	what.Files(func(f *media.File) {
+		if fetched[f.Key] {
+			return
+		}
+		fetched[f.Key] = true
+		c.used.gets++
+		c.used.waited += objectWait + time.Duration(float64(sizes[f.Type])/bytesPerSecond*float64(time.Second))
+		if f.Type == media.Audio {
+			longest = max(longest, time.Duration(f.DurationSeconds*float64(time.Second)))
+		}
+	})
+	switch w := what.(type) {
+	case generate.Carousel:
+		longest = time.Duration(len(w.Slides)) * cardWait
+	case generate.Picture:
+		longest = cardWait
+	case generate.MusicClip:
+		longest = w.Length / time.Second * cutWait
+	case generate.Video:
+		for _, s := range w.Scenes {
+			longest = max(longest, s.Length)
+		}
+		longest = time.Duration(longest.Seconds() * float64(cutWait))
+	}
+	c.used.waited += longest
+	return c.Composer.Compose(ctx, what, o, progress, save)
+}
+
+// usage is the usage of a generation up to a moment: everything that AWS charges for and everything that a function
+// waits for.
+type usage struct {
+	table   metered.Reading
+	calls   int              // of the API
+	runs    map[string]turns // by function
+	records int              // of the table's stream that were passed to functions
+	// sends, receives and beats are the numbers of requests of queues. Each message that is done takes one more
+	// request, to delete it.
+	sends, receives, beats int
+	grouped                int // the part of them that goes to fair queues
+	events                 int // put on the bus
+	puts, lists, gets      int // requests of the object store
+	stored                 int64
+	// The calls of providers, and the reads of the secret with their credentials.
+	submits, polls, fetches, cancels, credentials int
+	// waited is the time that functions have waited for services other than the table.
+	waited time.Duration
+}
+
+// turns are the number of runs of a function and their total time.
+type turns struct {
+	times int
+	took  time.Duration
+}
+
+// These figures are assumed, not counted.
+const (
+	// handling is the time of a run without waiting, on its share of a core.
+	handling = 10 * time.Millisecond
+	// The times to wait for an answer of AWS in the same region.
+	tableWait  = 8 * time.Millisecond
+	queueWait  = 10 * time.Millisecond
+	busWait    = 15 * time.Millisecond
+	objectWait = 50 * time.Millisecond
+	// quickWait is the time to wait for a provider that only records or reports something.
+	quickWait = 300 * time.Millisecond
+	// The times to wait for a provider that answers with its result.
+	textWait  = 4 * time.Second
+	mediaWait = 10 * time.Second
+	// bytesPerSecond is the speed at which files are fetched and stored.
+	bytesPerSecond = 50_000_000
+	// beatEvery is the interval at which a function that works on messages extends their invisibility; see
+	// pkg/task/queue.
+	beatEvery = time.Second
+	// logged is the size of a run's line in the log, with the overhead of the log; the authorizer writes none.
+	// accessLogged is the size of a line in the gateway's log.
+	logged       = 450
+	accessLogged = 500
+	// traced is the share of runs that are traced; see infra/app/stack/api.go.
+	traced = 0.01
+)
+
+// sizes are the assumed sizes of files. The files of the bench are real, but small.
+var sizes = map[media.Type]int64{
+	media.Image: 2_000_000, media.Video: 10_000_000, media.Audio: 1_000_000, media.Captions: 2_000,
+}
+
+// called records the two runs of functions of a call.
+func (u *usage) called(function string, c metered.Cost) {
+	u.ran("authorizer", handling+time.Duration(c.Authorizer.Trips)*tableWait)
+	u.ran(function, handling+time.Duration(c.Function.Trips+c.Audit.Trips)*tableWait)
+}
+
+// ran records a run of a function.
+func (u *usage) ran(function string, took time.Duration) {
+	if u.runs == nil {
+		u.runs = map[string]turns{}
+	}
+	r := u.runs[function]
+	u.runs[function] = turns{r.times + 1, r.took + took}
+}
+
+// functionRuns counts the runs of all functions.
+func (u *usage) functionRuns() (n int) {
+	for _, r := range u.runs {
+		n += r.times
+	}
+	return n
+}
+
+// gigabyteSeconds returns the memory and time of runs that Lambda charges for.
+func (u *usage) gigabyteSeconds() (sum float64) {
+	for name, r := range u.runs {
+		sum += float64(topology.FunctionNamed(name).Memory) / 1024 * r.took.Seconds()
+	}
+	return sum
+}
+
+// logBytes returns the size of the logs.
+func (u *usage) logBytes() float64 {
+	return float64(accessLogged*u.calls + logged*(u.functionRuns()-u.runs["authorizer"].times))
+}
+
+// queueRequests counts the requests of queues.
+func (u *usage) queueRequests() int { return u.sends + 2*u.receives + u.beats }
+
+// copied returns a copy of the usage up to now, while the original continues.
+func (u *usage) copied() usage {
+	c := *u
+	c.runs = maps.Clone(u.runs)
+	return c
+}
+
+// stores records that a file is fetched and stored.
+func (u *usage) stores(t media.Type) {
+	u.puts++
+	u.stored += sizes[t]
+	u.waited += objectWait + 2*time.Duration(float64(sizes[t])/bytesPerSecond*float64(time.Second))
+}

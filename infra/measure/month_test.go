@@ -42,7 +42,7 @@ func TestEveryCustomMetricIsCounted(t *testing.T) {
 	}
 	for name := range written {
 		if _, known := custom[name]; !known {
-			t.Errorf("the custom metric %s is not in infra/measure/month.go", name)
+			t.Errorf("the custom metric %s is not in infra/measure/prices.go", name)
 		}
 	}
 	for name := range custom {

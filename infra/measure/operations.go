@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/infra/measure/metered"
+	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/service/api"
 )
@@ -212,4 +213,122 @@ func callsTable(m measured) string {
 		written.row(kind, inTable[kind], inIndexes[kind])
 	}
 	return t.String() + "\n" + written.String()
+}
+
+// The shop of the model: this number of rows, of which 1 % change a day.
+const (
+	shopRows    = 50_000
+	countedRows = 1000
+)
+
+// feeds counts the usage of the runs of a feed.
+func feeds(ctx context.Context, w *metered.World) (metered.Feed, error) {
+	return w.Feed(ctx, countedRows)
+}
+
+// runCost is what a run costs the table.
+type runCost struct{ dollars, reads, writes float64 }
+
+// feedCosts returns the costs of the first run of the model, and of a daily one. The usage of the few counted rows
+// includes all that is done once for a run, so that they are upper bounds.
+func feedCosts(of metered.Feed, in func(price) float64) (first, daily runCost) {
+	cost := func(u metered.Used) runCost {
+		used := usage{table: u.Reading}
+		const each = shopRows / countedRows
+		return runCost{billOf(&used, each, in).sum, u.Reads / countedRows, u.Writes / countedRows}
+	}
+	return cost(of.First), cost(of.Daily)
+}
+
+// feedTable shows the cost of a feed.
+func feedTable(of metered.Feed) string {
+	first, daily := feedCosts(of, inVirginia)
+	t := newTable("Of the table", "Read units of a row", "Write units of a row", "Dollars")
+	t.row("The first run", figure(first.reads), figure(first.writes), fmt.Sprintf("%.2f", first.dollars))
+	t.row("A run with 1 % changed", figure(daily.reads), figure(daily.writes), fmt.Sprintf("%.2f", daily.dollars))
+	t.row("A month of daily runs", "", "", fmt.Sprintf("%.2f", 30*daily.dollars))
+	return fmt.Sprintf("A shop has %s products without photos. In us-east-1.\n\n%s", number(shopRows), t)
+}
+
+func figure(n float64) string { return fmt.Sprintf("%.2f", n) }
+
+// The outage of the model: a receiver is silent for a day, in which this number of events happen.
+const (
+	silentEvents = 1_000_000
+	silentTime   = 24 * time.Hour
+)
+
+// countedEvents is the number of events of the outage that is counted, of which the model has silentEvents.
+const countedEvents = 100
+
+// probesADay bounds the probes of a day: one every tenth of the outage, at least every five minutes.
+const probesADay = 400
+
+// hottest is the number of write units a second that a partition may take because of a silent receiver.
+const hottest = partition / 2
+
+// outages counts the usage of an outage.
+func outages(ctx context.Context, w *metered.World) (metered.Outage, error) {
+	return w.Outage(ctx, countedEvents)
+}
+
+// outage is the cost of the outage of the model.
+type outage struct {
+	// held, probes and returned are the costs in dollars of the table: of the deliveries during the outage, of the
+	// probes, and of all deliveries after it.
+	held, probes, returned float64
+	// heldUnits and returnedUnits are the write units of one delivery.
+	heldUnits, returnedUnits float64
+	loads                    []load
+}
+
+// load is the number of write units a second of a partition.
+type load struct {
+	what   string
+	during bool
+	units  float64
+}
+
+// outageOf returns the costs of the model. The usage of the few counted events includes all that is done once for an
+// outage, so that it is an upper bound.
+func outageOf(of metered.Outage, in func(price) float64) (o outage) {
+	dollars := func(u metered.Used, n float64) float64 {
+		used := usage{table: u.Reading}
+		return billOf(&used, n, in).sum
+	}
+	const each = silentEvents / countedEvents
+	o.held, o.probes, o.returned = dollars(of.Held, each), dollars(of.Probe, probesADay), dollars(of.Returned, each)
+	o.heldUnits, o.returnedUnits = of.Held.Writes/countedEvents, of.Returned.Writes/countedEvents
+	during := silentEvents / silentTime.Seconds()
+	for _, p := range []struct {
+		what   string
+		of     metered.Place
+		shards float64
+	}{
+		{"The list of the webhook's deliveries", inTable(webhook.DeliveryKind), 1},
+		{"The index of its held deliveries", inIndex("by_due", webhook.DeliveryKind), webhook.HeldShards},
+	} {
+		o.loads = append(o.loads, load{p.what, true, during * of.Held.Places[p.of] / countedEvents / p.shards},
+			load{p.what, false, webhook.MostASecond * of.Returned.Places[p.of] / countedEvents / p.shards})
+	}
+	return o
+}
+
+// outageTable shows the cost and the load of a receiver that is silent.
+func outageTable(of metered.Outage) string {
+	o := outageOf(of, inVirginia)
+	t := newTable("Of the table", "Write units of a delivery", "Dollars")
+	t.row("The day of the outage", o.heldUnits, fmt.Sprintf("%.2f", o.held))
+	t.row("The probes of the day", "none", fmt.Sprintf("%.2f", o.probes))
+	t.row("The return", o.returnedUnits, fmt.Sprintf("%.2f", o.returned))
+	loads := newTable("Partition", "When", "Write units a second")
+	for _, l := range o.loads {
+		when := fmt.Sprintf("at the return, %d deliveries a second", webhook.MostASecond)
+		if l.during {
+			when = "during the outage"
+		}
+		loads.row(l.what, when, fmt.Sprintf("%.0f", l.units))
+	}
+	return fmt.Sprintf("A receiver is silent for a day, in which %s events happen. In us-east-1.\n\n%s\n%s",
+		number(silentEvents), t, loads)
 }

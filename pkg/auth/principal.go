@@ -725,10 +725,8 @@ func Permits(list []string, address string) bool {
 		return false
 	}
 	a = a.Unmap()
-	for _, s := range list {
-		if p, err := netip.ParsePrefix(s); err == nil && p.Contains(a) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(list, func(s string) bool {
+		p, err := netip.ParsePrefix(s)
+		return err == nil && p.Contains(a)
+	})
 }

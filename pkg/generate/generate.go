@@ -10,14 +10,20 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/base/text"
+	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/provenance"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
 )
 
 // Part is one generation that work is made of.
@@ -172,4 +178,116 @@ type Objects interface {
 	Open(ctx context.Context, key string) (io.ReadCloser, error)
 	// Remove removes all files of an attempt, including unknown ones. It succeeds if there are none.
 	Remove(ctx context.Context, place media.Place) error
+}
+
+// The kinds of tasks.
+const (
+	Generate task.Kind = "generate"        // one attempt at the work of a resource
+	Start    task.Kind = "generate.start"  // starts the work of resources accepted together
+	Remove   task.Kind = "generate.remove" // removes the files of a resource that was deleted
+	Expire   task.Kind = "generate.expire" // deletes a resource of a sandbox whose time is over
+)
+
+// traits are the properties of a kind of generation.
+type traits struct {
+	// queue is the queue of its steps. Slow kinds have queues of their own, so that they do not delay the quick ones.
+	queue topology.Queue
+	// deadline is the longest time that a part of this kind may take, with its wait in the queue.
+	deadline time.Duration
+	// poll is the wait between two polls if the provider does not name one.
+	poll time.Duration
+	// file is the type of the files that the kind makes, empty if it makes none.
+	file media.Type
+	// usual is the usual duration of a part of this kind, with its wait in the queue.
+	usual time.Duration
+}
+
+var kinds = map[provider.Kind]traits{
+	provider.KindText:    {topology.GenerateText, 10 * time.Minute, 2 * time.Second, "", 5 * time.Second},
+	provider.KindImage:   {topology.GenerateImage, 15 * time.Minute, 2 * time.Second, media.Image, 10 * time.Second},
+	provider.KindVoice:   {topology.GenerateAudio, 15 * time.Minute, 3 * time.Second, media.Audio, 6 * time.Second},
+	provider.KindMusic:   {topology.GenerateAudio, 20 * time.Minute, 3 * time.Second, media.Audio, 40 * time.Second},
+	provider.KindVideo:   {topology.GenerateVideo, 60 * time.Minute, 5 * time.Second, media.Video, 90 * time.Second},
+	provider.KindAvatar:  {topology.GenerateVideo, 60 * time.Minute, 5 * time.Second, media.Video, 2 * time.Minute},
+	provider.KindCompose: {topology.Compose, time.Hour, 0, "", time.Minute},
+	provider.KindSign:    {topology.Compose, time.Hour, 0, "", time.Second},
+}
+
+// Patience returns the shortest time that a message of a queue may wait before work of the queue reaches its deadline,
+// or 0 if the queue has no work that ends by itself.
+func Patience(q topology.Queue) (least time.Duration) {
+	for _, k := range kinds {
+		if k.queue == q && (least == 0 || k.deadline < least) {
+			least = k.deadline
+		}
+	}
+	return least
+}
+
+// Outcomes that a test key can request, in addition to the states of a resource.
+const (
+	OutcomeFailed  = "failed"
+	OutcomeBalance = string(errs.InsufficientBalance)
+	OutcomeSpend   = string(errs.SpendLimitReached)
+	OutcomeRate    = string(errs.RateLimited)
+)
+
+// Rehearsal is the part of a test key's request that does not depend on the outcomes of an area. The areas embed it.
+type Rehearsal struct {
+	// Code of the failure, with its message and retryable as with a live key. With outcome failed only. Absent:
+	// generation_failed.
+	FailureCode provider.FailureCode `json:"failure_code,omitempty" maxLength:"64" example:"content_policy"`
+	// Seconds until the result.
+	DelaySeconds int `json:"delay_seconds,omitempty" minimum:"0" maximum:"60" default:"0"`
+}
+
+// Check refuses a failure code that does not exist, or whose outcome is not a failure.
+func (r Rehearsal) Check(outcome string) error {
+	const param = "/sandbox/failure_code"
+	switch {
+	case r.FailureCode == "":
+		return nil
+	case provider.FailureOf(r.FailureCode) == nil:
+		return errs.Invalid(param, "%s", text.NotOneOf(string(r.FailureCode), codes()))
+	case outcome != OutcomeFailed:
+		return errs.Invalid(param, "needs outcome failed")
+	}
+	return nil
+}
+
+func codes() []string {
+	all := make([]string, 0, len(provider.FailureCodes()))
+	for _, code := range provider.FailureCodes() {
+		all = append(all, string(code))
+	}
+	slices.Sort(all)
+	return all
+}
+
+// Delay returns how long the work takes.
+func (r Rehearsal) Delay() time.Duration { return time.Duration(r.DelaySeconds) * time.Second }
+
+// Request returns the rehearsal that the sandbox performs for work that was accepted at the start.
+func (r Rehearsal) Request(outcome string, start time.Time) provider.Rehearsal {
+	return provider.Rehearsal{Fail: outcome == OutcomeFailed, Code: r.FailureCode, Start: start, Delay: r.Delay()}
+}
+
+// RehearsedError returns the error that a test key requests as the outcome of work that costs credits with a live key,
+// or nil if it requests none. Work of a model without a price counts as one credit.
+func RehearsedError(outcome string, credits int64, p *auth.Principal) error {
+	credits = max(credits, 1)
+	switch outcome {
+	case OutcomeBalance:
+		return ledger.Payer{}.Covers(ledger.Balance{}, nil, credits)
+	case OutcomeSpend:
+		limit := 10 * credits // of which half of the price is left
+		return ledger.Payer{Limit: &limit}.Covers(ledger.Balance{Credits: credits},
+			[]store.Item{store.Counter(limit - credits/2), {}}, credits)
+	case OutcomeRate:
+		e := errs.New(errs.RateLimited, "%s", auth.MessageRateLimited).With(errs.RateContext{Limit: p.Rate.Limit,
+			WindowSeconds: p.Rate.Window})
+		e.RetryAfter = time.Duration(max(p.Rate.Reset, 1)) * time.Second
+		return e
+	}
+	return nil
 }

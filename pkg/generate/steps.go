@@ -3,17 +3,21 @@ package generate
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/base/backoff"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/provenance"
+	"github.com/content-automation/api/pkg/record/pace"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -355,4 +359,202 @@ func (t *turn) hasResults() bool {
 	return slices.ContainsFunc(t.Parts, func(p part) bool {
 		return kinds[p.Kind].file != "" && (p.Calls[0].is(ready) || len(p.Result.Files) > 0)
 	})
+}
+
+// pace returns the time until the current call may be submitted: its provider may be turned off, which waits as a
+// throttled call does, or have a limit, which gives each submission a time. A later time puts off the deadline, too.
+// Work of a sandbox calls no provider.
+func (w *Worker) pace(ctx context.Context, t *turn) (time.Duration, error) {
+	c, now := t.call(), w.Now()
+	if t.Mode != tenant.Live {
+		return 0, nil
+	}
+	state, err := pace.Of(t.providers)
+	if err != nil {
+		return 0, err
+	}
+	if state.IsOff(c.Provider, c.Model) {
+		return 0, &provider.Error{Kind: provider.Transient, Code: provider.CodeBusy,
+			Message: "The provider is turned off at the moment."}
+	}
+	name := state.Limited(c.Provider, c.Model)
+	if name == "" {
+		return 0, nil
+	}
+	if c.Slot.IsZero() {
+		if c.Slot, err = state.Take(ctx, w.DB, name, now, backoff.Chance()); err != nil {
+			return 0, err
+		}
+	}
+	wait := c.Slot.Sub(now)
+	if wait <= 0 {
+		c.Slot = time.Time{} // a further submission takes a place, too
+	}
+	return wait, nil
+}
+
+// postpone returns the outcome of a step that submits the current call after a wait.
+func postpone(t *turn, wait time.Duration) task.Outcome {
+	return task.Outcome{Wait: wait, Deadline: t.Deadline.Add(wait)}
+}
+
+// ProviderFailed is the metric of live calls of a provider: 1 for one that failed because of the provider or of the
+// service's account there, and 0 for one that did not. Its dimension is the name of the provider.
+const ProviderFailed = "ProviderFailed"
+
+// observe counts a call of the provider of the current c.
+func (t *turn) observe(cause error) {
+	if t.Mode != tenant.Live || t.call().Provider == "" {
+		return
+	}
+	var e *provider.Error
+	failed := int64(0)
+	switch {
+	case cause == nil:
+	case !errors.As(cause, &e) || e.Throttled():
+		return // it tells nothing about the provider
+	case e.Kind == provider.Transient || e.Kind == provider.Quota || e.Kind == provider.UnknownOutcome:
+		failed = 1
+	}
+	metric.Measure(ProviderFailed, "provider", t.call().Provider, failed)
+}
+
+// retryOff is the time after which a caller may ask again for work of a provider that is turned off.
+const retryOff = 5 * time.Minute
+
+// target is a provider and a model for which calls wait.
+type target struct {
+	provider, model string
+	kind            provider.Kind
+}
+
+// room refuses work that waits too long for a provider: one that is turned off, or that has so many calls before it
+// that a part could not be submitted within its time.
+func room(state pace.State, now time.Time, orders ...Order) error {
+	calls := map[target]int{}
+	for _, o := range orders {
+		for _, p := range o.Parts {
+			for _, c := range p.Calls() {
+				if o.Mode == tenant.Live && p.Reuse == nil && c.Provider != "" {
+					calls[target{c.Provider, c.Model, p.Kind}]++
+				}
+			}
+		}
+	}
+	for c, n := range calls {
+		if state.IsOff(c.provider, c.model) {
+			off := errs.New(errs.ProviderUnavailable, "The provider of the model %s is turned off at the moment. "+
+				"Choose another model, or try again later. Nothing was created or spent.", c.model)
+			off.RetryAfter = retryOff
+			return off
+		}
+		may := kinds[c.kind].deadline
+		if late := state.Delay(c.provider, c.model, n, now) - may; late > 0 {
+			full := errs.New(errs.QueueFull, "The provider of the model %s has so many requests to answer that this "+
+				"one would wait longer than %d minutes. Choose another model, or try again later. Nothing was "+
+				"created or spent.", c.model, int(may.Minutes()))
+			full.RetryAfter = late.Truncate(time.Second) + time.Second
+			return full
+		}
+	}
+	return nil
+}
+
+// The number of times in a row that a step may fail because a provider refuses it for its quota, and the number of lost
+// answers to submissions of a part: each may have started a generation that we pay for. The deadline bounds both, too.
+const (
+	maxQuota = 12
+	maxLost  = 3
+)
+
+// longestRetryAfter bounds the wait that a provider may request.
+const longestRetryAfter = 10 * time.Minute
+
+// stepError is the error of a step that makes the work fail.
+type stepError struct {
+	Failure
+	cause error
+}
+
+func (f *stepError) Error() string { return string(f.Code) + ": " + f.cause.Error() }
+func (f *stepError) Unwrap() error { return f.cause }
+
+var unavailable = Failure{
+	Code: provider.FailedProviderUnavailable,
+	Message: "The provider could not be reached after several attempts. Nothing was charged. Try again, perhaps " +
+		"with another model.",
+	Retryable: true,
+}
+
+// unanswered reports whether the answer to a submission was lost.
+func unanswered(cause error) bool {
+	var e *provider.Error
+	return errors.As(cause, &e) && e.Kind == provider.UnknownOutcome
+}
+
+// refused reports whether the provider has refused or failed a generation.
+func refused(cause error) bool {
+	var e *provider.Error
+	return errors.As(cause, &e) && (e.Kind == provider.BadInput || e.Kind == provider.Rejected)
+}
+
+// unknownModel reports whether a provider has refused a request because it does not have the model.
+func unknownModel(cause error) bool {
+	var e *provider.Error
+	return errors.As(cause, &e) && e.Kind == provider.BadInput && provider.FailureCode(e.Code) == provider.FailedModel
+}
+
+// failureOf returns the failure of the work for the error that ends its task.
+func failureOf(cause error) Failure {
+	var f *stepError
+	switch {
+	case errors.As(cause, &f):
+		return f.Failure
+	case errors.Is(cause, task.ErrDeadline):
+		return Failure{Code: provider.FailedTimeout, Message: "The work took too long. Nothing was charged. Try " +
+			"again, perhaps with another model.", Retryable: true}
+	default:
+		return unavailable
+	}
+}
+
+// classify turns the error of a step into one that decides how to continue: by another attempt after a wait,
+// or by failing the work.
+func classify(t *turn, cause error) error {
+	final := func(f Failure) error { return task.Permanent(&stepError{f, cause}) }
+	if t.Parts[t.n].Kind.Finishes() {
+		return classifyComposition(cause)
+	}
+	if errors.Is(cause, task.ErrDeaths) {
+		return final(Failure{Code: provider.FailedSources, Message: "The sources of the factory could not be read: " +
+			"what one of them has ended the work three times. Nothing was charged. Remove that source, and try again."})
+	}
+	var e *provider.Error
+	if !errors.As(cause, &e) {
+		if errs.CodeOf(cause) == errs.UnsupportedMedia {
+			return final(Failure{Code: provider.FailedUnsupportedMedia,
+				Message: "The provider's result could not be read. Nothing was charged. Try again, perhaps with " +
+					"another model.", Retryable: true})
+		}
+		return cause
+	}
+	retry := &task.RetryError{Err: cause, After: min(e.RetryAfter, longestRetryAfter)}
+	switch e.Kind {
+	case provider.BadInput, provider.Rejected:
+		advice := " Nothing was charged. Change the request, or choose another model."
+		if e.Kind == provider.Rejected && e.Code != provider.CodeContentPolicy {
+			advice = " Nothing was charged. Try again, perhaps with another model."
+		}
+		return final(Failure{Code: provider.FailureCode(e.Code), Message: e.Message + advice,
+			Retryable: e.Kind == provider.Rejected})
+	case provider.UnknownOutcome:
+		if t.call().lose(); t.call().LostAnswers >= maxLost {
+			return final(unavailable)
+		}
+	case provider.Quota:
+		if retry.MaxFailures = maxQuota; e.RetryAfter == 0 {
+			retry.After = task.Jitter(time.Minute)
+		}
+	}
+	return retry
 }

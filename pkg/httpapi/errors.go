@@ -22,6 +22,7 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/format"
+	"github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/httpapi/humafix"
 )
 
@@ -281,13 +282,13 @@ func errorResponseName(status int, codes []errs.Code) string {
 	own := slices.DeleteFunc(slices.Clone(codes), func(c errs.Code) bool { return slices.Contains(common, c) })
 	name := strings.ReplaceAll(http.StatusText(status), " ", "")
 	if len(codes) == 1 {
-		return PascalCase(string(codes[0]))
+		return text.Pascal(string(codes[0]))
 	} else if shared := len(codes) - len(own); shared == 1 {
 		i := slices.IndexFunc(codes, func(c errs.Code) bool { return slices.Contains(common, c) })
-		name = PascalCase(string(codes[i]))
+		name = text.Pascal(string(codes[i]))
 	}
 	for _, code := range own {
-		name += "Or" + PascalCase(string(code))
+		name += "Or" + text.Pascal(string(code))
 	}
 	return name
 }
@@ -318,7 +319,7 @@ func (r *Router) errorSchema(name string, codes []errs.Code) *huma.Schema {
 // failure describes the error with a code, and its context.
 func (r *Router) failure(code errs.Code) Variant {
 	info := errs.InfoOf(code)
-	v := Variant{Value: string(code), Name: PascalCase(string(code)) + "Error", Description: info.Meaning}
+	v := Variant{Value: string(code), Name: text.Pascal(string(code)) + "Error", Description: info.Meaning}
 	if info.Context != nil {
 		v.Members = map[string]*huma.Schema{"context": {Ref: r.Schema(reflect.TypeOf(info.Context)).Ref,
 			Description: "Data about the error"}}

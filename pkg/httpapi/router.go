@@ -695,15 +695,6 @@ const Unevaluated = "unevaluatedProperties"
 // RefTo returns a reference to the schema of a name.
 func RefTo(name string) *huma.Schema { return &huma.Schema{Ref: schemaPath + name} }
 
-// PascalCase turns words such as "content.generated" and "not_found" into the name of a schema.
-func PascalCase(words string) string {
-	var b strings.Builder
-	for word := range strings.FieldsFuncSeq(words, func(r rune) bool { return r == '.' || r == '_' }) {
-		b.WriteString(strings.ToUpper(word[:1]) + word[1:])
-	}
-	return b.String()
-}
-
 // Variant is one variant of a union.
 type Variant struct {
 	// Value is the value of the discriminating member.

@@ -84,6 +84,15 @@ func (tx *Tx) Replace(it Item) {
 	tx.put(it, versionIs(it.Version), ErrConflict)
 }
 
+// Put is Replace for an item that was read, and Create for one that was not there.
+func (tx *Tx) Put(it Item) {
+	if it.Version > 0 {
+		tx.Replace(it)
+	} else {
+		tx.Create(it, nil)
+	}
+}
+
 // Rewrite is Replace for an item with another document.
 func (tx *Tx) Rewrite(it Item, doc any) error {
 	err := it.Encode(doc)
@@ -200,6 +209,14 @@ func (tx *Tx) put(it Item, x condition, failed error) {
 // maxCommits bounds the attempts of a transaction that meets contention. Many transactions may write one item, such as
 // an account's balance: the back-off adds up to a second, about the time that 200 of them need one after another.
 const maxCommits = 9
+
+// CommitOnce is Commit for a transaction that may have been committed before: a conflict is no error.
+func (db *DB) CommitOnce(ctx context.Context, tx *Tx) error {
+	if err := db.Commit(ctx, tx); !errors.Is(err, ErrConflict) {
+		return err
+	}
+	return nil
+}
 
 // Commit executes all writes or none. It returns the error of the first write, in their order, whose condition failed.
 // It retries a few times if it meets other transactions.

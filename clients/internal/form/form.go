@@ -12,6 +12,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/content-automation/api/pkg/base/text"
 )
 
 // Form is the document, as the writers of clients see it.
@@ -214,7 +216,7 @@ func Read(data []byte) (*Form, error) {
 			group := byName[o.Resource]
 			group.Operations = append(group.Operations, op)
 			for _, tag := range d.Tags {
-				if len(o.Tags) > 0 && tag.Name == o.Tags[0] && Snake(tag.Name) == Snake(o.Resource) {
+				if len(o.Tags) > 0 && tag.Name == o.Tags[0] && text.Snake(tag.Name) == text.Snake(o.Resource) {
 					group.Doc = tag.Description
 				}
 			}

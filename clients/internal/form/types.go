@@ -6,6 +6,8 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+
+	"github.com/content-automation/api/pkg/base/text"
 )
 
 // reader turns schemas into types.
@@ -290,7 +292,7 @@ func (r *reader) lift(of, member string, s *schema) *schema {
 	if kind != "object" || len(s.Properties.of) == 0 {
 		return s
 	}
-	name := of + Pascal(member)
+	name := of + text.Pascal(member)
 	lifted := *s
 	lifted.Type = "object"
 	r.schemas[name] = &lifted

@@ -5,6 +5,7 @@ import (
 	"text/template"
 
 	"github.com/content-automation/api/clients/internal/form"
+	"github.com/content-automation/api/pkg/base/text"
 )
 
 // guidance is what agents are told about a client. The operations follow from the form.
@@ -38,7 +39,7 @@ var agents = map[string]struct {
 		Paging:    "Lists are asynchronous iterators over all pages; `toArray({ limit })` reads them into an array.",
 		Failing:   "An error of the API is an `ApiError` with `code`, `message`, `param` and `requestId`.",
 		Receiving: "`new Receiver(secret)` verifies a webhook over its raw body.",
-	}, func(o form.Operation) string { return "client." + camel(o.Resource) + "." + o.Name }},
+	}, func(o form.Operation) string { return "client." + text.Camel(o.Resource) + "." + o.Name }},
 	"python": {guidance{
 		Title: "Python client of the Content-Automation API", Language: "python",
 		Start:   "from content_automation import ContentAutomation\n\nclient = ContentAutomation()",
@@ -48,7 +49,7 @@ var agents = map[string]struct {
 		Paging:    "Lists are iterators over all pages. `AsyncContentAutomation` has the same methods for asyncio.",
 		Failing:   "An error of the API is an `ApiError` with `code`, `message`, `param` and `request_id`.",
 		Receiving: "`Receiver(secret)` verifies a webhook over its raw body.",
-	}, func(o form.Operation) string { return "client." + form.Snake(o.Resource) + "." + form.Snake(o.Name) }},
+	}, func(o form.Operation) string { return "client." + text.Snake(o.Resource) + "." + text.Snake(o.Name) }},
 	"cli": {guidance{
 		Title: "Command line client of the Content-Automation API", Language: "sh",
 		Start: "cli factories list --json",
@@ -59,7 +60,7 @@ var agents = map[string]struct {
 		Paging:    "A list prints its first page; `--all` reads all pages.",
 		Failing:   "An error of the API is printed with its code, and its type is the exit status.",
 		Receiving: "`cli listen` forwards events to your machine, and signs them. `cli mcp` serves an agent by tools.",
-	}, func(o form.Operation) string { return "cli " + form.Kebab(o.Resource) + " " + form.Kebab(o.Name) }},
+	}, func(o form.Operation) string { return "cli " + text.Kebab(o.Resource) + " " + text.Kebab(o.Name) }},
 }
 
 // writeAgents writes the file AGENTS.md of each client.

@@ -8,26 +8,11 @@ import (
 	"text/template"
 
 	"github.com/content-automation/api/clients/internal/form"
+	"github.com/content-automation/api/pkg/base/text"
 )
 
-// initialisms are the words that Go writes in capitals.
-var initialisms = []string{"id", "url", "api", "ip", "sha256", "arn", "http", "json"}
-
 // goName writes a name as Go does.
-func goName(name string) string {
-	var out strings.Builder
-	for _, w := range form.Words(strings.ReplaceAll(name, "*", " all ")) {
-		switch {
-		case slices.Contains(initialisms, w):
-			out.WriteString(strings.ToUpper(w))
-		case w == "ids" || w == "urls":
-			out.WriteString(strings.ToUpper(w[:len(w)-1]) + "s")
-		default:
-			out.WriteString(strings.ToUpper(w[:1]) + w[1:])
-		}
-	}
-	return out.String()
-}
+func goName(name string) string { return text.Go(strings.ReplaceAll(name, "*", " all ")) }
 
 // goParam writes the name of an argument.
 func goParam(name string) string {

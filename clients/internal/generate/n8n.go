@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/content-automation/api/clients/internal/form"
+	"github.com/content-automation/api/pkg/base/text"
 )
 
 // n8nHeader begins the generated files of the n8n node.
@@ -134,7 +135,7 @@ func (w *n8n) findLists(f *form.Form) {
 func (w *n8n) methods() []byte {
 	var search, load props
 	for _, id := range sortedKeys(w.lists) {
-		name := form.Pascal(strings.TrimSuffix(id, "_id"))
+		name := text.Pascal(strings.TrimSuffix(id, "_id"))
 		search = append(search, entry{"search" + name, code("search('" + w.lists[id] + "')")})
 		if w.loaded[id] {
 			load = append(load, entry{"load" + name, code("load('" + w.lists[id] + "')")})

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/content-automation/api/clients/internal/form"
+	"github.com/content-automation/api/pkg/base/text"
 )
 
 // Fields that are the same in all operations.
@@ -204,7 +205,7 @@ func (w *n8n) field(name, property, doc string, r form.Ref, place string) props 
 		w.loaded[id] = true
 		return props{{"displayName", n8nTitle(strings.TrimSuffix(id, "_id")) + " Names or IDs"}, {"name", name},
 			{"type", "multiOptions"}, {"typeOptions", props{{"loadOptionsMethod", "load" +
-				form.Pascal(strings.TrimSuffix(id, "_id"))}}}, {"default", array{}}, {"description", n8nChoose},
+				text.Pascal(strings.TrimSuffix(id, "_id"))}}}, {"default", array{}}, {"description", n8nChoose},
 			{"routing", n8nSend(place, property, w.shape("list", place, property))}}
 	}
 	if w.lists[property] != "" && !strings.Contains(w.lists[property], "{") {
@@ -317,16 +318,16 @@ func (w *n8n) hint(r form.Ref) string {
 // locator returns a field that finds a resource in a list, or takes its id.
 func (w *n8n) locator(id, doc string, routing props) props {
 	name := strings.TrimSuffix(id, "_id")
-	text := n8nDoc(doc)
-	if text == "" || strings.EqualFold(text, n8nTitle(name)) { // the linter of n8n refuses a repeat of the name
-		text = n8nTitle(name) + " to use"
+	description := n8nDoc(doc)
+	if description == "" || strings.EqualFold(description, n8nTitle(name)) { // the linter of n8n refuses a repeat
+		description = n8nTitle(name) + " to use"
 	}
 	field := props{{"displayName", n8nTitle(name)}, {"name", id}, {"type", "resourceLocator"},
 		{"default", props{{"mode", "list"}, {"value", ""}}}, {"modes", array{
 			props{{"displayName", "From List"}, {"name", "list"}, {"type", "list"}, {"typeOptions", props{
-				{"searchListMethod", "search" + form.Pascal(name)}, {"searchable", true}}}},
+				{"searchListMethod", "search" + text.Pascal(name)}, {"searchable", true}}}},
 			props{{"displayName", "By ID"}, {"name", "id"}, {"type", "string"}},
-		}}, {"description", text}}
+		}}, {"description", description}}
 	if routing != nil {
 		field = append(field, entry{"routing", routing})
 	}

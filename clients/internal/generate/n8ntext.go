@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/content-automation/api/clients/internal/form"
+	"github.com/content-automation/api/pkg/base/text"
 )
 
 // Values of TypeScript. An entry is a member of an object, and code is written as it is.
@@ -115,7 +116,7 @@ var (
 
 // n8nTitle writes a name in title case.
 func n8nTitle(name string) string {
-	words := form.Words(name)
+	words := text.Words(name)
 	for i, w := range words {
 		switch {
 		case capitals[w] != "":

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/content-automation/api/clients/internal/form"
+	"github.com/content-automation/api/pkg/base/text"
 )
 
 // step is a request of the collection. The order of the steps is that in which a run makes sense: read, create, change,
@@ -67,7 +68,7 @@ if (date) pm.collectionVariables.set('clock', date);`
 
 // folders are the titles of the groups of resources.
 func folder(o form.Operation) string {
-	words := form.Words(o.Resource)
+	words := text.Words(o.Resource)
 	words[0] = strings.ToUpper(words[0][:1]) + words[0][1:]
 	return strings.ReplaceAll(strings.Join(words, " "), "Api", "API")
 }

@@ -9,6 +9,7 @@ import (
 	"text/template"
 
 	"github.com/content-automation/api/clients/internal/form"
+	"github.com/content-automation/api/pkg/base/text"
 )
 
 // pyUse returns the Python type of a use.
@@ -30,7 +31,7 @@ func pyUse(r form.Ref) string {
 	case form.Map:
 		use = "Dict[str, " + pyUse(*r.Of) + "]"
 	case form.Named:
-		use = fmt.Sprintf("%q", form.Pascal(r.Name))
+		use = fmt.Sprintf("%q", text.Pascal(r.Name))
 	case form.Choice:
 		var all []string
 		for _, c := range r.Choices {
@@ -50,7 +51,7 @@ func pyTyped(r form.Ref) string { return strings.ReplaceAll(pyQualify(r), `"`, "
 func pyQualify(r form.Ref) string {
 	switch r.Kind {
 	case form.Named:
-		return "types." + form.Pascal(r.Name)
+		return "types." + text.Pascal(r.Name)
 	case form.List:
 		return "List[" + pyQualify(*r.Of) + "]"
 	default:

@@ -10,6 +10,7 @@ import (
 	"text/template"
 
 	"github.com/content-automation/api/clients/internal/form"
+	"github.com/content-automation/api/pkg/base/text"
 )
 
 //go:embed templates
@@ -18,7 +19,7 @@ var templates embed.FS
 // fill fills a template with a form.
 func fill(name string, data any, functions template.FuncMap) ([]byte, error) {
 	all := template.FuncMap{
-		"pascal": form.Pascal, "snake": form.Snake, "kebab": form.Kebab, "join": strings.Join,
+		"pascal": text.Pascal, "snake": text.Snake, "kebab": text.Kebab, "join": strings.Join,
 		"quote": func(s string) string { return fmt.Sprintf("%q", s) },
 	}
 	maps.Copy(all, functions)

@@ -7,6 +7,7 @@ import (
 	"text/template"
 
 	"github.com/content-automation/api/clients/internal/form"
+	"github.com/content-automation/api/pkg/base/text"
 )
 
 // tsUse returns the TypeScript type of a use.
@@ -29,7 +30,7 @@ func tsUse(r form.Ref) string {
 	case form.Map:
 		use = "Record<string, " + tsUse(*r.Of) + ">"
 	case form.Named:
-		use = form.Pascal(r.Name)
+		use = text.Pascal(r.Name)
 	case form.Choice:
 		var all []string
 		for _, c := range r.Choices {
@@ -67,16 +68,10 @@ func tsKey(name string) string {
 	return name
 }
 
-// camel writes a name as wordsOfTheName.
-func camel(name string) string {
-	n := form.Pascal(name)
-	return strings.ToLower(n[:1]) + n[1:]
-}
-
 func writeTypeScript(_ string, f *form.Form, all map[string][]byte) error {
 	functions := template.FuncMap{
 		"states": f.States, "works": works, "foreign": f.Foreign, "shared": f.Shared, "special": f.Special,
-		"use": tsUse, "comment": tsComment, "key": tsKey, "camel": camel, "wait": waitName, "andWait": andWait,
+		"use": tsUse, "comment": tsComment, "key": tsKey, "camel": text.Camel, "wait": waitName, "andWait": andWait,
 		"single": func(s string) string { return "'" + s + "'" },
 		"values": func(values []string) string {
 			quoted := slices.Clone(values)

@@ -3,9 +3,12 @@
 package customer
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -204,12 +207,7 @@ func Read(context func(key string) any) (Settings, error) {
 	if err != nil {
 		return Settings{}, fmt.Errorf("the context value customers is not a map of customers: %w", err)
 	}
-	names := make([]string, 0, len(customers))
-	for name := range customers {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	known := strings.Join(names, ", ")
+	known := strings.Join(slices.Sorted(maps.Keys(customers)), ", ")
 
 	customer, _ := context("customer").(string)
 	if customer == "" {
@@ -424,4 +422,184 @@ func (s Settings) MediaTools() (ffmpeg, fonts, library string) {
 // Bootstrap returns the path of a built program.
 func (s Settings) Bootstrap(program string) string {
 	return filepath.Join(s.Assets, program, "bootstrap")
+}
+
+// readEntry reads the customer's entry in cdk.json, one member at a time, so that the error
+// names every wrong member.
+func (s *Settings) readEntry(entry json.RawMessage) error {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(entry, &members); err != nil {
+		return fmt.Errorf("the entry of customer %s in cdk.json is not an object of settings", s.Customer)
+	}
+	return s.readMembers(members, "in cdk.json")
+}
+
+// readMembers reads settings, which are given where the error says.
+func (s *Settings) readMembers(members map[string]json.RawMessage, where string) error {
+	var wrong []string
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		if !slices.Contains(settingNames(), name) {
+			wrong = append(wrong, fmt.Sprintf("there is no setting %s", name))
+			continue
+		}
+		member, err := json.Marshal(map[string]json.RawMessage{name: members[name]})
+		if err != nil {
+			return err
+		}
+		d := json.NewDecoder(bytes.NewReader(member))
+		d.DisallowUnknownFields()
+		if err := d.Decode(s); err != nil {
+			wrong = append(wrong, name+" "+reason(err))
+		}
+	}
+	if len(wrong) > 0 {
+		return fmt.Errorf("the settings of customer %s %s: %s; the settings are %s", s.Customer, where,
+			strings.Join(wrong, ", "), strings.Join(settingNames(), ", "))
+	}
+	return nil
+}
+
+// reason describes the error in the value of a member.
+func reason(err error) string {
+	var mistyped *json.UnmarshalTypeError
+	if !errors.As(err, &mistyped) {
+		return "cannot be read (" + strings.TrimPrefix(err.Error(), "json: ") + ")"
+	}
+	kinds := map[reflect.Kind]string{
+		reflect.String: "text", reflect.Int: "a number", reflect.Bool: "true or false", reflect.Slice: "a list",
+	}
+	want, ok := kinds[mistyped.Type.Kind()]
+	if !ok {
+		want = "an object"
+	}
+	return "must be " + want + ", not a JSON " + mistyped.Value
+}
+
+// settingFields returns the fields of the settings that an entry may have.
+func settingFields() []reflect.StructField {
+	return slices.DeleteFunc(reflect.VisibleFields(reflect.TypeFor[Settings]()), func(f reflect.StructField) bool {
+		return f.Tag.Get("json") == "-" || f.Anonymous
+	})
+}
+
+// settingNames returns the settings that an entry may have, sorted.
+func settingNames() []string {
+	var all []string
+	for _, f := range settingFields() {
+		all = append(all, f.Tag.Get("json"))
+	}
+	slices.Sort(all)
+	return all
+}
+
+// decode converts a context value, which the CLI may have passed as text, to its type.
+func decode[T any](value any) (T, error) {
+	var out T
+	if text, ok := value.(string); ok {
+		return out, json.Unmarshal([]byte(text), &out)
+	}
+	data, err := json.Marshal(value)
+	if err != nil {
+		return out, err
+	}
+	return out, json.Unmarshal(data, &out)
+}
+
+// Short returns the prefix of the names that must be unique within one region.
+func (s Settings) Short() string { return s.Customer + "-" + s.Stage }
+
+// FunctionName returns the name of a function in Lambda.
+func (s Settings) FunctionName(function string) string { return s.Short() + "-" + function }
+
+// Parts are the stacks of a deployment, each deployed after the one before it: see infra/app/stack.
+var Parts = []string{"data", "work", "areas", "api"}
+
+// StackName returns the name of one of the stacks.
+func (s Settings) StackName(part string) string { return s.Name() + "-" + part }
+
+// derived is the name of an AWS resource, made from the settings.
+type derived struct {
+	of, name string
+	// most is the greatest number of characters that AWS accepts.
+	most int
+}
+
+// derived returns the names that are made from the settings in a region. CloudFormation
+// makes the other names, and shortens them if they are too long.
+func (s Settings) derived() []derived {
+	all := []derived{
+		{"sampling rule of X-Ray", s.Short() + "-r", 32},
+		{"event bus", s.Short(), 256},
+		{"alias of a key", s.SecretsKeyAlias(), 256},
+		{"role", s.RoleName(topology.Assumer().Name), 64},
+		{"dashboard", s.Name(), 255},
+		{"stack", s.StackName("preflight"), 128},
+	}
+	for _, f := range topology.Functions {
+		all = append(all, derived{"function", s.FunctionName(f.Name), 64})
+	}
+	if s.Backup != nil {
+		all = append(all, derived{"vault and plan of backups", s.Name(), 50})
+	}
+	if s.Replica != nil {
+		all = append(all, derived{"bucket", s.StandbyBucket(), 63}, derived{"table", s.MadeTable("audit"), 255},
+			derived{"secret", s.SharedSecret("provider"), 512})
+	}
+	if !s.Standby() {
+		all = append(all, derived{"domain of the sign-in pages", s.SignInPrefix(), 63})
+	}
+	return all
+}
+
+// SignInPrefix returns the first label of the domain of the sign-in pages. It is unique in the region.
+func (s Settings) SignInPrefix() string { return "content-automation-" + s.Short() + "-" + s.Region }
+
+// reserved are the words that Cognito refuses in the domain of sign-in pages, wherever they stand:
+// https://docs.aws.amazon.com/cognito/latest/developerguide/cognito-user-pools-assign-domain-prefix.html.
+var reserved = []string{"aws", "amazon", "cognito"}
+
+// checkNames returns an error for the first name that AWS would refuse, in the region of the
+// stacks or in that of the replica.
+func (s Settings) checkNames() error {
+	regions := []Settings{s}
+	if s.Replica != nil {
+		regions = append(regions, s.There())
+	}
+	for _, word := range reserved {
+		if strings.Contains(s.SignInPrefix(), word) {
+			return fmt.Errorf("the names of the customer, %s, and the stage, %s, contain %q, which Cognito refuses in the "+
+				"domain of the sign-in pages: choose another name", s.Customer, s.Stage, word)
+		}
+	}
+	for _, in := range regions {
+		for _, d := range in.derived() {
+			if n := len(d.name); n > d.most {
+				return fmt.Errorf("the names of the customer, %s, and the stage, %s, are too long: the %s %s would "+
+					"have more than %d characters; shorten them by %d",
+					s.Customer, s.Stage, d.of, d.name, d.most, n-d.most)
+			}
+		}
+	}
+	return nil
+}
+
+var senderShape = regexp.MustCompile(`^[a-zA-Z0-9._+-]+@[a-z0-9-]+(\.[a-z0-9-]+)+$`)
+
+// PublicURL returns the address that people reach without a client certificate, or "" without a domain of the customer.
+func (s Settings) PublicURL() string {
+	domain := s.Domains[s.Region]
+	if name := cmp.Or(domain.PublicName, domain.Name); name != "" {
+		return "https://" + name
+	}
+	return ""
+}
+
+// mailFault returns what is wrong with the sender of e-mails to people.
+func (s Settings) mailFault() error {
+	if s.MailSender == "" || !s.Local() && senderShape.MatchString(s.MailSender) && s.PublicURL() != "" {
+		return nil
+	}
+	return fmt.Errorf("mailSender is the address of a domain that Amazon SES has verified, such as "+
+		"no-reply@acme.example, and needs a domain of the API in %s, which the links of e-mails have; %q of customer %s "+
+		"is not, or lacks it", s.Region, s.MailSender, s.Customer)
 }

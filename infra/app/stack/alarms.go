@@ -2,13 +2,17 @@ package stack
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigateway"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatchactions"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsevents"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
@@ -17,6 +21,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
 
+	"github.com/content-automation/api/infra/app/customer"
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area/transfer"
 	"github.com/content-automation/api/pkg/auth/authorizer"
@@ -26,6 +31,7 @@ import (
 	"github.com/content-automation/api/pkg/record/auditlog"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/service/worker"
+	"github.com/content-automation/api/pkg/store"
 )
 
 // newAlarmTopic makes a topic of the customer's alarms. Its messages go to an address, if there is one.
@@ -312,4 +318,359 @@ func metric(statistic string) *awscloudwatch.MetricOptions {
 		Statistic: jsii.String(statistic),
 		Period:    awscdk.Duration_Minutes(jsii.Number(5)),
 	}
+}
+
+// errorBudget is the part of a month's calls that may fail while the service still meets its
+// target of availability.
+const errorBudget = 0.001
+
+// burn is a rate at which errors use up the month's budget, as a multiple of the even rate.
+// The short window ends the alarm soon after the errors end.
+type burn struct {
+	name        string
+	times       float64
+	long, short int // minutes
+}
+
+// burns are the rates of the Site Reliability Workbook, chapter 5: two percent of the budget
+// in an hour, and five percent in six hours.
+var burns = []burn{{"Fast", 14.4, 60, 5}, {"Slow", 6, 360, 30}}
+
+// burns adds the alarms for errors that would use up the month's budget before its end.
+func (a alarms) burns(api awsapigateway.RestApi) {
+	for _, b := range burns {
+		above := b.times * errorBudget
+		var windows []awscloudwatch.IAlarmRule
+		for _, minutes := range []int{b.long, b.short} {
+			windows = append(windows, awscloudwatch.AlarmRule_FromAlarm(a.make(fmt.Sprintf("%sBurn%dMinutes", b.name,
+				minutes), alarm{
+				says: fmt.Sprintf("More than %.2f of 100 calls failed in %d minutes. It is a part of the alarm "+
+					"%sBurn.", 100*above, minutes, b.name),
+				runbook: "errors-use-up-the-budget", metric: errorRate(api, minutes), above: above,
+			}), awscloudwatch.AlarmState_ALARM))
+		}
+		a.tell(awscloudwatch.NewCompositeAlarm(a.stack, jsii.String(b.name+"Burn"), &awscloudwatch.CompositeAlarmProps{
+			AlarmRule: awscloudwatch.AlarmRule_AllOf(windows...),
+			AlarmDescription: describe(fmt.Sprintf("Errors use up the month's budget %g times too fast.", b.times),
+				"errors-use-up-the-budget"),
+		}), "errors-use-up-the-budget")
+	}
+}
+
+// errorRate is the part of the calls that failed. Each call counts as 0 or 1.
+func errorRate(api awsapigateway.RestApi, minutes int) awscloudwatch.IMetric {
+	return api.MetricServerError(&awscloudwatch.MetricOptions{
+		Statistic: jsii.String("Average"), Period: awscdk.Duration_Minutes(jsii.Number(float64(minutes))),
+	})
+}
+
+// longestWait is the greatest age of a message in a queue whose work has no deadline. A message that is sent early is
+// delayed by at most 15 minutes.
+const longestWait = 30 * time.Minute
+
+// waitsFor returns the age of a queue's oldest message from which on somebody is told: two thirds of the time after
+// which work of the queue has failed, so that there is time to save it.
+func waitsFor(q topology.Queue) time.Duration {
+	if patience := generate.Patience(q); patience > 0 {
+		return min(longestWait, patience*2/3)
+	}
+	return longestWait
+}
+
+// waiting adds the alarms for queues whose messages wait too long.
+func (a alarms) waiting(queues map[topology.Queue]awssqs.Queue) {
+	for _, q := range topology.Queues {
+		above := waitsFor(q)
+		a.add(topology.Title(string(q))+"WaitingAlarm", alarm{
+			says: fmt.Sprintf("The oldest message of the queue %s has waited for more than %d minutes.", q,
+				int(above.Minutes())),
+			runbook: "messages-wait-too-long", metric: queues[q].MetricApproximateAgeOfOldestMessage(metric("Maximum")),
+			above: above.Seconds(),
+		})
+	}
+}
+
+// probes adds the alarms for probes that fail twice in a row, and for a canary that does not run. One without a target
+// is not silent, so that a new stack raises no alarm. A canary that cannot reach the API is always
+// silent, so it gets no such alarm.
+func (a alarms) probes(s customer.Settings) {
+	a.add("ProbesAlarm", alarm{
+		says:    "The canary has failed twice in a row: customers cannot make content.",
+		runbook: "the-canary-fails", metric: a.counted(worker.Failed), above: 0, periods: 2,
+	})
+	if !s.Probed() {
+		return
+	}
+	a.add("LiveProbeAlarm", alarm{
+		says:    "The live probe of a provider has failed today. The log of canary names it by \"live probe failed\".",
+		runbook: "a-live-probe-fails", metric: a.counted(worker.ProviderProbesFailed), above: 0,
+	})
+	count := metric("SampleCount")
+	a.add("ProbesSilentAlarm", alarm{
+		says:    "The canary has not run for 15 minutes.",
+		runbook: "the-canary-is-silent", silent: true, periods: 3,
+		metric: awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
+			Namespace: jsii.String(a.namespace), MetricName: jsii.String(worker.Failed), Statistic: count.Statistic,
+			Period: count.Period,
+		}),
+	})
+}
+
+// dashboard adds the dashboard with the metrics of the service. A quiet stack has none.
+func (w *work) dashboard(d *data) {
+	s := d.settings
+	if s.Quiet {
+		return
+	}
+	api := func(name, statistic string) awscloudwatch.IMetric {
+		return awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
+			Namespace: jsii.String("AWS/ApiGateway"), MetricName: jsii.String(name), Statistic: jsii.String(statistic),
+			DimensionsMap: &map[string]*string{"ApiName": jsii.String(s.Short())},
+		})
+	}
+	graph := func(title string, metrics ...awscloudwatch.IMetric) awscloudwatch.IWidget {
+		return awscloudwatch.NewGraphWidget(&awscloudwatch.GraphWidgetProps{Title: jsii.String(title), Left: &metrics,
+			Width: jsii.Number(8)})
+	}
+	ours := func(name, statistic string) awscloudwatch.IMetric {
+		return awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
+			Namespace: jsii.String(w.alarms.namespace), MetricName: jsii.String(name),
+			Statistic: jsii.String(statistic),
+		})
+	}
+	byDimension := func(name, dimension, statistic string) awscloudwatch.IMetric {
+		return awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
+			Expression: jsii.String(fmt.Sprintf("SEARCH('{%s,%s} MetricName=%q', '%s')", w.alarms.namespace,
+				dimension, name, statistic)),
+			UsingMetrics: &map[string]awscloudwatch.IMetric{}, Label: jsii.String(name),
+		})
+	}
+	var ages []awscloudwatch.IMetric
+	for _, q := range topology.Queues {
+		ages = append(ages, w.queues[q].MetricApproximateAgeOfOldestMessage(metric("Maximum")))
+	}
+	// A search compares the parts of names between hyphens.
+	parts := strings.ReplaceAll(s.Short(), "-", " FunctionName=")
+	byFunction := func(name, statistic string) awscloudwatch.IMetric {
+		return awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
+			Expression: jsii.String(fmt.Sprintf("SEARCH('{AWS/Lambda,FunctionName} MetricName=%q FunctionName=%s', "+
+				"'%s')", name, parts, statistic)),
+			UsingMetrics: &map[string]awscloudwatch.IMetric{}, Label: jsii.String(name),
+		})
+	}
+	var refused []awscloudwatch.IMetric
+	for _, t := range d.tables() {
+		refused = append(refused, t.throttles()...)
+	}
+	awscloudwatch.NewDashboard(w.stack, jsii.String("Dashboard"), &awscloudwatch.DashboardProps{
+		DashboardName: jsii.String(s.Name()),
+		Widgets: &[]*[]awscloudwatch.IWidget{
+			{
+				graph("Calls and failures", api("Count", "Sum"), api("5XXError", "Sum"), api("4XXError", "Sum")),
+				graph("Latency of calls, ms", api("Latency", "p50"), api("Latency", "p95"), api("Latency", "p99")),
+				graph("Probes", ours(worker.Failed, "Sum"), ours(worker.Took, "Maximum")),
+			},
+			{
+				graph("Oldest message, s", ages...),
+				graph("Time of tasks, ms, by kind", byDimension("TaskMilliseconds", "kind", "p95")),
+				graph("Deliveries", ours("DeliveriesSucceeded", "Sum"), ours("DeliveriesFailed", "Sum")),
+			},
+			{
+				graph("Refused by DynamoDB", refused...),
+				graph("Functions, by name: refused, at a time", byFunction("Throttles", "Sum"),
+					byFunction("ConcurrentExecutions", "Maximum")),
+				graph("Concurrency of the account", lambdaMetric("ClaimedAccountConcurrency", "Maximum"),
+					lambdaMetric("Throttles", "Sum")),
+			},
+			{
+				graph("Providers", byDimension("LostSubmissions", "provider", "Sum"),
+					byDimension("DisownedGenerations", "provider", "Sum"),
+					byDimension("InterruptedCompositions", "task", "Sum"),
+					byDimension("UnsignedMedia", "reason", "Sum"),
+					byDimension("RepairedTexts", "reason", "Sum"), byDimension("RefusedVariants", "platform", "Sum")),
+				graph("Keys refused, spending lost", ours("AuthenticationRefused", "Sum"),
+					ours("PermissionRefused", "Sum"), ours("LostSpendCredits", "Sum")),
+			},
+		},
+	})
+}
+
+// lambdaMetric returns a metric of all functions of the region.
+func lambdaMetric(name, statistic string) awscloudwatch.IMetric {
+	return awscloudwatch.NewMetric(&awscloudwatch.MetricProps{Namespace: jsii.String("AWS/Lambda"),
+		MetricName: jsii.String(name), Statistic: jsii.String(statistic), Period: metric(statistic).Period})
+}
+
+// slowest is the limit of the 99th percentile of the latency of calls, in milliseconds. Only
+// replies of the architect take longer.
+const slowest = 10_000
+
+// busiest is the part of the account's concurrency, in percent, that leaves operators time to
+// request more.
+const busiest = 80
+
+// lasting is the number of periods of five minutes in which a limit must be reached. Callers
+// repeat the calls that a short peak refuses.
+const lasting = 3
+
+// slow adds the alarm for calls that take long.
+func (a alarms) slow(api awsapigateway.RestApi) {
+	a.add("LatencyAlarm", alarm{
+		says:    fmt.Sprintf("One call of a hundred takes more than %d seconds.", slowest/1000),
+		runbook: "calls-are-slow", metric: api.MetricLatency(metric("p99")), above: slowest, periods: lasting,
+	})
+}
+
+// throttled adds the alarms for Lambda's limit, which all functions of the account share.
+func (a alarms) throttled() {
+	a.add("ThrottlesAlarm", alarm{
+		says: "Lambda has refused to start functions of this account for 15 minutes. The dashboard shows which of " +
+			"them.",
+		runbook: "functions-are-throttled", metric: lambdaMetric("Throttles", "Sum"), above: 0, periods: lasting,
+	})
+	options := metric("Maximum")
+	a.add("ConcurrencyAlarm", alarm{
+		says: fmt.Sprintf("More than %d of 100 functions that the account may run at a time run or are reserved. "+
+			"Ask for more in Service Quotas.", busiest),
+		runbook: "functions-are-throttled", above: busiest,
+		metric: awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
+			Expression: jsii.String("100 * claimed / SERVICE_QUOTA(used)"),
+			Label:      jsii.String("Percent of the account's concurrency"), Period: options.Period,
+			UsingMetrics: &map[string]awscloudwatch.IMetric{
+				"claimed": lambdaMetric("ClaimedAccountConcurrency", "Maximum"),
+				// CloudWatch knows quotas only for usage metrics.
+				"used": awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
+					Namespace: jsii.String("AWS/Usage"), MetricName: jsii.String("ResourceCount"),
+					Statistic: options.Statistic,
+					DimensionsMap: &map[string]*string{
+						"Service": jsii.String("Lambda"), "Type": jsii.String("Resource"),
+						"Resource": jsii.String("ConcurrentExecutions"), "Class": jsii.String("None"),
+					},
+				}),
+			},
+		}),
+	})
+}
+
+// throttledTables adds the alarms for tables that refuse reads or writes.
+func (a alarms) throttledTables(d *data) {
+	for _, t := range d.tables() {
+		using, ids := map[string]awscloudwatch.IMetric{}, []string{}
+		for i, m := range t.throttles() {
+			id := fmt.Sprintf("m%d", i)
+			using[id], ids = m, append(ids, id)
+		}
+		a.add(t.id+"ThrottlesAlarm", alarm{
+			says: "DynamoDB has refused reads or writes of the table " + t.id +
+				" for 15 minutes. The dashboard shows of which index.",
+			runbook: "a-table-is-throttled", above: 0, periods: lasting,
+			metric: awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
+				Expression: jsii.String("SUM([" + strings.Join(ids, ", ") + "])"),
+				Label:      jsii.String("Refused reads and writes"), Period: metric("Sum").Period, UsingMetrics: &using,
+			}),
+		})
+	}
+}
+
+// watched is a table with its indexes.
+type watched struct {
+	id      string
+	table   awsdynamodb.ITable
+	indexes []store.Index
+}
+
+func (d *data) tables() []watched {
+	return []watched{{"State", d.state, store.StateIndexes}, {"Audit", d.audit, store.AuditIndexes}}
+}
+
+// throttles returns the metrics of refused reads and writes, of the table and of each index.
+// DynamoDB counts them by table or index only.
+func (w watched) throttles() (all []awscloudwatch.IMetric) {
+	options := metric("Sum")
+	for _, name := range []string{"ReadThrottleEvents", "WriteThrottleEvents"} {
+		of := map[string]*string{"TableName": w.table.TableName()}
+		add := func(label string) {
+			dimensions := map[string]*string{}
+			maps.Copy(dimensions, of)
+			all = append(all, awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
+				Namespace: jsii.String("AWS/DynamoDB"), MetricName: jsii.String(name), DimensionsMap: &dimensions,
+				Statistic: options.Statistic, Period: options.Period, Label: jsii.String(name + " " + label),
+			}))
+		}
+		add(w.id)
+		for _, x := range w.indexes {
+			of["GlobalSecondaryIndexName"] = jsii.String(x.Name())
+			add(w.id + " " + x.Name())
+		}
+	}
+	return all
+}
+
+// guardKeys sends a message when someone disables a key of the customer or schedules its
+// deletion. Without the key, the tables, the files, the secrets and the logs cannot be read, or media not be signed.
+// No metric shows this, and the functions could not log it.
+func (d *data) guardKeys() {
+	if d.settings.Local() {
+		return
+	}
+	keys := []*string{d.key.KeyArn()}
+	if d.secrets != nil {
+		keys = append(keys, d.secrets.KeyArn())
+	}
+	if d.signing != nil {
+		keys = append(keys, d.signing.KeyArn())
+	}
+	rule := awsevents.NewRule(d.stack, jsii.String("KeysRule"), &awsevents.RuleProps{
+		Description: describe("Someone has disabled a key of "+d.settings.Customer+", or scheduled its deletion.",
+			"a-key-is-disabled"),
+		EventPattern: &awsevents.EventPattern{
+			Source: jsii.Strings("aws.kms"), DetailType: jsii.Strings("AWS API Call via CloudTrail"),
+			Detail: &map[string]any{
+				"eventName": []string{"DisableKey", "ScheduleKeyDeletion"},
+				"resources": map[string]any{"ARN": keys},
+			},
+		},
+	})
+	rule.Node().DefaultChild().(awsevents.CfnRule).SetTargets([]any{&awsevents.CfnRule_TargetProperty{
+		Id: jsii.String("Target0"), Arn: d.pages.TopicArn(),
+		InputTransformer: &awsevents.CfnRule_InputTransformerProperty{
+			InputPathsMap: map[string]*string{
+				"action": jsii.String("$.detail.eventName"), "key": jsii.String("$.detail.requestParameters.keyId"),
+				"who": jsii.String("$.detail.userIdentity.arn"), "at": jsii.String("$.time"),
+			},
+			InputTemplate: jsii.String(`"` + d.settings.Short() +
+				`: <action> of the key <key> by <who> at <at>. Nothing that it encrypts can be read. Runbook: docs/runbooks.md#a-key-is-disabled"`),
+		},
+	}})
+	accept(rule, finding{"Serverless-EventBusDLQ", "SNS takes the message, or EventBridge tries again for a day. A " +
+		"queue of messages that no one hears of would help no one."})
+	d.pages.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+		Sid:        jsii.String("Keys"),
+		Principals: &[]awsiam.IPrincipal{awsiam.NewServicePrincipal(jsii.String("events.amazonaws.com"), nil)},
+		Actions:    jsii.Strings("sns:Publish"), Resources: &[]*string{d.pages.TopicArn()},
+	}))
+}
+
+// budget sends an e-mail when the account's costs of a month pass four fifths of the budget,
+// or are forecast to pass the budget.
+func (d *data) budget() {
+	s := d.settings
+	if s.MonthlyBudget == 0 {
+		return
+	}
+	notice := func(kind string, percent int) map[string]any {
+		return map[string]any{
+			"Notification": map[string]any{"NotificationType": kind, "ComparisonOperator": "GREATER_THAN",
+				"Threshold": percent, "ThresholdType": "PERCENTAGE"},
+			"Subscribers": []any{map[string]any{"SubscriptionType": "EMAIL", "Address": s.AlarmEmail}},
+		}
+	}
+	awscdk.NewCfnResource(d.stack, jsii.String("Budget"),
+		&awscdk.CfnResourceProps{Type: jsii.String("AWS::Budgets::Budget"), Properties: &map[string]any{
+			"Budget": map[string]any{
+				"BudgetType": "COST", "TimeUnit": "MONTHLY", "BudgetLimit": map[string]any{"Amount": s.MonthlyBudget,
+					"Unit": "USD"},
+			},
+			"NotificationsWithSubscribers": []any{notice("ACTUAL", 80), notice("FORECASTED", 100)},
+		}})
 }

@@ -161,7 +161,7 @@ func TestOnlyInputsAndUploadsArePut(t *testing.T) {
 		for _, rule := range list(r.Properties.at("LifecycleConfiguration", "Rules")) {
 			of := properties(rule.(map[string]any))
 			emptied[of["Prefix"]] = of["ExpirationInDays"]
-			// What media cost after a year follows from this: infra/measure/growth.go.
+			// What media cost after a year follows from this: infra/measure/prices.go.
 			if of["Prefix"] == nil {
 				to := properties(list(of["Transitions"])[0].(map[string]any))
 				if of["ExpiredObjectDeleteMarker"] != true || to["StorageClass"] != "INTELLIGENT_TIERING" ||

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/xml"
 	"errors"
 	"hash"
@@ -12,13 +13,20 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/content-automation/api/pkg/area/transfer"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/objects"
 )
 
 // buckets serves objects by the part of the S3 protocol that the service and its callers use: GET with ranges, HEAD,
@@ -272,4 +280,277 @@ func (b *buckets) forget(prefix string, lifetime time.Duration) error {
 		}
 	}
 	return err
+}
+
+// blobs stores the objects of the buckets, by bucket and key.
+type blobs interface {
+	// put stores the whole content, or nothing if reading it fails.
+	put(name string, from io.Reader) error
+	// open returns an object, or an error that is fs.ErrNotExist.
+	open(name string) (io.ReadSeekCloser, time.Time, error)
+	remove(name string) error
+	// list returns the names with a prefix, in order.
+	list(prefix string) ([]string, error)
+}
+
+// folder stores objects as files. The name of each file is the escaped name of its object.
+type folder string
+
+// partPrefix is the prefix of the files that are not whole yet. No object has it: names begin with a bucket.
+const partPrefix = ".part-"
+
+// openFolder makes a folder for objects, if it is not there. Otherwise it removes the files that the end of an earlier
+// process has left unfinished.
+func openFolder(dir string) (folder, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	parts, err := filepath.Glob(filepath.Join(dir, partPrefix+"*"))
+	for _, part := range parts {
+		err = errors.Join(err, os.Remove(part))
+	}
+	return folder(dir), err
+}
+
+func (f folder) path(name string) string { return filepath.Join(string(f), url.PathEscape(name)) }
+
+func (f folder) put(name string, from io.Reader) error {
+	part, err := os.CreateTemp(string(f), partPrefix+"*")
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(part, from)
+	if err = errors.Join(err, part.Close()); err == nil {
+		err = os.Rename(part.Name(), f.path(name))
+	}
+	if err != nil {
+		_ = os.Remove(part.Name())
+	}
+	return err
+}
+
+func (f folder) open(name string) (io.ReadSeekCloser, time.Time, error) {
+	file, err := os.Open(f.path(name))
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	info, err := file.Stat()
+	if err != nil {
+		_ = file.Close()
+		return nil, time.Time{}, err
+	}
+	return file, info.ModTime(), nil
+}
+
+func (f folder) remove(name string) error {
+	if err := os.Remove(f.path(name)); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+func (f folder) list(prefix string) (names []string, err error) {
+	files, err := os.ReadDir(string(f))
+	for _, file := range files {
+		name, unescaped := url.PathUnescape(file.Name())
+		if unescaped == nil && strings.HasPrefix(name, prefix) && !strings.HasPrefix(file.Name(), partPrefix) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names, err
+}
+
+// memory stores objects in memory.
+type memory struct {
+	now func() time.Time // may be nil
+	mu  sync.Mutex
+	all map[string]content
+}
+
+type content struct {
+	data []byte
+	at   time.Time
+}
+
+func (m *memory) put(name string, from io.Reader) error {
+	data, err := io.ReadAll(from)
+	if err != nil {
+		return err
+	}
+	at := time.Now()
+	if m.now != nil {
+		at = m.now()
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.all[name] = content{data, at}
+	return nil
+}
+
+func (m *memory) open(name string) (io.ReadSeekCloser, time.Time, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s, ok := m.all[name]
+	if !ok {
+		return nil, time.Time{}, fs.ErrNotExist
+	}
+	return struct {
+		io.ReadSeeker
+		io.Closer
+	}{bytes.NewReader(s.data), io.NopCloser(nil)}, s.at, nil
+}
+
+func (m *memory) remove(name string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.all, name)
+	return nil
+}
+
+func (m *memory) list(prefix string) (names []string, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for name := range m.all {
+		if strings.HasPrefix(name, prefix) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// localObjects are the objects of the bucket of the media for the service itself, which need no network.
+type localObjects struct{ *buckets }
+
+var _ objects.Client = (*localObjects)(nil)
+
+// Put implements objects.Client.
+func (o *localObjects) Put(ctx context.Context, f media.File, content io.ReadSeeker) error {
+	if _, err := content.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	sum, err := hex.DecodeString(f.SHA256)
+	if err != nil {
+		return err
+	}
+	c := &checked{r: content, sum: sha256.New(), want: base64.StdEncoding.EncodeToString(sum)}
+	if err := errors.Join(ctx.Err(), o.blobs.put(bucket+"/"+f.Key, c)); err != nil {
+		return err
+	}
+	o.put(bucket, f.Key)
+	return nil
+}
+
+// PutNew implements objects.Client.
+func (o *localObjects) PutNew(ctx context.Context, f media.File, content io.ReadSeeker) error {
+	if there, _, err := o.blobs.open(bucket + "/" + f.Key); err == nil {
+		_ = there.Close()
+		return media.ErrExists
+	}
+	return o.Put(ctx, f, content)
+}
+
+// Open implements objects.Client.
+func (o *localObjects) Open(ctx context.Context, key string) (io.ReadCloser, error) {
+	return o.open(ctx, key)
+}
+
+func (o *localObjects) open(ctx context.Context, key string) (io.ReadSeekCloser, error) {
+	object, _, err := o.blobs.open(bucket + "/" + key)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, errs.Wrap(err, errs.NotFound, "The file does not exist.")
+	}
+	if err = errors.Join(err, ctx.Err()); err != nil {
+		return nil, errs.Wrap(err, errs.ProviderUnavailable, "The file could not be read.")
+	}
+	return object, nil
+}
+
+// Range implements objects.Client.
+func (o *localObjects) Range(ctx context.Context, key string, offset, length int64) (io.ReadCloser, error) {
+	if length <= 0 {
+		return io.NopCloser(strings.NewReader("")), nil
+	}
+	object, err := o.open(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := object.Seek(offset, io.SeekStart); err != nil {
+		_ = object.Close()
+		return nil, err
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{io.LimitReader(object, length), object}, nil
+}
+
+// Sum implements objects.Client.
+func (o *localObjects) Sum(ctx context.Context, key string) (string, error) {
+	object, err := o.open(ctx, key)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = object.Close() }()
+	hash := sha256.New()
+	_, err = io.Copy(hash, object)
+	return hex.EncodeToString(hash.Sum(nil)), err
+}
+
+// List implements objects.Client.
+func (o *localObjects) List(_ context.Context, prefix, after string) (all []media.Object, more bool, err error) {
+	names, err := o.blobs.list(bucket + "/" + prefix)
+	if after != "" {
+		at, _ := slices.BinarySearch(names, bucket+"/"+after+"\x00")
+		names = names[at:]
+	}
+	for i, name := range names {
+		if i == mostListed {
+			return all, true, err
+		}
+		object, at, opened := o.blobs.open(name)
+		if opened != nil {
+			continue // removed meanwhile
+		}
+		size, _ := object.Seek(0, io.SeekEnd)
+		_ = object.Close()
+		all = append(all, media.Object{Key: strings.TrimPrefix(name, bucket+"/"), Bytes: size, At: at.UTC()})
+	}
+	return all, false, err
+}
+
+// Delete implements objects.Client.
+func (o *localObjects) Delete(_ context.Context, key string) error {
+	return o.blobs.remove(bucket + "/" + key)
+}
+
+// composer returns the composer of media.
+func (s *Service) composer(files *objects.Store) generate.Composer {
+	return turns{s.options.Compose(files), make(chan struct{}, max(1, s.processors/2)),
+		make(chan struct{}, s.processors)}
+}
+
+// turns composes a few works at a time. The messages of the others are held, so that short steps of finished works do
+// not wait behind them. Pictures take a moment and do not wait for videos.
+type turns struct {
+	generate.Composer
+	videos, pictures chan struct{}
+}
+
+// Compose implements generate.Composer.
+func (t turns) Compose(ctx context.Context, what generate.Composition, o generate.Origin, progress func(int),
+	save generate.Save) error {
+	turn := t.pictures
+	switch what.(type) {
+	case generate.Video, generate.MusicClip:
+		turn = t.videos
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case turn <- struct{}{}:
+	}
+	defer func() { <-turn }()
+	return t.Composer.Compose(ctx, what, o, progress, save)
 }

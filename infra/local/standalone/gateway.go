@@ -3,7 +3,11 @@ package standalone
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"crypto/subtle"
 	"encoding/base64"
+	"encoding/hex"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -15,11 +19,15 @@ import (
 	"unicode/utf8"
 
 	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	"github.com/gofrs/uuid/v5"
 
 	"github.com/content-automation/api/infra/app/gatewayresponse"
+	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/store"
 )
 
 // function is a function behind the gateway.
@@ -289,4 +297,144 @@ func answer(r *http.Request, status int, header http.Header, body []byte) *http.
 		StatusCode: status, Status: http.StatusText(status), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: header, Body: io.NopCloser(bytes.NewReader(body)), ContentLength: length, Request: r,
 	}
+}
+
+// aws returns a configuration of the SDK for the service's own doubles at an address.
+func (s *Service) aws(endpoint string) aws.Config {
+	access := s.access()
+	cfg := aws.Config{Region: s.options.Region,
+		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+			return aws.Credentials(access), nil
+		})}
+	if endpoint != "" {
+		cfg.BaseEndpoint = &endpoint
+	}
+	return cfg
+}
+
+// access returns the access key of the service.
+func (s *Service) access() accessKey {
+	secret, _ := s.secrets.get(accessSecret)
+	return accessKey{AccessKeyID: accessKeyID, SecretAccessKey: secret, Source: "standalone"}
+}
+
+// AWS returns a configuration of the SDK with which the operator's command works on the service.
+func (s *Service) AWS() aws.Config { return s.aws(s.Endpoint()) }
+
+// Endpoint returns the address of the calls of AWS that the operator's command makes.
+func (s *Service) Endpoint() string { return s.internal + operatorPath }
+
+// DB returns the state table.
+func (s *Service) DB() *store.DB { return s.db }
+
+// Environment returns the variables with which the operator's command works on the service, as lines of NAME=value.
+func (s *Service) Environment() string {
+	access := s.access()
+	var lines strings.Builder
+	for _, v := range [][2]string{
+		{"AWS_ENDPOINT_URL", s.Endpoint()}, {"AWS_REGION", s.options.Region}, {"AWS_ACCESS_KEY_ID", access.AccessKeyID},
+		{"AWS_SECRET_ACCESS_KEY", access.SecretAccessKey}, {"TABLE_NAME", StateTable}, {"AUDIT_TABLE_NAME", AuditTable},
+		{"MEDIA_BUCKET", bucket}, {"PROVIDER_SECRET", ProviderSecret}, {"PLATFORM_SECRET", PlatformSecret},
+	} {
+		fmt.Fprintf(&lines, "%s=%s\n", v[0], v[1])
+	}
+	return lines.String()
+}
+
+// Envelope returns what seals the secrets of customers.
+func (s *Service) Envelope() *seal.Envelope { return s.envelope() }
+
+// PutFile stores an object in the bucket of the media.
+func (s *Service) PutFile(key string, content io.Reader) error {
+	return s.blobs.put(bucket+"/"+key, content)
+}
+
+// accessKey is the only access key of a service. It signs requests and URLs as on AWS (Signature Version 4).
+type accessKey aws.Credentials
+
+// accessKeyID is the id of the access key. It is no secret: each signed URL has it.
+const accessKeyID = "standalone"
+
+// signatureTime is the layout of the time of a signature.
+const signatureTime = "20060102T150405Z"
+
+// largestCall bounds the body of a call whose signature has the hash of the body, but no header has it.
+const largestCall = 16 << 20
+
+// signed reports whether the header Authorization of a request is the signature of the request.
+func (k accessKey) signed(r *http.Request) bool {
+	given := r.Header.Get("Authorization")
+	parts := map[string]string{}
+	for part := range strings.SplitSeq(strings.TrimPrefix(given, "AWS4-HMAC-SHA256 "), ",") {
+		name, value, _ := strings.Cut(strings.TrimSpace(part), "=")
+		parts[name] = value
+	}
+	scope := strings.Split(parts["Credential"], "/") // id, date, region, service, aws4_request
+	at, err := time.Parse(signatureTime, r.Header.Get("X-Amz-Date"))
+	if err != nil || len(scope) != 5 {
+		return false
+	}
+	hash := r.Header.Get("X-Amz-Content-Sha256")
+	if hash == "" {
+		body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, largestCall))
+		if err != nil {
+			return false
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		sum := sha256.Sum256(body)
+		hash = hex.EncodeToString(sum[:])
+	}
+	again, err := unsigned(r, r.URL.Query(), parts["SignedHeaders"])
+	if err != nil {
+		return false
+	}
+	signer := v4.NewSigner(func(o *v4.SignerOptions) { o.DisableURIPathEscaping = scope[3] == "s3" })
+	err = signer.SignHTTP(r.Context(), aws.Credentials(k), again, hash, scope[3], scope[2], at)
+	return err == nil && same(again.Header.Get("Authorization"), given)
+}
+
+// presigned reports whether the query q of a request has the signature of the request, which was made at the given
+// time.
+func (k accessKey) presigned(r *http.Request, q url.Values, at time.Time) bool {
+	scope := strings.Split(q.Get("X-Amz-Credential"), "/")
+	bare := url.Values{}
+	for name, values := range q {
+		if !strings.HasPrefix(name, "X-Amz-") || name == "X-Amz-Expires" {
+			bare[name] = values
+		}
+	}
+	again, err := unsigned(r, bare, q.Get("X-Amz-SignedHeaders"))
+	if err != nil || len(scope) != 5 {
+		return false
+	}
+	signer := v4.NewSigner(func(o *v4.SignerOptions) {
+		o.DisableURIPathEscaping, o.DisableHeaderHoisting = true, true
+	})
+	signed, _, err := signer.PresignHTTP(r.Context(), aws.Credentials(k), again, "UNSIGNED-PAYLOAD", "s3", scope[2], at)
+	if err != nil {
+		return false
+	}
+	u, err := url.Parse(signed)
+	return err == nil && same(u.Query().Get("X-Amz-Signature"), q.Get("X-Amz-Signature"))
+}
+
+func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
+
+// unsigned returns a request as its signer had it: with the given query, and with the signed headers only.
+func unsigned(r *http.Request, q url.Values, headers string) (*http.Request, error) {
+	target := url.URL{Scheme: "http", Host: r.Host, Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: q.Encode()}
+	out, err := http.NewRequestWithContext(r.Context(), r.Method, target.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	for name := range strings.SplitSeq(headers, ";") {
+		switch name {
+		case "host":
+		case "content-length":
+			out.ContentLength = r.ContentLength
+		default:
+			out.Header[http.CanonicalHeaderKey(name)] = r.Header.Values(name)
+		}
+	}
+	return out, nil
 }

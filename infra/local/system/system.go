@@ -1,7 +1,14 @@
+// Package system runs the service on one machine. The CDK CLI deploys the synthesised template
+// onto an emulated AWS, whose Lambda runs the functions as processes, behind a proxy that makes
+// it look like the deployed API. Several systems can run at once; each keeps its files in its
+// own folder.
 package system
 
 import (
+	"bytes"
 	"context"
+	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -9,13 +16,19 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/cognitoidentityprovider"
+	"github.com/aws/aws-sdk-go-v2/service/cognitoidentityprovider/types"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
 
 	"github.com/content-automation/api/infra/local/edge"
+	"github.com/content-automation/api/infra/local/identity"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	testfakes "github.com/content-automation/api/testdata/fakes"
 )
@@ -386,4 +399,126 @@ func claim(dir string) (release func(), err error) {
 		return nil, err
 	}
 	return release, nil
+}
+
+// FunctionName returns the name of a function as deployed.
+func (s *System) FunctionName(function string) string { return customer + "-" + stage + "-" + function }
+
+// Invoke calls a function by its name, and decodes its result.
+func (s *System) Invoke(ctx context.Context, function, payload string, into any) error {
+	client := lambda.NewFromConfig(s.AWS(), func(o *lambda.Options) {
+		// The client must neither repeat a failed call nor cut it short.
+		o.Retryer, o.HTTPClient = aws.NopRetryer{}, &http.Client{Transport: direct.Transport}
+	})
+	out, err := client.Invoke(ctx, &lambda.InvokeInput{FunctionName: aws.String(s.FunctionName(function)),
+		Payload: []byte(payload)})
+	if err == nil && out.FunctionError != nil {
+		err = fmt.Errorf("%s: %s", *out.FunctionError, out.Payload)
+	}
+	if err == nil {
+		err = json.Unmarshal(out.Payload, into)
+	}
+	if err != nil {
+		return fmt.Errorf("calling the function %s: %w", function, err)
+	}
+	return nil
+}
+
+// makeUsers adds identity.Users to the user pool, and sets Password.
+func (s *System) makeUsers(ctx context.Context) error {
+	pool, password := s.Outputs["UserPoolId"], rand.Text()[:12]
+	client := cognitoidentityprovider.NewFromConfig(s.AWS())
+	for _, u := range identity.Users() {
+		_, err := client.AdminCreateUser(ctx, &cognitoidentityprovider.AdminCreateUserInput{
+			UserPoolId: &pool, Username: &u.Email, MessageAction: types.MessageActionTypeSuppress,
+			UserAttributes: []types.AttributeType{{Name: aws.String("email"), Value: &u.Email},
+				{Name: aws.String("email_verified"), Value: aws.String("true")}, {Name: aws.String("name"), Value: &u.Name}},
+		})
+		if err == nil {
+			_, err = client.AdminSetUserPassword(ctx, &cognitoidentityprovider.AdminSetUserPasswordInput{
+				UserPoolId: &pool, Username: &u.Email, Password: &password, Permanent: true})
+		}
+		if err != nil {
+			return fmt.Errorf("adding %s to the user pool: %w", u.Email, err)
+		}
+	}
+	s.Password = password
+	return nil
+}
+
+// PortError is returned when the requested port is not available.
+type PortError struct {
+	Port  int
+	Cause error
+}
+
+// Error names the port.
+func (e *PortError) Error() string { return fmt.Sprintf("port %d cannot be used: %v", e.Port, e.Cause) }
+
+// Unwrap returns the cause.
+func (e *PortError) Unwrap() error { return e.Cause }
+
+func listen(ctx context.Context, port int) (net.Listener, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if err != nil {
+		return nil, &PortError{port, err}
+	}
+	return listener, nil
+}
+
+// logged adds the end of a child's log to its error, because the log has the cause.
+func logged(err error, doing, log string) error {
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
+	const lines = 15
+	text, readErr := os.ReadFile(log)
+	if readErr != nil || len(bytes.TrimSpace(text)) == 0 {
+		return fmt.Errorf("%s failed: %w", doing, err)
+	}
+	all := bytes.Split(bytes.TrimSpace(text), []byte("\n"))
+	if len(all) > lines {
+		all = all[len(all)-lines:]
+	}
+	return fmt.Errorf("%s failed (%w); all of it is in %s, which ends:\n%s", doing, err, log,
+		bytes.Join(all, []byte("\n")))
+}
+
+// The account and the credentials for the emulated AWS, which accepts any.
+const (
+	awsAccount = "000000000000"
+	awsKey     = "test"
+)
+
+// passed are the variables of the person at the terminal that a child process gets: the places
+// of programs and certificates, and the network's settings. All others stay out of the local
+// system, above all AWS credentials.
+var passed = []string{
+	"PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "SHELL",
+	"HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy",
+	"SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE",
+	"GOPATH", "GOCACHE", "GOMODCACHE", "GOPROXY", "GOFLAGS", "GOTOOLCHAIN", "GONOSUMDB", "GOPRIVATE",
+}
+
+// environment returns the environment of a child process: the passed variables and those of set.
+func environment(set map[string]string) []string {
+	var env []string
+	for _, name := range passed {
+		if value, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+value)
+		}
+	}
+	// The emulated AWS and the fakes are on this machine, so no proxy may be used.
+	env = append(env, "NO_PROXY=127.0.0.1,localhost", "no_proxy=127.0.0.1,localhost")
+	for name, value := range set {
+		env = append(env, name+"="+value)
+	}
+	slices.Sort(env)
+	return env
+}
+
+// withTools returns the environment for a tool that installs something. It includes the
+// person's whole environment, with the settings for registries and caches.
+func withTools() []string {
+	return slices.DeleteFunc(os.Environ(), func(pair string) bool { return strings.HasPrefix(pair, "AWS_") })
 }

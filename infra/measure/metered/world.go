@@ -5,17 +5,26 @@ package metered
 import (
 	"context"
 	"crypto/rand"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
+	mathrand "math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go/middleware"
+	"github.com/gofrs/uuid/v5"
 
 	"github.com/content-automation/api/infra/verify/harness/generatetest"
 	"github.com/content-automation/api/infra/verify/harness/sealtest"
@@ -33,11 +42,15 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/authorizer"
 	"github.com/content-automation/api/pkg/auth/credential"
+	"github.com/content-automation/api/pkg/auth/signin"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/record/admission"
+	"github.com/content-automation/api/pkg/record/person"
 	"github.com/content-automation/api/pkg/service/api"
 	"github.com/content-automation/api/pkg/service/serve"
 	"github.com/content-automation/api/pkg/service/worker"
@@ -285,22 +298,15 @@ func (w *World) fill(ctx context.Context) (err error) {
 		return err
 	}
 	for i := range w.settings.Listed {
-		if w.promotion, err = w.make(ctx, "createPromotion"); err != nil {
-			return err
-		}
-		if w.product, err = w.make(ctx, "createProduct"); err != nil {
+		if err := w.makeAll(ctx, creation{"createPromotion", &w.promotion},
+			creation{"createProduct", &w.product}); err != nil {
 			return err
 		}
 		if _, err := accounts.TopUp(ctx, made[tenant.Live], 1000); err != nil {
 			return err
 		}
-		if w.apiKey, err = w.make(ctx, "createApiKey"); err != nil {
-			return err
-		}
-		if w.person, err = w.make(ctx, "invitePerson"); err != nil {
-			return err
-		}
-		if w.factory, err = w.make(ctx, "createFactory"); err != nil {
+		if err := w.makeAll(ctx, creation{"createApiKey", &w.apiKey}, creation{"invitePerson", &w.person},
+			creation{"createFactory", &w.factory}); err != nil {
 			return err
 		}
 		if w.planned == "" {
@@ -313,10 +319,8 @@ func (w *World) fill(ctx context.Context) (err error) {
 				return err
 			}
 		}
-		if w.generation, err = w.make(ctx, "createImage"); err != nil {
-			return err
-		}
-		if w.item, err = w.make(ctx, "createContentItem"); err != nil {
+		if err := w.makeAll(ctx, creation{"createImage", &w.generation},
+			creation{"createContentItem", &w.item}); err != nil {
 			return err
 		}
 		if w.profile = w.Profile; !w.settings.Profiled {
@@ -324,22 +328,9 @@ func (w *World) fill(ctx context.Context) (err error) {
 				return err
 			}
 		}
-		if w.automation, err = w.make(ctx, "createAutomation"); err != nil {
-			return err
-		}
-		if w.experiment, err = w.make(ctx, "createExperiment"); err != nil {
-			return err
-		}
-		if w.link, err = w.make(ctx, "createReviewLink"); err != nil {
-			return err
-		}
-		if w.media, err = w.make(ctx, "createMedia"); err != nil {
-			return err
-		}
-		if w.social, err = w.make(ctx, "connectSocialAccount"); err != nil {
-			return err
-		}
-		if w.integration, err = w.make(ctx, "connectIntegration"); err != nil {
+		if err := w.makeAll(ctx, creation{"createAutomation", &w.automation},
+			creation{"createExperiment", &w.experiment}, creation{"createReviewLink", &w.link}, creation{"createMedia", &w.media},
+			creation{"connectSocialAccount", &w.social}, creation{"connectIntegration", &w.integration}); err != nil {
 			return err
 		}
 		if w.channel, err = w.connect(ctx, "@acme_shop"); err != nil {
@@ -374,4 +365,141 @@ func (w *World) fill(ctx context.Context) (err error) {
 		return err
 	}
 	return w.dispatch(ctx, state)
+}
+
+// filling is what worlds begin with: to make it takes hundreds of calls.
+type filling struct {
+	first          sync.Once
+	err            error
+	state, entries []map[string]types.AttributeValue
+	clock          time.Time
+	resources      resources
+}
+
+// sameFilling are the settings by which worlds begin alike.
+type sameFilling struct {
+	account, agent string
+	listed         int
+	clock          time.Time
+	tick           time.Duration
+	profiled       bool
+}
+
+// fillings are the fillings of this process by their settings.
+var fillings sync.Map // sameFilling to *filling
+
+// drawn counts the seeds of this process.
+var drawn atomic.Uint64
+
+// draw makes the ids and the randomness of the process those of the next seed, each from its beginning. Records are
+// compressed, so that the units of one near a limit would otherwise differ with the ids in it. Ids have a stream of
+// their own, because a signature may take a byte more than another.
+func draw() {
+	var seed [32]byte
+	binary.LittleEndian.PutUint64(seed[:], drawn.Add(1))
+	rand.Reader = &serial{from: mathrand.NewChaCha8(seed)}
+	uuid.DefaultGenerator = uuid.NewGenWithOptions(
+		uuid.WithRandomReader(&serial{from: mathrand.NewChaCha8(seed)}))
+}
+
+// serial is a reader that several may read at a time.
+type serial struct {
+	mu   sync.Mutex
+	from io.Reader
+}
+
+// Read reads from r.
+func (r *serial) Read(b []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.from.Read(b)
+}
+
+// begin fills the world, or copies what the first world of its settings has made.
+func (w *World) begin(ctx context.Context) error {
+	draw()
+	defer draw() // What a copy makes must not be what the original was filled with.
+	if _, ok := storetest.Contents(w.State); !ok {
+		return w.fill(ctx)
+	}
+	s := w.settings
+	known, _ := fillings.LoadOrStore(sameFilling{s.Account, s.Agent, s.Listed, s.Clock, s.Tick, s.Profiled}, &filling{})
+	f := known.(*filling)
+	copied := true
+	f.first.Do(func() {
+		copied = false
+		if f.err = w.fill(ctx); f.err == nil {
+			f.state, _ = storetest.Contents(w.State)
+			f.entries, _ = storetest.Contents(w.entries)
+			f.clock, f.resources = w.Clock, w.resources
+		}
+	})
+	if f.err != nil || !copied {
+		return f.err
+	}
+	w.Clock, w.resources = f.clock, f.resources
+	if err := storetest.Refill(w.State, f.state); err != nil {
+		return err
+	}
+	return storetest.Refill(w.entries, f.entries)
+}
+
+// permitting returns a change of the configuration of a table's client, which notes the calls for which the function
+// that is running has no permission. The engine of the tests refuses none.
+func (w *World) permitting(of permit.Table) func(*aws.Config) {
+	note := func(ctx context.Context, in middleware.InitializeInput,
+		next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
+		if w.running.Name != "" {
+			w.forbidden = append(w.forbidden, permit.Missing(w.running, of, in.Parameters)...)
+		}
+		return next.HandleInitialize(ctx, in)
+	}
+	return func(cfg *aws.Config) {
+		cfg.APIOptions = append(cfg.APIOptions, func(stack *middleware.Stack) error {
+			return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("permissions", note), middleware.Before)
+		})
+	}
+}
+
+// refusal returns an error if there were forbidden calls since the last one.
+func (w *World) refusal() error {
+	if len(w.forbidden) == 0 {
+		return nil
+	}
+	all := strings.Join(w.forbidden, "\n")
+	w.forbidden = nil
+	return errors.New(all)
+}
+
+// owner is the issuer's name of the person who calls the operations for people.
+const owner = "owner"
+
+// addOwner adds a person to an account, who has signed in.
+func (w *World) addOwner(ctx context.Context, account tenant.Account) error {
+	w.account = account
+	_, _, err := w.AddPerson(ctx, auth.Owner, owner)
+	return err
+}
+
+// AddPerson adds a person with a role to the account of the test key, who has signed in. It returns the person's id and
+// access token. The name is that by which the issuer knows the person.
+func (w *World) AddPerson(ctx context.Context, role auth.Role, name string) (personID, token string, err error) {
+	people, tx := person.NewService(w.State, w.Now, rand.Reader), &store.Tx{}
+	made, _, err := people.Invite(tx, person.New{Account: w.account, Email: name + "@example.com", Name: "Grace Hopper",
+		Role: role, By: "operator"})
+	if err == nil {
+		err = w.State.Commit(ctx, tx)
+	}
+	if err == nil {
+		_, err = admission.NewService(w.State, people, w.Now).Admit(ctx, signin.Identity{Pool: signintest.Pool,
+			Subject: name, Email: name + "@example.com", EmailVerified: true, Name: "Grace Hopper"})
+	}
+	return made.ID, w.issuer.Access(name), err
+}
+
+// Quiet discards the metrics of the functions, and their logs except for errors: they run in this process, and
+// would write a line for each call and step.
+func Quiet() {
+	slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})))
+	metric.SetOutput(io.Discard)
 }

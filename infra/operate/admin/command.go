@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -15,9 +17,11 @@ import (
 
 	"github.com/content-automation/api/infra/operate/preflight"
 	"github.com/content-automation/api/pkg/area/account"
+	"github.com/content-automation/api/pkg/area/analytics"
 	"github.com/content-automation/api/pkg/area/apikey"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/tenant"
+	keyrecord "github.com/content-automation/api/pkg/record/apikey"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -268,5 +272,103 @@ func keyCommand(out io.Writer, s *services) *cobra.Command {
 			return show(out, k)
 		}}
 	cmd.AddCommand(create, list, revoke, findCommand(out, s))
+	return cmd
+}
+
+func analyticsCommand(out io.Writer, s *services) *cobra.Command {
+	cmd := group("analytics", "Check and correct the sums of the analytics")
+	add := func(use, short, long string, inspect func(context.Context, *store.DB, string,
+		time.Time) (analytics.Report, error)) {
+		c := &cobra.Command{Use: use, Short: short, Long: long, Args: cobra.NoArgs}
+		factory := c.Flags().String("factory", "", "id of the factory")
+		_ = c.MarkFlagRequired("factory")
+		c.RunE = func(cmd *cobra.Command, _ []string) error {
+			r, err := inspect(cmd.Context(), s.db, *factory, s.now())
+			if r.Account == "" {
+				return err
+			}
+			cmd.Annotations = map[string]string{madeAccount: string(r.Account)}
+			return errors.Join(err, show(out, r))
+		}
+		cmd.AddCommand(c)
+	}
+	add("verify", "Compute the sums of a factory anew, and compare them with those that are stored",
+		"Compute the sums of a factory from its content items, and from the kept counts of deleted ones, "+
+			"and compare them with those that are stored. The command fails and names the differences. It changes "+
+			"nothing.", analytics.Verify)
+	add("rebuild", "Compute the sums of a factory anew, and correct those that are stored",
+		"Compute the sums of a factory as verify does, and correct the differences. Changes of the content are counted "+
+			"meanwhile. Days become those of the factory's present time zone.", analytics.Rebuild)
+	return cmd
+}
+
+// itemCommand makes the command that prints an item of the state table, because the console
+// cannot show compressed documents.
+func itemCommand(out io.Writer, s *services) *cobra.Command {
+	return &cobra.Command{
+		Use: "item PARTITION [SORT]", Short: "Print a stored item with its document", Args: cobra.RangeArgs(1, 2),
+		Example: "admin item cnt_01h455vb4pex5vsknk084sn02q",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			key := store.IDKey(args[0])
+			if len(args) == 2 {
+				key.SK = args[1]
+			}
+			it, err := s.db.Get(cmd.Context(), key)
+			if err != nil {
+				return err
+			}
+			return show(out, struct {
+				Partition, Sort, Kind, Account, Mode string
+				Version                              int64
+				Filters, Attributes                  map[string]string
+				Numbers                              map[string]int64
+				Document                             json.RawMessage `json:",omitempty"`
+			}{it.PK, it.SK, it.Kind, string(it.Account), string(it.Mode), it.Version, it.Filters, it.Attributes,
+				it.Numbers, it.Doc})
+		},
+	}
+}
+
+// maxReport is the greatest size in bytes of the text that is searched for keys.
+const maxReport = 16 << 20
+
+// findCommand makes the command for reports of leaked keys. It reads secrets from standard
+// input, so that no list of processes and no history shows them.
+func findCommand(out io.Writer, s *services) *cobra.Command {
+	var revoke bool
+	cmd := &cobra.Command{
+		Use: "find", Short: "Read a text from standard input, and name the keys whose secrets are in it",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			text, err := io.ReadAll(io.LimitReader(cmd.InOrStdin(), maxReport))
+			if err != nil {
+				return err
+			}
+			for _, secret := range regexp.MustCompile(auth.Pattern).FindAllString(string(text), -1) {
+				shown := secret[:auth.PrefixLength] + "…" + secret[len(secret)-4:]
+				if _, ok := auth.ParseKey(secret); !ok {
+					fmt.Fprintf(out, "%s  is no key: its checksum is wrong\n", shown)
+					continue
+				}
+				account, k, err := s.keys.FindSecret(cmd.Context(), secret)
+				if errors.Is(err, store.ErrNotFound) {
+					fmt.Fprintf(out, "%s  is unknown here\n", shown)
+					continue
+				}
+				if err != nil {
+					return err
+				}
+				if revoke && k.State != keyrecord.Revoked {
+					if k, err = s.keys.End(cmd.Context(), account, k.ID); err != nil {
+						return err
+					}
+					cmd.Annotations = map[string]string{madeAccount: string(account)}
+				}
+				fmt.Fprintf(out, "%s  %s  %s  %s\n", shown, account, k.ID, k.State)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&revoke, "revoke", false, "revoke these keys")
 	return cmd
 }

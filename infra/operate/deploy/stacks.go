@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -15,8 +16,12 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
+	cloudwatchtypes "github.com/aws/aws-sdk-go-v2/service/cloudwatch/types"
 
 	"github.com/content-automation/api/infra/app/customer"
+	"github.com/content-automation/api/infra/operate/release"
+	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
 // deployment deploys the stacks of an order.
@@ -251,4 +256,108 @@ func (o order) deployedTemplate(ctx context.Context, stack string) (string, erro
 		return "", fmt.Errorf("read the template of %s: %w", stack, err)
 	}
 	return aws.ToString(out.TemplateBody), nil
+}
+
+// stops reports whether an alarm of a stack stops a wave. CloudFormation has the name that the stack gives it, and the
+// CDK has added eight digits to that.
+func stops(kind, logical string) bool {
+	if kind == "AWS::CloudWatch::CompositeAlarm" {
+		return true // of the budget of errors
+	}
+	name := logical[:max(0, len(logical)-len("12345678"))]
+	return kind == "AWS::CloudWatch::Alarm" &&
+		slices.ContainsFunc(customer.StoppingAlarms, func(end string) bool { return strings.HasSuffix(name, end) })
+}
+
+// burned returns the raised alarms of a stack that stop a wave.
+func burned(ctx context.Context, stacks resources, alarms budgets, stack string) (raised []string, err error) {
+	names, err := alarmsOf(ctx, stacks, stack)
+	if err != nil {
+		return nil, err
+	}
+	known := 0
+	note := func(name *string, state cloudwatchtypes.StateValue) {
+		known++
+		if state == cloudwatchtypes.StateValueAlarm {
+			raised = append(raised, names[aws.ToString(name)])
+		}
+	}
+	physical := slices.Sorted(maps.Keys(names))
+	// CloudWatch takes a hundred names, and returns as many alarms of both kinds.
+	for some := range slices.Chunk(physical, 100) {
+		out, err := alarms.DescribeAlarms(ctx, &cloudwatch.DescribeAlarmsInput{AlarmNames: some,
+			MaxRecords: aws.Int32(100), AlarmTypes: []cloudwatchtypes.AlarmType{cloudwatchtypes.AlarmTypeCompositeAlarm,
+				cloudwatchtypes.AlarmTypeMetricAlarm}})
+		if err != nil {
+			return nil, fmt.Errorf("read the alarms of %s: %w", stack, err)
+		}
+		for _, a := range out.CompositeAlarms {
+			note(a.AlarmName, a.StateValue)
+		}
+		for _, a := range out.MetricAlarms {
+			note(a.AlarmName, a.StateValue)
+		}
+	}
+	if known != len(names) {
+		return nil, fmt.Errorf("the stack %s has %d alarms that stop a wave, and CloudWatch knows %d", stack,
+			len(names), known)
+	}
+	return raised, nil
+}
+
+// alarmsOf returns the logical ids of the alarms of a stack that stop a wave, by their names in CloudWatch.
+func alarmsOf(ctx context.Context, stacks resources, stack string) (map[string]string, error) {
+	names := map[string]string{}
+	in := &cloudformation.ListStackResourcesInput{StackName: &stack}
+	for {
+		page, err := stacks.ListStackResources(ctx, in)
+		if err != nil {
+			return nil, fmt.Errorf("list the alarms of %s: %w", stack, err)
+		}
+		for _, r := range page.StackResourceSummaries {
+			if logical := aws.ToString(r.LogicalResourceId); stops(aws.ToString(r.ResourceType), logical) {
+				names[aws.ToString(r.PhysicalResourceId)] = logical
+			}
+		}
+		if in.NextToken = page.NextToken; aws.ToString(in.NextToken) == "" {
+			break
+		}
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("the stack %s has no alarm that stops a wave: deploy it by `make deploy` first", stack)
+	}
+	return names, nil
+}
+
+// keptVersions is the number of versions of each function that stay after a deployment, to go back to.
+// All versions of an account share 75 GB, and a release adds about 170 MB.
+const keptVersions = 5
+
+// pruneVersions deletes old versions of all functions. The stacks are deployed by then, so that a failure is told and
+// fails nothing.
+func pruneVersions(ctx context.Context, o order, out io.Writer) {
+	cfg, err := o.config(ctx)
+	if err == nil {
+		err = pruneAll(ctx, o, release.Open(cfg, o.Short()).Prune)
+	}
+	if err != nil {
+		// A lost line is no reason to fail either.
+		_, _ = fmt.Fprintf(out, "Old versions of functions are still there: %v. Delete them by "+
+			"`admin release prune`.\n", err)
+	}
+}
+
+// pruneAll prunes each function with an alias, and goes on after a failure.
+func pruneAll(ctx context.Context, o order,
+	prune func(ctx context.Context, function string, keep int) ([]string, error)) error {
+	var failed []error
+	for _, f := range topology.Functions {
+		if f.Trigger == topology.ByRotation {
+			continue // Secrets Manager calls it without an alias, so that no release has versions of it.
+		}
+		if _, err := prune(ctx, o.Short()+"-"+f.Name, keptVersions); err != nil {
+			failed = append(failed, err)
+		}
+	}
+	return errors.Join(failed...)
 }

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -239,15 +240,9 @@ func (d *Deployment) patiently(ctx context.Context, change func() error) error {
 // owns reports whether the ARN, with an alias or without, is a function of the deployment.
 func (d *Deployment) owns(arn string) bool {
 	fields := strings.Split(arn, ":")
-	if len(fields) < 7 {
-		return false
-	}
-	for _, name := range d.Functions {
-		if fields[6] == d.Prefix+name {
-			return true
-		}
-	}
-	return false
+	return len(fields) >= 7 && slices.ContainsFunc(d.Functions, func(name string) bool {
+		return fields[6] == d.Prefix+name
+	})
 }
 
 // mark returns the value of the tag, or "" if there is none.

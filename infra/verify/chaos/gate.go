@@ -4,15 +4,22 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/content-automation/api/pkg/store"
 )
@@ -180,3 +187,298 @@ func (g *gate) server() *http.Server {
 type sender struct{ process func() process }
 
 type senderKey struct{}
+
+// writes are the calls that change a table.
+var writes = []step{
+	{operation: "PutItem"}, {operation: "UpdateItem"}, {operation: "DeleteItem"},
+	{operation: "TransactWriteItems"}, {operation: "BatchWriteItem"},
+}
+
+// sends are the calls that send messages or events.
+var sends = []step{{operation: "SendMessageBatch"}, {operation: "SendMessage"}, {operation: "PutEvents"}}
+
+// doing is the effect of a fault on a call.
+type doing = func(c call, w http.ResponseWriter, pass func(http.ResponseWriter))
+
+// nobody returns the writer of a response that is lost.
+func nobody() http.ResponseWriter { return httptest.NewRecorder() }
+
+// killBefore kills the function before its call is carried out.
+func killBefore(c call, _ http.ResponseWriter, _ func(http.ResponseWriter)) {
+	_ = c.kill() // the function may have ended by itself
+	panic(http.ErrAbortHandler)
+}
+
+// killAfter kills the function after its call is carried out, before the response arrives.
+func killAfter(c call, _ http.ResponseWriter, pass func(http.ResponseWriter)) {
+	pass(nobody())
+	_ = c.kill()
+	panic(http.ErrAbortHandler)
+}
+
+// loseAnswer carries the call out and closes the connection without a response.
+func loseAnswer(_ call, _ http.ResponseWriter, pass func(http.ResponseWriter)) {
+	pass(nobody())
+	panic(http.ErrAbortHandler)
+}
+
+// freeze stops the function for a time before its call is carried out, and then lets it continue. If the function
+// has ended in that time, the call is still carried out.
+func freeze(d time.Duration) doing {
+	return func(c call, w http.ResponseWriter, pass func(http.ResponseWriter)) {
+		_ = c.stop() // the function may have ended by itself
+		<-time.After(d)
+		_ = c.resume()
+		pass(w)
+	}
+}
+
+// receipt records the receptions of one webhook.
+type receipt struct {
+	event, subject string
+	happened       time.Time // when the event happened
+	first          time.Time // when it first arrived
+	times          int
+}
+
+// mailbox is a receiver of one webhook's events, at a path of its own.
+type mailbox struct {
+	url      string
+	verifier *standardwebhooks.Webhook
+
+	mu       sync.Mutex
+	receipts map[string]*receipt // by webhook-id
+	bad      error
+}
+
+// take records a webhook that has arrived.
+func (m *mailbox) take(header http.Header, body []byte, at time.Time) {
+	var event struct {
+		ID        string    `json:"id"`
+		CreatedAt time.Time `json:"created_at"`
+		Data      struct {
+			Object struct {
+				ID string `json:"id"`
+			} `json:"object"`
+		} `json:"data"`
+	}
+	err := json.Unmarshal(body, &event)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err == nil {
+		err = m.verifier.Verify(body, header)
+	}
+	id := header.Get("webhook-id")
+	if err == nil && id != event.ID {
+		err = fmt.Errorf("the webhook-id is %q, that of the event %q", id, event.ID)
+	}
+	if err != nil {
+		m.bad = errors.Join(m.bad, err)
+		return
+	}
+	if m.receipts[id] == nil {
+		m.receipts[id] = &receipt{event: id, subject: event.Data.Object.ID, happened: event.CreatedAt, first: at}
+	}
+	m.receipts[id].times++
+}
+
+// all returns the receipts so far, and an error if some webhook was not valid.
+func (m *mailbox) all() ([]receipt, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	all := make([]receipt, 0, len(m.receipts))
+	for _, r := range m.receipts {
+		all = append(all, *r)
+	}
+	return all, m.bad
+}
+
+// receiving names a request to a receiver among the operations of AWS.
+const receiving = "POST to the receiver"
+
+// receiver takes webhooks on loopback for any number of mailboxes.
+type receiver struct {
+	gate
+	address string
+	server  *http.Server
+
+	opening sync.Mutex
+	boxes   map[string]*mailbox // by path
+}
+
+// newReceiver serves a receiver for the functions that find AWS at the given address.
+func newReceiver(ctx context.Context, endpoint string) (*receiver, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	r := &receiver{address: "http://" + listener.Addr().String(), boxes: map[string]*mailbox{}}
+	r.functions = processes{endpoint: endpoint, proc: "/proc"}
+	r.operation = func(*http.Request) string { return receiving }
+	r.next = http.HandlerFunc(r.receive)
+	r.server = r.gate.server()
+	go func() { _ = r.server.Serve(listener) }() // returns ErrServerClosed, when closed
+	return r, nil
+}
+
+// open creates a mailbox with the given name.
+func (r *receiver) open(name string) *mailbox {
+	r.opening.Lock()
+	defer r.opening.Unlock()
+	m := &mailbox{url: r.address + "/" + name, receipts: map[string]*receipt{}}
+	r.boxes["/"+name] = m
+	return m
+}
+
+// sign sets the secret by which a mailbox verifies. The secret comes with the webhook, whose creation needs the
+// mailbox's address.
+func (m *mailbox) sign(secret string) error {
+	verifier, err := standardwebhooks.NewWebhook(secret)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.verifier = verifier
+	return err
+}
+
+func (r *receiver) receive(w http.ResponseWriter, req *http.Request) {
+	at := time.Now()
+	body, err := io.ReadAll(req.Body)
+	if err != nil {
+		return // the sender has gone
+	}
+	r.opening.Lock()
+	box := r.boxes[req.URL.Path]
+	r.opening.Unlock()
+	if box == nil {
+		w.WriteHeader(http.StatusNotFound)
+		return
+	}
+	box.take(req.Header, body, at)
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// Close stops the receiver.
+func (r *receiver) Close() error { return r.server.Close() }
+
+// accepted is a content item or a generation that the API has accepted.
+type accepted struct {
+	id string
+	at time.Time
+}
+
+// load requests work, as a caller does who needs all of it: it repeats a call that got no response, 429 or a 5xx,
+// with the same Idempotency-Key.
+type load struct {
+	client *client
+	// ask returns the n-th request.
+	ask    func(n int) (path string, body map[string]any)
+	events int
+	// while extends the load beyond its number of requests for as long as it returns true. If it is nil, the load
+	// ends there.
+	while   func() bool
+	every   time.Duration // from the first attempt at one request to the first at the next
+	callers int
+
+	mu      sync.Mutex
+	done    []accepted
+	retries int
+	changed chan struct{} // closed when done has grown
+}
+
+// pauseOfCaller is the time between two attempts at the same request.
+const pauseOfCaller = 200 * time.Millisecond
+
+// run makes all requests, and returns when all are accepted.
+func (l *load) run(ctx context.Context) error {
+	turns := make(chan int)
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		defer close(turns)
+		tick := time.NewTicker(l.every)
+		defer tick.Stop()
+		for i := 0; i < l.events || l.while != nil && l.while(); i++ {
+			select {
+			case turns <- i:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+			select {
+			case <-tick.C:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		return nil
+	})
+	for range l.callers {
+		group.Go(func() error {
+			for i := range turns {
+				if err := l.one(ctx, i); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// one makes one request.
+func (l *load) one(ctx context.Context, n int) error {
+	path, body := l.ask(n)
+	for {
+		var made struct{ ID string }
+		err := l.client.call(ctx, http.MethodPost, path, "chaos-"+strconv.Itoa(n), body, &made)
+		if err == nil {
+			l.accept(made.ID)
+			return nil
+		}
+		var refused *statusError
+		if ctx.Err() != nil || errors.As(err, &refused) && refused.permanent() {
+			return fmt.Errorf("asking for %s: %w", path, err)
+		}
+		l.mu.Lock()
+		l.retries++
+		l.mu.Unlock()
+		select {
+		case <-time.After(pauseOfCaller):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func (l *load) accept(id string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.done = append(l.done, accepted{id, time.Now()})
+	if l.changed != nil {
+		close(l.changed)
+		l.changed = nil
+	}
+}
+
+// accepted returns the work that is accepted so far, and a channel that is closed when there is more.
+func (l *load) accepted() ([]accepted, <-chan struct{}) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.changed == nil {
+		l.changed = make(chan struct{})
+	}
+	return l.done[:len(l.done):len(l.done)], l.changed
+}
+
+// reached waits until n requests are accepted.
+func (l *load) reached(ctx context.Context, n int) error {
+	for {
+		done, more := l.accepted()
+		if len(done) >= n {
+			return nil
+		}
+		select {
+		case <-more:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}

@@ -1,16 +1,25 @@
 package simulate
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/crm"
+	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/area/advice"
+	"github.com/content-automation/api/pkg/area/architect"
 	"github.com/content-automation/api/pkg/area/automation"
+	"github.com/content-automation/api/pkg/area/plan"
+	"github.com/content-automation/api/pkg/record/event"
+	"github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/store/memtable"
 	"github.com/content-automation/api/testdata/fakes/crms"
 )
@@ -229,5 +238,236 @@ func (c *caller) checkDeals(fail func(format string, args ...any)) {
 		if notes[n]++; notes[n] == 2 {
 			fail("the deal %s of %s has a note twice: %s", n.Deal, c.name, n.Text)
 		}
+	}
+}
+
+// plan plans content for some days, which may replace planned content, or pauses or resumes the factory.
+func (c *caller) plan() {
+	path := "/v1/factories/" + c.factory
+	switch c.random.IntN(4) {
+	case 0:
+		c.call(http.MethodPatch, path, object{"state": "paused"}, nil)
+	case 1:
+		c.call(http.MethodPatch, path, object{"state": "active"}, nil)
+	default:
+		body := object{"days": 1 + c.random.IntN(4), "posts_per_day": 1 + c.random.IntN(10),
+			"content_types": []string{"post", "carousel"}, "replace": c.random.IntN(2) == 0}
+		c.call(http.MethodPost, path+"/content-plan", body, nil)
+	}
+}
+
+// observePlan counts the plans that are completed.
+func (w *world) observePlan(c memtable.Change) {
+	state := plan.State(planOf(c.New).State)
+	if before := planOf(c.Old).State; state != before && (state == plan.Completed || state == plan.Failed) {
+		w.ends["planned "+textOf(c.New, "sk")]++
+	}
+}
+
+func planOf(it attributes) (p plan.Plan) {
+	if doc := textOf(it, "doc"); doc != "" {
+		must(json.Unmarshal([]byte(doc), &p))
+	}
+	return p
+}
+
+// checkPlans checks that all plans have ended, that each of their items counts once, and that no plan has more
+// items than it planned.
+func (w *world) checkPlans(fail func(format string, args ...any)) {
+	counts, made := map[string]int64{}, map[string]int64{}
+	for _, it := range w.items() {
+		switch textOf(it, "kind") {
+		case factory.CountsKind:
+			planID, _, _ := strings.Cut(textOf(it, "sk"), "#")
+			counts[planID] = numberOf(it, "n_generated") + numberOf(it, "n_failed") + numberOf(it, "n_canceled")
+			if reserved := numberOf(it, "n_reserved"); reserved != 0 {
+				fail("%s counts %d reserved credits", planID, reserved)
+			}
+		case "content_item":
+			made[textOf(it, "f_plan")]++
+		}
+	}
+	for _, it := range w.items() {
+		if textOf(it, "kind") != plan.ItemKind {
+			continue
+		}
+		p := planOf(it)
+		if !p.State.Final() || counts[p.ID] != p.Items.Total || made[p.ID] > p.Items.Total {
+			fail("%s is %s; of %d items %d were made and %d count", p.ID, p.State, p.Items.Total, made[p.ID],
+				counts[p.ID])
+		}
+	}
+}
+
+// reviewEnds are the events of diagnoses, proposals, plans, trainings and approvals. Each has a mark for the change
+// that it reports.
+var reviewEnds = map[event.Type]string{event.DiagnosisCompleted: "diagnosed ", event.ProposalCreated: "proposed ",
+	event.ProposalApplied: "applied ", event.ContentPlanCompleted: "planned ", event.ContentPlanFailed: "planned ",
+	event.ContentApproved: "approved ", event.ContentChangesRequested: "changes_requested ",
+	event.TrainingCompleted: "completed ", event.TrainingFailed: "failed "}
+
+// observeReview counts the diagnoses that are completed, and the proposals that are created and applied.
+func (w *world) observeReview(c memtable.Change) {
+	var doc struct{ ID string }
+	must(json.Unmarshal([]byte(textOf(c.New, "doc")), &doc))
+	state, before := stateOf(c.New), stateOf(c.Old)
+	switch {
+	case state == before:
+	case state == string(advice.Completed):
+		w.ends["diagnosed "+doc.ID]++
+	case state == string(advice.Open):
+		w.ends["proposed "+doc.ID]++
+	case state == string(advice.Applied):
+		w.ends["applied "+doc.ID]++
+	}
+}
+
+// review diagnoses the factory, or applies one of its proposals.
+func (c *caller) review() {
+	path := "/v1/factories/" + c.factory
+	var open []struct{ ID string }
+	c.call(http.MethodGet, path+"/proposals?state=open", nil, &open)
+	if len(open) == 0 || c.random.IntN(2) == 0 {
+		c.call(http.MethodPost, path+"/diagnose", nil, nil)
+		return
+	}
+	c.call(http.MethodPost, path+"/proposals/"+open[c.random.IntN(len(open))].ID+"/apply", nil, nil)
+}
+
+// checkApplied checks that each version of a factory follows from one change: no two proposals made the same version,
+// and each made a later one than it was made for.
+func (w *world) checkApplied(fail func(format string, args ...any)) {
+	versions, applied := map[string]int64{}, map[string][]int64{}
+	for _, it := range w.items() {
+		var doc struct {
+			ID             string
+			Version        int64
+			FactoryID      string `json:"factory_id"`
+			BaseVersion    int64  `json:"base_version"`
+			AppliedVersion *int64 `json:"applied_version"`
+		}
+		switch textOf(it, "kind") {
+		case "factory":
+			must(json.Unmarshal([]byte(textOf(it, "doc")), &doc))
+			versions[doc.ID] = doc.Version
+		case advice.ProposalItemKind:
+			must(json.Unmarshal([]byte(textOf(it, "doc")), &doc))
+			if v := doc.AppliedVersion; v != nil {
+				if applied[doc.FactoryID] = append(applied[doc.FactoryID], *v); *v <= doc.BaseVersion {
+					fail("%s was made for the version %d, and made the version %d", doc.ID, doc.BaseVersion, *v)
+				}
+			}
+		}
+	}
+	for id, made := range applied {
+		slices.Sort(made)
+		if distinct := slices.Compact(slices.Clone(made)); len(distinct) != len(made) ||
+			made[len(made)-1] > versions[id] {
+			fail("%s has the version %d, and proposals made the versions %v", id, versions[id], made)
+		}
+	}
+}
+
+// filled returns the answer of a text model to a form. Some answers do not fit the form.
+func (w *world) filled(f *provider.Form) *provider.Result {
+	if w.random.IntN(4) == 0 {
+		return &provider.Result{Object: json.RawMessage(
+			`{"proposals":[{"title":"Make nothing","rationale":"None.","patch":{"state":"paused"},"expected_effect":"None"}]}`)}
+	}
+	return &provider.Result{Object: f.Sample}
+}
+
+// talker is the language model of the architect. It answers most messages with a draft.
+type talker struct{}
+
+var _ provider.Converser = talker{}
+
+// Converse implements provider.Converser.
+func (talker) Converse(ctx context.Context, c provider.Conversation) (turn provider.Turn, err error) {
+	w := invocationOf(ctx).world
+	err = pass(ctx, &call{kind: toProvider, key: "Converse", refused: problem(provider.Transient),
+		lost: problem(provider.UnknownOutcome), do: func() error {
+			turn = provider.Turn{Model: true, Text: "Done."}
+			if last := c.Turns[len(c.Turns)-1]; len(last.Results) == 0 && w.random.IntN(4) > 0 {
+				turn = provider.Turn{Model: true, Calls: []provider.ToolCall{
+					{ID: "call", Name: "draft_content_item",
+						Input: json.RawMessage(`{"body":{"kind":"post","prompt":"A new shoe"}}`)},
+				}}
+			}
+			return nil
+		}})
+	return turn, err
+}
+
+// patient is the number of tries of a call whose failure may be its correct answer.
+const patient = 4
+
+// talk sends a message to the architect, or applies a draft.
+func (c *caller) talk() {
+	if c.chat == "" {
+		var made struct{ ID string }
+		c.call(http.MethodPost, "/v1/architect/chats", object{"factory_id": c.factory}, &made)
+		c.chat = made.ID
+		return
+	}
+	var open []struct{ ID string }
+	c.call(http.MethodGet, "/v1/architect/drafts?state=open", nil, &open)
+	if len(open) == 0 || c.random.IntN(2) == 0 {
+		c.repeat(patient, http.MethodPost, "/v1/architect/chats/"+c.chat+"/messages",
+			object{"text": "A post about a shoe"}, nil)
+		return
+	}
+	var applied struct {
+		ResultID string `json:"result_id"`
+	}
+	if c.call(http.MethodPost, "/v1/architect/drafts/"+open[c.random.IntN(len(open))].ID+"/apply", nil,
+		&applied) == http.StatusCreated {
+		c.items = append(c.items, "/v1/content-items/"+applied.ResultID)
+	}
+}
+
+// checkChats checks that each message was charged if it has a reply, and released if it has none, and that there
+// are exactly the drafts that the replies announce.
+func (w *world) checkChats(fail func(format string, args ...any)) {
+	charged, drafts := map[string]int{}, map[string]bool{}
+	for _, it := range w.items() {
+		switch textOf(it, "kind") {
+		case ledger.Kind:
+			var e struct{ Kind, Subject string }
+			must(json.Unmarshal([]byte(textOf(it, "doc")), &e))
+			if e.Kind == "reserve" && textOf(it, "x_state") == "charged" {
+				charged[e.Subject]++
+			}
+		case architect.DraftKind:
+			drafts[textOf(it, "pk")] = true
+		}
+	}
+	for _, it := range w.items() {
+		if textOf(it, "kind") != architect.Kind {
+			continue
+		}
+		var r architect.Record
+		must(json.Unmarshal([]byte(textOf(it, "doc")), &r))
+		if r.QuestionID != "" {
+			fail("the chat %s waits for the reply to %s", r.ID, r.QuestionID)
+		}
+		for i, m := range r.Messages {
+			replied := 0
+			if i+1 < len(r.Messages) && r.Messages[i+1].Role == architect.Assistant {
+				replied = 1
+			}
+			if m.Role == architect.User && charged[m.ID] != replied {
+				fail("%s has %d replies, and was charged %d times", m.ID, replied, charged[m.ID])
+			}
+			for _, id := range m.DraftIDs {
+				if !drafts[id] {
+					fail("%s names the draft %s, which there is not", m.ID, id)
+				}
+				delete(drafts, id)
+			}
+		}
+	}
+	for id := range drafts {
+		fail("no message names the draft %s", id)
 	}
 }

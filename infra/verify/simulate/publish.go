@@ -6,18 +6,23 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/engagement"
+	mediaarea "github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
 )
 
 // published is a post that a platform has.
@@ -284,3 +289,307 @@ func (objects) List(context.Context, string, string) ([]media.Object, bool, erro
 
 // RemoveSome implements transfer.Objects. No import has parts.
 func (objects) RemoveSome(context.Context, string) (more bool, err error) { return false, nil }
+
+var (
+	_ platform.Replier        = stage{}
+	_ platform.CommentHider   = stage{}
+	_ platform.CommentDeleter = stage{}
+)
+
+// commenting describes a platform whose comments are read three times.
+var commenting = platform.Commenting{Reads: true, Replies: true, Hides: true, Deletes: true,
+	Text: platform.Text{Max: 8000}, ReadAt: []time.Duration{20 * time.Second, 2 * time.Minute, 10 * time.Minute}}
+
+// remark adds comments of readers to a new post.
+func (p *published) remark(w *world) {
+	for n := range w.random.IntN(3) {
+		p.comments = append(p.comments, platform.Comment{ID: fmt.Sprint(p.id, "-", n), Text: "Is it red?",
+			Author: platform.Author{Handle: "@reader"}, At: time.Now()})
+	}
+}
+
+// on returns the post that has an id, or nil.
+func (w *world) on(id string) *published {
+	for _, p := range w.posts {
+		if p.id == id {
+			return p
+		}
+	}
+	return nil
+}
+
+// remarked calls a function with a comment and its post, unless the comment does not exist.
+func (w *world) remarked(post, id string, do func(p *published, i int)) error {
+	if p := w.on(post); p != nil {
+		if i := slices.IndexFunc(p.comments, func(c platform.Comment) bool { return c.ID == id }); i >= 0 {
+			do(p, i)
+			return nil
+		}
+	}
+	return platform.CommentGone()
+}
+
+// Comments implements platform.CommentReader.
+func (s stage) Comments(ctx context.Context, a platform.Account, post platform.PublishedPost,
+	_ string) (page platform.CommentPage, err error) {
+	err = s.pass(ctx, "Comments", a, post.ID, platform.Busy(), func(w *world) error {
+		p := w.on(post.ID)
+		if p == nil {
+			return platform.Reject(platform.CodePostNotFound, "Simulated.")
+		}
+		page.Comments = slices.Clone(p.comments)
+		return nil
+	})
+	return page, err
+}
+
+// Reply implements platform.Replier.
+func (s stage) Reply(ctx context.Context, a platform.Account, r platform.Reply) (id string, err error) {
+	err = s.pass(ctx, "Reply", a, r.Key, platform.Lost(nil), func(w *world) error {
+		return w.remarked(r.Post.ID, r.To.ID, func(p *published, _ int) {
+			w.replies[r.Key]++
+			id = fmt.Sprint(p.id, "-own-", len(w.replies), "-", w.replies[r.Key])
+			p.comments = append(p.comments, platform.Comment{ID: id, ParentID: r.To.ID, Text: r.Text, At: time.Now(),
+				Own: true})
+		})
+	})
+	return id, err
+}
+
+// HideComment implements platform.CommentHider.
+func (s stage) HideComment(ctx context.Context, a platform.Account, post platform.PublishedPost, id string,
+	hidden bool) error {
+	return s.pass(ctx, "HideComment", a, id, platform.Lost(nil), func(w *world) error {
+		return w.remarked(post.ID, id, func(p *published, i int) { p.comments[i].Hidden = platform.Shown(hidden) })
+	})
+}
+
+// DeleteComment implements platform.CommentDeleter.
+func (s stage) DeleteComment(ctx context.Context, a platform.Account, post platform.PublishedPost, id string) error {
+	err := s.pass(ctx, "DeleteComment", a, id, platform.Lost(nil), func(w *world) error {
+		return w.remarked(post.ID, id, func(p *published, i int) { p.comments = slices.Delete(p.comments, i, i+1) })
+	})
+	if platform.Gone(err) {
+		return nil
+	}
+	return err
+}
+
+// discuss publishes a post, waits for comments and answers some.
+func (c *caller) discuss() {
+	var one struct{ ID string }
+	body := object{"factory_id": c.factory, "kind": "post", "source": "provided",
+		"caption": fmt.Sprint("Any questions? ", c.calls)}
+	if c.call(http.MethodPost, "/v1/content-items", body, &one) != http.StatusAccepted {
+		return
+	}
+	path := "/v1/content-items/" + one.ID
+	c.items = append(c.items, path)
+	<-time.After(between(c.random, time.Second, 30*time.Second))
+	c.call(http.MethodPost, "/v1/approvals/"+one.ID+"/approve", nil, nil)
+	c.call(http.MethodPost, path+"/publish", object{"social_account_ids": c.accounts[:1]}, nil)
+	for range 10 {
+		<-time.After(between(c.random, time.Second, time.Minute))
+		if c.random.IntN(4) > 0 {
+			c.answer()
+		}
+	}
+}
+
+// answer replies to a comment, hides it, shows it or deletes it, if there is one.
+func (c *caller) answer() {
+	var all []struct {
+		ID    string
+		State string
+	}
+	c.call(http.MethodGet, "/v1/comments", nil, &all)
+	if len(all) == 0 {
+		return
+	}
+	one := all[c.random.IntN(len(all))]
+	path := "/v1/comments/" + one.ID
+	switch c.random.IntN(6) {
+	case 0:
+		c.call(http.MethodDelete, path, nil, nil)
+	case 1:
+		c.call(http.MethodPatch, path, object{"state": "hidden"}, nil)
+	case 2:
+		c.call(http.MethodPatch, path, object{"state": "visible"}, nil)
+	default:
+		c.call(http.MethodPost, path+"/replies", object{"text": fmt.Sprint("Yes ", c.calls)}, nil)
+	}
+}
+
+// checkComments checks that no reply was written twice, that each reply and each change has ended, and that the
+// platform has what they report.
+func (w *world) checkComments(fail func(format string, args ...any)) {
+	for key, times := range w.replies {
+		if times > 1 {
+			fail("the reply %s was written %d times", key, times)
+		}
+	}
+	for _, it := range w.items() {
+		if textOf(it, "kind") != engagement.Kind {
+			continue
+		}
+		var r engagement.Record
+		must(json.Unmarshal([]byte(textOf(it, "doc")), &r))
+		if r.Change != nil && r.Change.State == engagement.Pending {
+			fail("the change of %s has not ended", r.ID)
+		}
+		if r.Reply == nil {
+			continue
+		}
+		switch times := w.replies[fmt.Sprint(r.ID, "-", r.Replies)]; {
+		case r.Reply.State == engagement.Pending:
+			fail("the reply to %s has not ended", r.ID)
+		case r.Reply.State == engagement.Done && times != 1:
+			fail("the reply to %s is reported, and was written %d times", r.ID, times)
+		case r.Reply.State == engagement.Failed && times > 0 &&
+			r.Reply.Failure.Code != string(platform.CodeOutcomeUnknown):
+			fail("the reply to %s failed with %s, and was written", r.ID, r.Reply.Failure.Code)
+		}
+	}
+}
+
+// tokenLife is the life of a token, which is longer than a simulation: only a platform ends it before.
+const tokenLife = 60 * 24 * time.Hour
+
+// standing is what a platform thinks of an account.
+type standing struct {
+	// issued counts the tokens, of which only the last is good. A broken account has none that is good.
+	issued   int
+	issuedAt time.Time
+	broken   bool
+	// proven reports that the platform has given an answer that ends the account.
+	proven bool
+	// refused counts the calls with a token that is not good.
+	refused int
+}
+
+// token is the n-th access token of an account.
+func token(n int) platform.Secret { return platform.Secret(fmt.Sprint("token-", n)) }
+
+// standing returns the standing of an account of a platform.
+func (w *world) standing(s stage, a platform.Account) *standing {
+	key := s.name + " " + a.ID
+	if w.standings[key] == nil {
+		w.standings[key] = &standing{}
+	}
+	return w.standings[key]
+}
+
+// refusal returns an answer of a platform other than that of a call that succeeds, or nil. The call has had no effect.
+func (w *world) refusal(s stage, what string, a platform.Account) error {
+	of := w.standing(s, a)
+	if what == "Revoke" {
+		return nil
+	}
+	if of.broken || of.issued > 0 && a.Token.Access != token(of.issued) {
+		of.refused++
+		return platform.TokenExpired().Saying("The token is not good.")
+	}
+	if w.calm || !chance(w.random, w.faults.Answer) {
+		return nil
+	}
+	comments := what != "Start" && what != "Check" && what != "Finalize" && what != "Reconcile"
+	switch w.random.IntN(8) {
+	case 0, 1:
+		of.issued++ // the present token has ended, at the second time soon after it was issued
+		of.proven = of.proven || time.Since(of.issuedAt) < social.Fresh
+		return platform.TokenExpired().Saying("The token has ended.")
+	case 2:
+		if w.random.IntN(4) == 0 {
+			of.broken, of.proven = true, true
+		}
+		return platform.Limited(10 * time.Second)
+	case 3:
+		return platform.Full(time.Minute)
+	case 4:
+		return platform.Odd().Saying("Nobody knows why.")
+	case 5:
+		if what == "Reconcile" {
+			return platform.Busy()
+		}
+		return platform.Reject(platform.CodeContentRefused, "Simulated.").Saying("The text is not good.")
+	case 6: // the right for the call is missing, which ends the account only if the call publishes
+		if !comments && w.random.IntN(3) > 0 {
+			return platform.Busy()
+		}
+		of.proven = of.proven || !comments
+		return platform.NeedsReconnect(platform.CodeMissingPermission, "Simulated.").Saying("The right is missing.")
+	}
+	return platform.Busy()
+}
+
+// Refresh implements platform.Connector.
+func (s stage) Refresh(ctx context.Context, a platform.Account) (t platform.Token, err error) {
+	w := invocationOf(ctx).world
+	err = pass(ctx, &call{kind: toProvider, key: "Refresh " + s.name + " " + a.ID, refused: platform.Busy(),
+		lost: platform.Busy(), do: func() error {
+			of := w.standing(s, a)
+			of.issued++
+			of.issuedAt = time.Now()
+			t = platform.Token{Access: token(of.issued), Refresh: "refresh", ExpiresAt: time.Now().Add(tokenLife)}
+			return nil
+		}})
+	return t, err
+}
+
+// refreshed adds to the transaction the task that refreshes the token of a new account.
+func (c *caller) refreshed(tx *store.Tx, r *social.Record) error {
+	now := time.Now()
+	ends := resource.Instant(now.Add(tokenLife))
+	r.Connection, r.Tokens, r.RefreshedAt, r.TokenExpiresAt = 1, 1, now, &ends
+	return task.Create(tx, now, task.Task{Message: task.Message{ID: task.ID(social.Refresh, r.ID, 1),
+		Kind: social.Refresh, Queue: topology.Publish, Subject: r.ID, Owner: c.principal.Owner},
+		DueAt: now.Add(tokenLife / 2)},
+		social.Refreshing{Connection: 1})
+}
+
+// waits reports whether an item is a task that waits for a long time: that of a media file, until the file expires,
+// that of the token of an account, or one that reads comments once its account is connected again.
+func (w *world) waits(it attributes) bool {
+	_, id, _ := strings.Cut(textOf(it, "pk"), "task#")
+	kind, _, _ := strings.Cut(id, "#")
+	switch task.Kind(kind) {
+	case mediaarea.Kind, social.Refresh:
+		return true
+	case item.ReadComments:
+		var t task.Task
+		var p item.Reading
+		must(json.Unmarshal([]byte(textOf(it, "doc")), &t))
+		must(json.Unmarshal(t.Payload, &p))
+		account, err := w.db().Lookup(context.Background(), store.IDKey(p.Account))
+		must(err)
+		if account.PK == "" {
+			return true
+		}
+		r, err := social.Decode(&account)
+		must(err)
+		return !r.Usable()
+	}
+	return false
+}
+
+// checkAccounts checks that an account was lost only by an answer that ends it, and that a token which is not good was
+// not used again and again.
+func (w *world) checkAccounts(fail func(format string, args ...any)) {
+	for _, it := range w.items() {
+		if textOf(it, "kind") != social.Kind {
+			continue
+		}
+		var r social.Record
+		must(json.Unmarshal([]byte(textOf(it, "doc")), &r))
+		of := w.standings[r.Platform+" "+r.PlatformID]
+		if of == nil {
+			continue
+		}
+		if r.State == social.NeedsReconnect && !of.proven {
+			fail("%s was lost without a reason: %+v", r.ID, r.Failure)
+		}
+		if most := 20 + 10*of.issued; of.refused > most {
+			fail("the platform has refused a token of %s in %d calls", r.ID, of.refused)
+		}
+	}
+}

@@ -729,9 +729,3 @@ func Links(s string) []Link { return texts.General.Links(s) }
 
 // WrittenTags returns the hashtags in a text by the rules that most platforms share.
 func WrittenTags(s string) []texts.Part { return texts.General.Hashtags(s) }
-
-// Mentions returns the names of accounts in a text that begin with @, by the rules that most platforms share.
-func Mentions(s string) []texts.Part { return texts.General.Mentions(s) }
-
-// Cashtags returns the symbols of shares in a text that begin with $.
-func Cashtags(s string) []texts.Part { return texts.General.Cashtags(s) }

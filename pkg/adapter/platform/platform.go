@@ -275,8 +275,6 @@ type Capabilities struct {
 	Reader texts.Reader
 	// Markup returns the markup of the texts of a post with the options, or is nil if all texts are plain.
 	Markup func(Options) Markup
-	// Pulls reports whether the platform reads media by their URL.
-	Pulls bool
 	// Habits tell writers of texts how people read the platform.
 	Habits Habits
 	// Notes are facts that a caller or operator has to know, in whole sentences.

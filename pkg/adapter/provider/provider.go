@@ -638,8 +638,12 @@ type Objects interface {
 	Open(ctx context.Context, key string) (io.ReadCloser, error)
 }
 
-// OpenFile starts reading a file that a provider has written to a bucket.
-func OpenFile(ctx context.Context, objects Objects, key string) (io.ReadCloser, error) {
+// StoredFile returns a file that a provider has written to a bucket.
+func StoredFile(objects Objects, key string) File {
+	return File{Open: func(ctx context.Context) (io.ReadCloser, error) { return openFile(ctx, objects, key) }}
+}
+
+func openFile(ctx context.Context, objects Objects, key string) (io.ReadCloser, error) {
 	body, err := objects.Open(ctx, key)
 	switch {
 	case err == nil:

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
@@ -187,9 +188,7 @@ func (c Call) request(ctx context.Context) (*http.Request, *sending, error) {
 	if kind != "" {
 		req.Header.Set("Content-Type", kind)
 	}
-	for name, values := range c.Header {
-		req.Header[name] = values
-	}
+	maps.Copy(req.Header, c.Header)
 	return req, streamed, nil
 }
 

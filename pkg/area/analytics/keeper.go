@@ -174,11 +174,7 @@ func (c change) replace(tx *store.Tx, all sums, it store.Item, name string, zone
 	if err := it.Encode(contribution{c.Version, name, c.Lines}); err != nil {
 		return err
 	}
-	if exists {
-		tx.Replace(it)
-	} else {
-		tx.Create(it, nil)
-	}
+	tx.Put(it)
 	return nil
 }
 

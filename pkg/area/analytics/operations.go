@@ -166,9 +166,7 @@ func (s *Service) registerImports(r *httpapi.Router) {
 func (s *Service) createImport(ctx context.Context, tx *store.Tx, in *importInput) (out social.PostImport, err error) {
 	it, acct, _, err := s.account(ctx, in.Body.AccountID)
 	if err != nil {
-		e := *errs.As(err)
-		e.Param = "/social_account_id"
-		return out, &e
+		return out, errs.At("/social_account_id", err)
 	}
 	row, _ := registry.Find(acct.Platform)
 	switch {

@@ -311,11 +311,7 @@ func rollupShow(numbers map[string]int64) string {
 func correct(ctx context.Context, db *store.DB, wrong []store.Item) error {
 	for _, it := range wrong {
 		tx := &store.Tx{}
-		if it.Version > 0 {
-			tx.Replace(it)
-		} else {
-			tx.Create(it, nil)
-		}
+		tx.Put(it)
 		if err := db.Commit(ctx, tx); err != nil {
 			return err
 		}

@@ -90,7 +90,7 @@ func (s *Service) opened(ctx context.Context, tx *store.Tx, c *kind.Change[Recor
 		}
 		of, _, err := s.factories.Find(ctx, b.FactoryID)
 		if err != nil {
-			return at("/factory_id", err)
+			return errs.At("/factory_id", err)
 		}
 		if b.ProfileID != "" && p.Owner.Of(tenant.Profile(b.ProfileID)) != of.In(p.Owner) {
 			return errs.Invalid("/profile_id", "is not that of the factory")
@@ -125,13 +125,4 @@ func readable(p *auth.Principal, asked []Subject) (kinds []Subject) {
 		}
 	}
 	return kinds
-}
-
-// at sets the place of an error about a missing member.
-func at(param string, err error) error {
-	if e := errs.As(err); e.Code == errs.NotFound {
-		e.Param = param
-		return e
-	}
-	return err
 }

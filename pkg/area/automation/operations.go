@@ -120,9 +120,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	b, now := in.Body, s.now()
 	f, of, err := s.factories.Find(ctx, b.FactoryID)
 	if err != nil {
-		e := *errs.As(err)
-		e.Param = "/factory_id"
-		return out, &e
+		return out, errs.At("/factory_id", err)
 	}
 	r := &Record{Details: Details{Runs: []Run{}, Automation: Automation{FactoryID: f.ID, ProfileID: of.ProfileID(),
 		Resource: resource.New(id.New(id.Automation, now), now, b.Metadata), Trigger: b.Trigger, Template: b.Template,

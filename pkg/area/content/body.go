@@ -26,6 +26,7 @@ import (
 	"github.com/content-automation/api/pkg/base/format"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/craft/prompt"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/media"
@@ -464,7 +465,7 @@ func (platformOptions) Schema(r huma.Registry) *huma.Schema {
 
 // shapeOf describes the options of a platform.
 func shapeOf(r huma.Registry, p registry.Row) *huma.Schema {
-	name := httpapi.PascalCase(p.Name) + "Options"
+	name := text.Pascal(p.Name) + "Options"
 	if r.Map()[name] == nil {
 		s := huma.SchemaFromType(r, reflect.TypeOf(p.Capabilities.Shape))
 		if privacy := s.Properties["privacy"]; privacy != nil {
@@ -485,7 +486,7 @@ func Describe(r *httpapi.Router) {
 	shown := schemas["PublishOptions"]
 	*shown = huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{}, AdditionalProperties: false}
 	for _, p := range registry.Rows() {
-		shape := schemas[httpapi.PascalCase(p.Name)+"Options"]
+		shape := schemas[text.Pascal(p.Name)+"Options"]
 		if shape == nil {
 			continue
 		}

@@ -186,9 +186,7 @@ func (s *Service) lost(ctx context.Context, factoryID string, err error) error {
 	if errs.CodeOf(why) != errs.NotFound {
 		return err
 	}
-	e := errs.As(why)
-	e.Param = "/factory_id"
-	return e
+	return errs.At("/factory_id", why)
 }
 
 // newRecord returns the item of a body in the voice of its factory.

@@ -74,7 +74,7 @@ func (s *Service) findWith(ctx context.Context, itemID string, others []store.Ke
 		r, err = item.Decode(&it)
 	}
 	if err == nil {
-		err = item.Attach(ctx, s.db, r)
+		err = r.Complete(ctx, s.db)
 	}
 	if err == nil {
 		err = httpapi.Matches(r.Item.Version, match)

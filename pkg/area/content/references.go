@@ -653,11 +653,10 @@ func (a *references) draw(b *createBody, now time.Time) error {
 	}
 	e := a.experiments[b.ExperimentID]
 	if e == nil {
-		return errs.MissingAt("/experiment_id", "experiment", b.ExperimentID)
+		e = &ongoing{}
 	}
-	if e.FactoryID != b.FactoryID {
-		return errs.Invalid("/experiment_id", "is the id of an experiment of another factory than %s. Use one of "+
-			"that factory", b.FactoryID)
+	if err := experiment.Check("/experiment_id", b.ExperimentID, e.Record, b.FactoryID); err != nil {
+		return err
 	}
 	if b.Source == item.SourceProvided {
 		return errs.Invalid("/experiment_id", "is for generated items: leave it out with source provided")

@@ -119,13 +119,8 @@ func (s *Service) subject(ctx context.Context, b connectBody) (r Record, it stor
 	}
 	if b.IntegrationID != "" {
 		f, err := s.integrations.Find(ctx, b.IntegrationID)
-		if errs.CodeOf(err) == errs.NotFound {
-			e := errs.As(err)
-			e.Param = "/integration_id"
-			return r, it, e
-		}
 		if err != nil {
-			return r, it, err
+			return r, it, errs.At("/integration_id", err)
 		}
 		return *f.Record, f.Item, nil
 	}

@@ -717,7 +717,7 @@ func (s *Service) take(ctx context.Context, o tenant.Owner, r *Record, hints []c
 		if err := Hint(tx, s.now(), o, r.ID, hint.Object, hint.ID, version, ""); err != nil {
 			return err
 		}
-		if err := s.db.Commit(ctx, tx); err != nil && !errors.Is(err, store.ErrConflict) {
+		if err := s.db.CommitOnce(ctx, tx); err != nil {
 			return err
 		}
 	}

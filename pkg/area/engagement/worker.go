@@ -257,7 +257,7 @@ func (w *Worker) keep(ctx context.Context, r *task.Run, of *item.Record, pub *it
 				return err
 			}
 		}
-		if err := w.commit(ctx, tx); err != nil {
+		if err := w.DB.Commit(ctx, tx); err != nil {
 			return err
 		}
 	}
@@ -265,14 +265,6 @@ func (w *Worker) keep(ctx context.Context, r *task.Run, of *item.Record, pub *it
 		return nil
 	}
 	return w.vanish(ctx, r, pub, wanted)
-}
-
-// commit commits a transaction that has writes.
-func (w *Worker) commit(ctx context.Context, tx *store.Tx) error {
-	if tx.Len() == 0 {
-		return nil
-	}
-	return w.DB.Commit(ctx, tx)
 }
 
 // create adds a new comment to the transaction, with its event unless it is the account's own.
@@ -366,7 +358,7 @@ func (w *Worker) vanish(ctx context.Context, r *task.Run, pub *item.Publication,
 				return err
 			}
 		}
-		if err := w.commit(ctx, tx); err != nil {
+		if err := w.DB.Commit(ctx, tx); err != nil {
 			return err
 		}
 	}
@@ -397,7 +389,7 @@ func (w *Worker) forget(ctx context.Context, r *task.Run, p item.Reading) error 
 			tx.Delete(it)
 		}
 	}
-	if err := w.commit(ctx, tx); err != nil {
+	if err := w.DB.Commit(ctx, tx); err != nil {
 		return task.Again(err)
 	}
 	return r.Sleep(social.RefreshTime)
@@ -706,8 +698,5 @@ func (s *Hints) wake(ctx context.Context, key store.Key, version string) error {
 	if err := Wake(tx, now, it.Owner, of.Item, of.Publication); err != nil {
 		return err
 	}
-	if err := s.db.Commit(ctx, tx); !errors.Is(err, store.ErrConflict) {
-		return err
-	}
-	return nil // a repeat
+	return s.db.CommitOnce(ctx, tx)
 }

@@ -26,6 +26,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/craft/calendar"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -517,7 +518,7 @@ func divide(r *httpapi.Router, name, title string, closed bool) {
 	var variants []httpapi.Variant
 	for _, t := range typeSettings {
 		v := httpapi.Variant{
-			Value: string(t.Type), Name: httpapi.PascalCase(string(t.Type)) + name,
+			Value: string(t.Type), Name: text.Pascal(string(t.Type)) + name,
 			Description: title + t.Who,
 			Members: map[string]*huma.Schema{"settings": {Ref: r.Schema(t.Shape).Ref,
 				Description: settings.Description}},

@@ -294,10 +294,7 @@ func announce(ctx context.Context, db *store.DB, now time.Time, body string) err
 	if err := task.Create(tx, now, t, person.NoticeTask{Event: ref.ID}); err != nil {
 		return err
 	}
-	if err := db.Commit(ctx, tx); !errors.Is(err, store.ErrConflict) {
-		return err
-	}
-	return nil
+	return db.CommitOnce(ctx, tx)
 }
 
 // about has the members of the objects of events that e-mails name.

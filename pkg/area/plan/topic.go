@@ -600,15 +600,8 @@ type knownTopics []shape
 
 // has reports whether a topic is nearly one of them, or says nothing at all.
 func (k knownTopics) has(s shape) bool {
-	if len(s) == 0 {
-		return true
-	}
-	for _, other := range k {
-		if similarity(s, other) >= nearDuplicate {
-			return true
-		}
-	}
-	return false
+	return len(s) == 0 ||
+		slices.ContainsFunc(k, func(other shape) bool { return similarity(s, other) >= nearDuplicate })
 }
 
 // words are the words of topics in the sandbox once all others are taken.

@@ -76,23 +76,11 @@ func (s *Service) lessons(ctx context.Context, o tenant.Owner, f factory.Factory
 	}
 	if b.ExperimentID != "" {
 		l.runs = named[b.ExperimentID]
-		if err := checkExperiment("/experiment_id", b.ExperimentID, l.runs, f.ID); err != nil {
+		if err := experiment.Check("/experiment_id", b.ExperimentID, l.runs, f.ID); err != nil {
 			return l, err
 		}
 	}
 	return l, l.take(b.FromExperimentIDs, named, f.ID)
-}
-
-// checkExperiment refuses an experiment that is nil or of another factory. The param names the member with its id.
-func checkExperiment(param, experimentID string, r *experiment.Record, factoryID string) error {
-	switch {
-	case r == nil:
-		return errs.MissingAt(param, experiment.ItemKind, experimentID)
-	case r.FactoryID != factoryID:
-		return errs.Invalid(param, "is the id of an experiment of another factory than %s. Use one of that "+
-			"factory", factoryID)
-	}
-	return nil
 }
 
 // learned adds to the plan what its factory has from decided experiments.
@@ -123,7 +111,7 @@ func (l *lessons) take(ids []string, named map[string]*experiment.Record, factor
 	for i, experimentID := range ids {
 		at := "/from_experiment_ids/" + strconv.Itoa(i)
 		r := named[experimentID]
-		if err := checkExperiment(at, experimentID, r, factoryID); err != nil {
+		if err := experiment.Check(at, experimentID, r, factoryID); err != nil {
 			found = append(found, err)
 			continue
 		}

@@ -144,11 +144,8 @@ func (s *Service) check(ctx context.Context, tx *store.Tx, f *kind.Found[record.
 	if err != nil {
 		return err
 	}
-	if it.Version = present.Version; it.Version > 0 {
-		tx.Replace(it)
-	} else {
-		tx.Create(it, nil)
-	}
+	it.Version = present.Version
+	tx.Put(it)
 	return nil
 }
 

@@ -662,9 +662,7 @@ func choicesOf(req *http.Request) choices {
 // after returns the address of the page after a decision.
 func (c choices) after(d decision) string {
 	q := url.Values{"done": {d.action}, "on": {d.itemID}}
-	for name, values := range c.query {
-		q[name] = values
-	}
+	maps.Copy(q, c.query)
 	return "?" + q.Encode() + "#" + d.itemID
 }
 

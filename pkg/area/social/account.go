@@ -713,11 +713,7 @@ func KeepDays(ctx context.Context, db *store.DB, tx *store.Tx, o tenant.Owner, a
 		if err := it.Encode(m); err != nil {
 			return fmt.Errorf("social: the days of %s: %w", accountID, err)
 		}
-		if exists {
-			tx.Replace(it)
-		} else {
-			tx.Create(it, nil)
-		}
+		tx.Put(it)
 	}
 	return nil
 }

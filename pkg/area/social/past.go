@@ -261,11 +261,7 @@ func KeepPast(ctx context.Context, db *store.DB, tx *store.Tx, now time.Time, o 
 		if err := it.Encode(doc); err != nil {
 			return 0, fmt.Errorf("social: the earlier posts of %s: %w", accountID, err)
 		}
-		if exists {
-			tx.Replace(it)
-		} else {
-			tx.Create(it, nil)
-		}
+		tx.Put(it)
 	}
 	return added, nil
 }

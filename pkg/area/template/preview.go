@@ -9,7 +9,6 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area/content"
-	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/area/studio"
 	"github.com/content-automation/api/pkg/auth"
@@ -86,19 +85,23 @@ func decodePreview(it store.Item) (*previewRecord, error) {
 // runs reports whether the preview has not ended.
 func (r *previewRecord) runs() bool { return r.State == studio.Queued || r.State == studio.Generating }
 
-// view returns the preview of an item as callers see it.
-func (s *Service) view(ctx context.Context, it store.Item) (*Preview, error) {
-	r, err := decodePreview(it)
-	if err != nil {
-		return nil, err
+// last returns the last preview, by the notes of its template. The record is nil if there is none: that of a sandbox
+// ends after 30 days.
+func (s *Service) last(ctx context.Context, n *record.Notes) (it store.Item, r *previewRecord, err error) {
+	if n.Preview == "" {
+		return it, nil, nil
 	}
-	r.Media, err = s.signer.Views(ctx, r.Files)
-	return &r.Preview, err
+	if it, err = s.db.Lookup(ctx, store.IDKey(n.Preview)); err != nil || it.Kind != PreviewKind {
+		return it, nil, err
+	}
+	r, err = decodePreview(it)
+	return it, r, err
 }
 
 type previewBody struct {
-	// What it shows. product is a post of a product with its price.
-	Kind string `json:"kind,omitempty" enum:"post,carousel,story,product" default:"post"`
+	// What it shows. product is a post of a product with its price, and video the cover, the scene of a product and the
+	// end card.
+	Kind string `json:"kind,omitempty" enum:"post,carousel,story,product,video" default:"post"`
 	// Factory whose name, logo and colors it shows. Absent: those of a sample.
 	FactoryID string `json:"factory_id,omitempty" example:"fac_01h455vb4pex5vsknk084sn02q"`
 	// Absent: a sample in the language.
@@ -134,7 +137,7 @@ func (s *Service) preview(ctx context.Context, tx *store.Tx, in *previewInput) (
 	r := &previewRecord{ID: id.New(PreviewPrefix, now), Preview: Preview{State: studio.Queued,
 		Kind: cmp.Or(b.Kind, "post"), Version: f.Record.Version, Media: []media.View{},
 		CreatedAt: resource.Instant(now)}}
-	if err := s.replaced(ctx, tx, n.Preview); err != nil {
+	if err := s.replaced(ctx, tx, &n); err != nil {
 		return out, err
 	}
 	if err := s.fill(ctx, r, b, f); err != nil {
@@ -155,16 +158,9 @@ func (s *Service) preview(ctx context.Context, tx *store.Tx, in *previewInput) (
 }
 
 // replaced ends the last preview, and refuses another one while it is made: so a template has one at a time.
-func (s *Service) replaced(ctx context.Context, tx *store.Tx, previewID string) error {
-	if previewID == "" {
-		return nil
-	}
-	it, err := s.db.Lookup(ctx, store.IDKey(previewID))
-	if err != nil || it.Kind != PreviewKind {
-		return err
-	}
-	r, err := decodePreview(it)
-	if err != nil {
+func (s *Service) replaced(ctx context.Context, tx *store.Tx, n *record.Notes) error {
+	it, r, err := s.last(ctx, n)
+	if err != nil || r == nil {
 		return err
 	}
 	if r.runs() {
@@ -188,15 +184,10 @@ func (s *Service) fill(ctx context.Context, r *previewRecord, b previewBody, of 
 		if err == nil && !it.Owner.Uses(of.Item.Owner) {
 			err = errs.Missing(factory.Kind, b.FactoryID)
 		}
-		if errs.CodeOf(err) == errs.NotFound {
-			e := *errs.As(err)
-			e.Param = "/factory_id"
-			return &e
+		if err != nil {
+			return errs.At("/factory_id", err)
 		}
-		var brief item.Brief
-		if err == nil {
-			brief, err = content.NewBrief(f, f.Legal, &of.Record.Design)
-		}
+		brief, err := content.NewBrief(f, f.Legal, &of.Record.Design)
 		if err != nil {
 			return err
 		}
@@ -279,10 +270,15 @@ func (w *work) Composition(int, []generate.PartResult) (generate.Composition, er
 		return c, nil
 	case "story":
 		picture.Use = generate.Story
-	case "product":
+	case "product", "video":
 		picture.File, picture.Whole = &product, true
 		picture.Offer = &generate.Offer{Price: &money.Price{Amount: 7900, Currency: "EUR"},
 			Was: &money.Price{Amount: 9900, Currency: "EUR"}, Percent: 20, Shop: w.Brand.Name, Action: w.Brand.Call}
+	}
+	if w.Kind == "video" {
+		return generate.Video{Format: generate.Portrait, Language: w.Language, Captions: true, Headline: text.Heading,
+			Brand: w.Brand, Offer: picture.Offer, Frames: true, Scenes: []generate.Scene{{Text: text.Body,
+				Picture: &product, OnScreen: text.Heading, Whole: true}}}, nil
 	}
 	return picture, nil
 }

@@ -159,14 +159,15 @@ func (s *Service) details(ctx context.Context, f *kind.Found[record.Record]) (ou
 		n.Users = n.Users[max(0, len(n.Users)-mostUsers):]
 		out.UsedBy, err = n.Using(ctx, s.db, f.Record.ID)
 	}
-	if err != nil || n.Preview == "" {
+	if err != nil {
 		return out, err
 	}
-	it, err := s.db.Lookup(ctx, store.IDKey(n.Preview))
-	if err != nil || it.Kind != PreviewKind { // that of a sandbox ends after 30 days
+	_, r, err := s.last(ctx, &n)
+	if err != nil || r == nil {
 		return out, err
 	}
-	out.Preview, err = s.view(ctx, it)
+	r.Media, err = s.signer.Views(ctx, r.Files)
+	out.Preview = &r.Preview
 	return out, err
 }
 

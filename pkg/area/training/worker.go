@@ -100,11 +100,7 @@ func Begin(tx *store.Tx, now time.Time, o tenant.Owner, r *Record, earlier store
 	if err != nil {
 		return err
 	}
-	if earlier.Version > 0 {
-		tx.Replace(it)
-	} else {
-		tx.Create(it, nil)
-	}
+	tx.Put(it)
 	t := task.Task{
 		Message: task.Message{ID: r.taskID(), Kind: Train, Queue: topology.Train,
 			Subject: r.FactoryID, Owner: o},

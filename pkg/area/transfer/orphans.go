@@ -63,10 +63,7 @@ func Compare(ctx context.Context, db *store.DB, now time.Time) error {
 		Queue: topology.Transfer, Subject: day, Owner: tenant.Of(ServiceAccount, tenant.Live)}}, nil); err != nil {
 		return err
 	}
-	if err := db.Commit(ctx, tx); !errors.Is(err, store.ErrConflict) {
-		return err
-	}
-	return nil
+	return db.CommitOnce(ctx, tx)
 }
 
 // pages is the number of pages of objects that one step compares.

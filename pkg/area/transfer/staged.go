@@ -121,9 +121,6 @@ func (w *Importer) note(ctx context.Context, s *task.Run, names []string, files 
 		}
 		tx.Create(it, nil)
 	}
-	if tx.Len() == 0 {
-		return nil
-	}
 	return w.DB.Commit(ctx, tx)
 }
 

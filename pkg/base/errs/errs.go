@@ -136,6 +136,17 @@ func MissingAt(param, noun, id string) *Error {
 	return e
 }
 
+// At names the member of a body whose resource was not found. Other errors stay as they are.
+func At(param string, err error) error {
+	var e *Error
+	if !errors.As(err, &e) || e.Code != NotFound {
+		return err
+	}
+	at := *e
+	at.Param = param
+	return &at
+}
+
 // OfOtherMode is Missing for a resource that the account has in the other mode, which is named.
 func OfOtherMode(noun, id, mode string) *Error {
 	e := Missing(noun, id)

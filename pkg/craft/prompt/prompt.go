@@ -331,34 +331,34 @@ func (c Channel) Sentences() string {
 	add("Its tone is %s.", c.Tone)
 	add("Its topics are %s.", strings.Join(c.Topics, ", "))
 	for _, name := range slices.Sorted(maps.Keys(settingSentences)) {
-		add(settingSentences[name], words(c.Settings[name]))
+		add(settingSentences[name], Words(c.Settings[name]))
 	}
 	for _, name := range slices.Sorted(maps.Keys(choices)) {
-		if sentence := choices[name][words(c.Settings[name])]; sentence != "" {
+		if sentence := choices[name][Words(c.Settings[name])]; sentence != "" {
 			all = append(all, sentence)
 		}
 	}
 	voice, _ := c.Settings["voice"].(map[string]any)
-	add("It addresses its readers with %q, in every text.", words(voice["address"]))
-	if sentence := emojis[words(voice["emoji"])]; sentence != "" {
+	add("It addresses its readers with %q, in every text.", Words(voice["address"]))
+	if sentence := emojis[Words(voice["emoji"])]; sentence != "" {
 		all = append(all, sentence)
 	}
-	add("Words and phrases of its own, of which a text has one at most, where it fits: %s.", words(voice["we_say"]))
-	add("It never says: %s.", words(voice["we_never_say"]))
-	add("It never names its competitors: %s.", words(voice["competitors"]))
-	add("It never uses these words: %s.", words(c.Settings["forbidden_words"]))
+	add("Words and phrases of its own, of which a text has one at most, where it fits: %s.", Words(voice["we_say"]))
+	add("It never says: %s.", Words(voice["we_never_say"]))
+	add("It never names its competitors: %s.", Words(voice["competitors"]))
+	add("It never uses these words: %s.", Words(c.Settings["forbidden_words"]))
 	return strings.Join(all, "\n")
 }
 
-// words returns a setting as a text.
-func words(setting any) string {
+// Words returns a setting as a text.
+func Words(setting any) string {
 	switch v := setting.(type) {
 	case nil:
 		return ""
 	case []any:
 		all := make([]string, len(v))
 		for i, one := range v {
-			all[i] = words(one)
+			all[i] = Words(one)
 		}
 		return strings.Join(all, ", ")
 	default:

@@ -55,9 +55,7 @@ func Of(it store.Item) (State, error) {
 	if it.Kind == "" {
 		return s, nil
 	}
-	for name, n := range it.Numbers {
-		s.free[name] = n
-	}
+	maps.Copy(s.free, it.Numbers)
 	return s, it.Decode(&s.Settings)
 }
 

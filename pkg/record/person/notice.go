@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"time"
 
 	"github.com/content-automation/api/pkg/auth"
@@ -56,9 +57,7 @@ func (s *Service) Choose(ctx context.Context, account tenant.Account, personID s
 	_, err := s.Change(ctx, account, personID, func(tx *store.Tx, r *Record, it store.Item) error {
 		was := r.Choices
 		r.Choices.Kinds = map[Notice]bool{}
-		for n, wanted := range was.Kinds {
-			r.Choices.Kinds[n] = wanted
-		}
+		maps.Copy(r.Choices.Kinds, was.Kinds)
 		change(&r.Choices)
 		return s.Save(tx, r, it)
 	})
@@ -184,8 +183,5 @@ func (s *Service) Watch(ctx context.Context, account tenant.Account) error {
 	if err := task.Create(tx, now, t, struct{}{}); err != nil {
 		return err
 	}
-	if err := s.db.Commit(ctx, tx); !errors.Is(err, store.ErrConflict) {
-		return err
-	}
-	return nil
+	return s.db.CommitOnce(ctx, tx)
 }

@@ -112,13 +112,8 @@ func Use(ctx context.Context, db *store.DB, tx *store.Tx, o tenant.Owner, user s
 	if err == nil && !o.Uses(it.Owner) {
 		err = errs.Missing(Kind, *templateID)
 	}
-	if errs.CodeOf(err) == errs.NotFound {
-		e := *errs.As(err)
-		e.Param = "/template_id"
-		return &e
-	}
 	if err != nil {
-		return err
+		return errs.At("/template_id", err)
 	}
 	n, err := NotesOf(beside[0])
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
+	"github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/httpapi/schema"
 )
@@ -71,7 +72,7 @@ func shareParts(whole tree) error {
 	hooks, _ := whole["webhooks"].(tree)
 	items := tree{}
 	for event, item := range hooks {
-		name := httpapi.PascalCase(event)
+		name := text.Pascal(event)
 		items[name], hooks[event] = item, tree{"$ref": "#/components/pathItems/" + name}
 	}
 	components(whole)["pathItems"] = items
@@ -157,11 +158,11 @@ func (s *sharer) share(part any) (any, error) {
 func parameterName(p tree) string {
 	name, _ := p["name"].(string)
 	in, _ := p["in"].(string)
-	name = httpapi.PascalCase(strings.ReplaceAll(name, "-", "_"))
+	name = text.Pascal(name)
 	if in == "path" {
 		return name
 	}
-	return name + httpapi.PascalCase(in)
+	return name + text.Pascal(in)
 }
 
 // responseName names the response of errors by its schema, and the one without a body by what it says.
@@ -623,7 +624,7 @@ func divide(schemas map[string]*huma.Schema, name string, list []bodyShape) {
 			doc := own.Properties[member].Description
 			one := httpapi.Enum(values)
 			if len(values) > 1 {
-				enum := s.name + httpapi.PascalCase(member)
+				enum := s.name + text.Pascal(member)
 				schemas[enum], one = one, httpapi.RefTo(enum)
 			}
 			one.Description = doc

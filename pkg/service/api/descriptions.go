@@ -6,7 +6,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -20,6 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/base/format"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/money"
+	"github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/httpapi/schema"
@@ -367,23 +367,11 @@ func idOf(schema, member string, s *huma.Schema) (prefix string, ok bool) {
 		prefix, ok = id.Prefix(name)
 		_, name, is = strings.Cut(name, "_")
 	}
-	words := strings.Split(snake(schema), "_")
+	words := strings.Split(text.Snake(schema), "_")
 	for n := len(words); member == "id" && n > 0 && !ok; n-- {
 		prefix, ok = id.Prefix(strings.Join(words[:n], "_"))
 	}
 	return prefix, ok
-}
-
-// snake returns a name in the form of members: ContentItem is content_item.
-func snake(name string) string {
-	var b strings.Builder
-	for i, c := range name {
-		if i > 0 && unicode.IsUpper(c) {
-			b.WriteByte('_')
-		}
-		b.WriteRune(unicode.ToLower(c))
-	}
-	return b.String()
 }
 
 // enumNames has the names of enumerations, by a member or parameter that has all their values. Every other member with
@@ -568,7 +556,7 @@ func nameEnums(doc *huma.OpenAPI) {
 		}
 		name := names[fmt.Sprint(values)]
 		if name == "" {
-			name = at + httpapi.PascalCase(member)
+			name = at + text.Pascal(member)
 			names[fmt.Sprint(values)] = name
 		}
 		if schemas[name] == nil {
@@ -695,7 +683,7 @@ func describeEstimates(doc *huma.OpenAPI) {
 			continue
 		}
 		v := httpapi.Variant{
-			Value: o.OperationID, Name: httpapi.PascalCase(o.OperationID) + "Estimate",
+			Value: o.OperationID, Name: text.Pascal(o.OperationID) + "Estimate",
 			Description: "Estimate of " + o.OperationID,
 			Members: map[string]*huma.Schema{"body": {Ref: o.RequestBody.Content["application/json"].Schema.Ref,
 				Description: body.Description}},

@@ -26,12 +26,13 @@ import (
 	"github.com/content-automation/api/pkg/area/transfer"
 	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/event"
 )
 
 // eventName names the schema of the events of a type.
-func eventName(t event.Type) string { return httpapi.PascalCase(string(t)) + "Event" }
+func eventName(t event.Type) string { return text.Pascal(string(t)) + "Event" }
 
 // describeEvents makes events a choice by type: each carries the resource of its type.
 func describeEvents(r *httpapi.Router) {
@@ -94,7 +95,7 @@ func describeWebhooks(r *httpapi.Router) {
 	}
 	for _, t := range event.Types {
 		doc.Webhooks[string(t.Type)] = &huma.PathItem{Post: &huma.Operation{
-			OperationID: "on" + httpapi.PascalCase(string(t.Type)), Tags: []string{"Webhooks"},
+			OperationID: "on" + text.Pascal(string(t.Type)), Tags: []string{"Webhooks"},
 			Summary: t.Summary,
 			Description: "Sent to webhooks whose creator has the scope `" + string(t.Scope) +
 				"`.",

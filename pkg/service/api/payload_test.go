@@ -12,7 +12,7 @@ import (
 
 	"github.com/content-automation/api/clients"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/record/event"
 )
 
@@ -64,7 +64,7 @@ var unknown = []string{"type", "mime_type", "bytes", "sha256", "width", "height"
 func TestEventsFitTheDocument(t *testing.T) {
 	schema := schemas(t)
 	ofType := func(of event.Type) *jsonschema.Schema {
-		return schema("components", "pathItems", httpapi.PascalCase(string(of)), "post", "requestBody", "content", "application/json", "schema")
+		return schema("components", "pathItems", text.Pascal(string(of)), "post", "requestBody", "content", "application/json", "schema")
 	}
 	for _, known := range event.Types {
 		body, err := json.Marshal(event.Sample(known.Type, tenant.Of(exampleAccount, tenant.Test), exampleTime))

@@ -5,11 +5,10 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/base/text"
 )
 
 // The members of an operation in the document that generators of clients read.
@@ -133,11 +132,11 @@ func clientName(o *huma.Operation, at string) (resource, method string) {
 		return m.resource, m.method
 	}
 	tag := o.Tags[0]
-	resource, collection := camel(tag), "/v1/"+strings.ReplaceAll(strings.ToLower(tag), " ", "-")
+	resource, collection := text.Camel(tag), "/v1/"+strings.ReplaceAll(strings.ToLower(tag), " ", "-")
 	if r, ok := resources[tag]; ok {
 		resource, collection = r.name, r.collection
 	}
-	verb, _, _ := strings.Cut(spaced(o.OperationID), " ")
+	verb := text.Words(o.OperationID)[0]
 	rest, own := strings.CutPrefix(at, collection)
 	parts := strings.Split(strings.Trim(rest, "/"), "/")
 	if !own || rest != "" && rest[0] != '/' {
@@ -148,27 +147,9 @@ func clientName(o *huma.Operation, at string) (resource, method string) {
 	case rest == "" || len(parts) == 1 && parameter:
 		return resource, verb
 	case strings.HasPrefix(last, verb):
-		if name := camel(strings.ReplaceAll(last, "-", " ")); len(parts) <= 2 || name == o.OperationID {
+		if name := text.Camel(last); len(parts) <= 2 || name == o.OperationID {
 			return resource, name
 		}
 	}
 	return resource, o.OperationID
-}
-
-// camel joins words as the names of methods are written.
-func camel(words string) string {
-	name := httpapi.PascalCase(strings.ReplaceAll(strings.ToLower(words), " ", "_"))
-	return strings.ToLower(name[:1]) + name[1:]
-}
-
-// spaced separates the words of a name.
-func spaced(name string) string {
-	var out strings.Builder
-	for _, r := range name {
-		if unicode.IsUpper(r) {
-			out.WriteByte(' ')
-		}
-		out.WriteRune(unicode.ToLower(r))
-	}
-	return out.String()
 }

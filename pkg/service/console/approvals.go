@@ -78,7 +78,7 @@ func (r *request) queueOf(q url.Values) (*queue, error) {
 			return nil, err
 		}
 		of.all = slices.DeleteFunc(of.all, func(c content) bool {
-			return !slices.ContainsFunc(c.Accounts, func(id string) bool { return accounts[id].Platform == on })
+			return !slices.ContainsFunc(c.SocialAccountIDs, func(id string) bool { return accounts[id].Platform == on })
 		})
 	}
 	slices.SortStableFunc(of.all, func(a, b content) int {
@@ -163,7 +163,7 @@ func byClient(all []content, n names, accounts map[string]outlet) (groups []queu
 		}
 		g := &groups[i]
 		g.Items = append(g.Items, c)
-		for _, id := range c.Accounts {
+		for _, id := range c.SocialAccountIDs {
 			if p := accounts[id].Platform; p != "" && !slices.Contains(g.Platforms, p) {
 				g.Platforms = append(g.Platforms, p)
 			}

@@ -241,7 +241,6 @@ type Refusal struct {
 	*admission.Refusal
 }
 
-// Error returns the message.
 func (r *Refusal) Error() string { return "console: not admitted: " + r.Message }
 
 // refusals are the messages for those who are not admitted. They tell nothing about other people.

@@ -118,7 +118,6 @@ var limits = sync.OnceValue(func() map[[2]string]limit {
 // draft is what a form has, by the names of its inputs.
 type draft map[string][]string
 
-// Get returns the first value of an input.
 func (d draft) Get(name string) string {
 	if len(d[name]) == 0 {
 		return ""
@@ -176,7 +175,7 @@ func (f *form[T]) of(one T) draft {
 		case in.Kind == asPairs && len(d[in.Name]) > 0:
 			d[in.Name] = []string{strings.Join(d[in.Name], "\n")}
 		case in.Kind == asJSON:
-			text, _ := json.Marshal(valueAt(one, in.Member)) // it was JSON
+			text, _ := json.Marshal(within(treeOf(one), in.Member)) // it was JSON
 			d[in.Name] = []string{indented(string(text))}
 		}
 	}
@@ -383,7 +382,6 @@ type shownForm struct {
 	Inputs                       []shownInput
 }
 
-// Input returns the input with a name.
 func (s shownForm) Input(name string) shownInput {
 	for _, in := range s.Inputs {
 		if in.Name == name {
@@ -440,10 +438,8 @@ type box struct {
 // Box returns the box of a choice, and Profile that of a profile.
 func (s shownInput) Box(c choice) box { return box{s.Name, c, s.Chosen(c.Value)} }
 
-// Profile returns the box of a profile.
 func (s shownInput) Profile(of named) box { return s.Box(choice{of.ID, of.Name}) }
 
-// Chosen reports whether the input has a value.
 func (s shownInput) Chosen(value string) bool { return slices.Contains(s.Values, value) }
 
 // Single reports whether a single type of events is chosen.
@@ -488,15 +484,17 @@ func treeOf(one any) (tree any) {
 func textAt(one any, member string) string { return draft{"": textsAt(one, member)}.Get("") }
 
 // textsAt returns the texts of a member of a resource.
-func textsAt(one any, member string) []string { return textsOf(valueAt(one, member)) }
+func textsAt(one any, member string) []string {
+	return textsOf(within(treeOf(one), member))
+}
 
-func valueAt(one any, member string) any {
-	at := treeOf(one)
-	for name := range strings.SplitSeq(member, "/") {
-		of, _ := at.(map[string]any)
-		at = of[name]
+// within returns the value at a path of a resource, or nil.
+func within(tree any, path string) any {
+	for name := range strings.SplitSeq(path, "/") {
+		of, _ := tree.(map[string]any)
+		tree = of[name]
 	}
-	return at
+	return tree
 }
 
 func textsOf(value any) (all []string) {

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -28,12 +29,6 @@ type member struct {
 	Mailed bool    `json:"invitation_mailed"`
 }
 
-// Tone returns the tone of the state.
-func (p member) Tone() string {
-	return map[client.PersonState]string{"active": "good", "invited": "warn"}[p.State]
-}
-
-// Gone reports whether the person was removed.
 func (p member) Gone() bool { return p.State == "removed" }
 
 // roles are the roles, with what they may do.
@@ -47,7 +42,7 @@ var persons = page[member]{
 	List: "people",
 	Columns: []column{{Text: "Person"}, {Text: "Role"}, {Text: "State", At: "sm"}, {Text: "Signs in by", At: "lg"},
 		{Text: "Last seen", At: "md"}, {Text: "Actions", Quiet: true}},
-	More: func(_ *request, _ *view, to map[string]any) error {
+	More: func(_ *request, _ *view, _ []member, to map[string]any) error {
 		to["Roles"] = roles
 		return nil
 	},
@@ -61,7 +56,7 @@ var persons = page[member]{
 			return r.show(http.StatusOK, "invited", v)
 		}},
 	Actions: []action[member]{{Name: "role", Method: http.MethodPatch, Recent: true, Done: "changed",
-		Body: func(r *request) map[string]any { return map[string]any{"role": r.PostFormValue("role")} }},
+		Body: sentAs("role", "role")},
 		{Name: "remove", Method: http.MethodDelete, Recent: true, Done: "removed",
 			Ask: &confirmation{Title: "Remove the person", Verb: "Remove",
 				Text: "They lose access with their next request. What they made stays."},
@@ -126,11 +121,10 @@ func (r *request) showProfile() error {
 	if err != nil {
 		return err
 	}
-	shown := make([]browser, len(all))
-	for i, s := range all {
-		shown[i] = browser{Session: s, Here: s.Is(r.session)}
-		shown[i].Browser, shown[i].System = device(s.UserAgent)
-	}
+	shown := mapped(all, func(s *session.Session) browser {
+		name, system := device(s.UserAgent)
+		return browser{s, name, system, s.Is(r.session)}
+	})
 	v := r.view("Your profile", profilePath)
 	v.Notice = map[string]string{"one": "The browser is signed out.",
 		"others": "All other browsers are signed out."}[r.URL.Query().Get("ended")]
@@ -230,16 +224,11 @@ func showNotifications(r *request) error {
 	if r.URL.Query().Get("done") != "" {
 		v.Notice = "Your choice is saved."
 	}
-	var all []mailWish
-	for _, n := range person.Notices {
-		all = append(all, mailWish{n, noticeTexts[n], record.Wants(n)})
-	}
-	chosen := record.Choices.Language
-	if chosen == "" {
-		chosen = v.Language
-	}
-	v.Data = map[string]any{"All": all, "Chosen": chosen, "Email": record.Email, "Mails": r.site.Mails,
-		"Most": people.MostMails}
+	all := mapped(person.Notices, func(n person.Notice) mailWish {
+		return mailWish{n, noticeTexts[n], record.Wants(n)}
+	})
+	v.Data = map[string]any{"All": all, "Chosen": cmp.Or(record.Choices.Language, v.Language),
+		"Email": record.Email, "Mails": r.site.Mails, "Most": people.MostMails}
 	return r.show(http.StatusOK, "notifications", v)
 }
 
@@ -247,7 +236,7 @@ func showNotifications(r *request) error {
 func chooseNotifications(r *request) error {
 	language := r.PostFormValue("language")
 	if !known(language) {
-		return &failure{Status: http.StatusUnprocessableEntity, Message: "There are no pages in this language."}
+		return errLanguage
 	}
 	err := r.site.People.Choose(r.Context(), r.session.Account, r.session.ID, func(c *person.Choices) {
 		c.Language = language
@@ -264,40 +253,30 @@ func chooseNotifications(r *request) error {
 // addLeave adds the page of the link in each e-mail. A program that only opens links changes nothing: GET shows a form,
 // and POST, which mail programs send by RFC 8058 without the form, leaves. No session is needed.
 func (s *site) addLeave(routes *http.ServeMux) {
-	routes.HandleFunc("GET "+people.LeavePath+"{token}", func(w http.ResponseWriter, r *http.Request) {
-		s.showLeave(w, r, false)
-	})
-	routes.HandleFunc("POST "+people.LeavePath+"{token}", func(w http.ResponseWriter, r *http.Request) {
-		s.showLeave(w, r, true)
-	})
+	routes.HandleFunc("GET "+people.LeavePath+"{token}", s.visited(showLeave))
+	routes.HandleFunc("POST "+people.LeavePath+"{token}", s.visited(showLeave))
 }
 
-const messageLeave = "This link has expired, or is not complete. Sign in, and choose your e-mails in your profile."
-
-func (s *site) showLeave(w http.ResponseWriter, r *http.Request, leave bool) {
-	of, err := s.People.OpenLeave(r.Context(), r.PathValue("token"))
+func showLeave(r *request) error {
+	leave, title := r.Method == http.MethodPost, "Stop these e-mails"
+	of, err := r.site.People.OpenLeave(r.Context(), r.PathValue("token"))
 	if errors.Is(err, person.ErrNoLeave) {
-		s.failedAs(w, r, nil, http.StatusNotFound, messageLeave)
-		return
+		return &failure{Status: http.StatusNotFound, Message: "This link has expired, or is not complete. Sign in, " +
+			"and choose your e-mails in your profile."}
 	}
 	if err == nil && leave {
-		err = s.People.Choose(r.Context(), of.Account, of.Person,
+		title = "You get no more of these e-mails"
+		err = r.site.People.Choose(r.Context(), of.Account, of.Person,
 			func(c *person.Choices) { c.Kinds[of.Notice] = false })
 		if errs.CodeOf(err) == errs.NotFound {
 			err = nil // the person is gone, and gets no e-mails
 		}
 	}
 	if err != nil {
-		s.answer(w, r, nil, err)
-		return
+		return err
 	}
-	v := s.newView(r, nil)
-	v.Title = "Stop these e-mails"
-	if leave {
-		v.Title = "You get no more of these e-mails"
-	}
-	v.Data = map[string]any{"Left": leave, "Kind": noticeTexts[of.Notice], "Path": r.URL.Path}
-	s.showPublic(w, r, http.StatusOK, "leave", v)
+	return r.page(http.StatusOK, "leave", title, map[string]any{"Left": leave, "Kind": noticeTexts[of.Notice],
+		"Path": r.URL.Path})
 }
 
 // look starts the hourly look for what no event tells, for the account of a person who has signed in. Without it the

@@ -45,7 +45,13 @@ var profiles = page[brand]{
 				}
 			}
 			return effects, err
-		}}},
+		}},
+		{Name: "erase", Recent: true, Owners: true, Typed: true, Do: askErasure, To: erasurePath + "?done=asked",
+			Ask: &confirmation{Title: "Erase the profile", Verb: "Schedule the erasure",
+				Text: "The profile and all that belongs to it are erased. A last export begins now. Until the " +
+					"erasure everything works as before, and you can cancel it. The entries of the balance and the " +
+					"audit log stay with the account."},
+			Effects: profileErasure}},
 	Done: map[string]string{"created": "The profile is created.", "changed": "The profile is changed.",
 		"deleted": "The profile is deleted.", "logo": "The logo is changed.", "logo-removed": "The logo is removed."},
 }

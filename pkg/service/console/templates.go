@@ -51,9 +51,7 @@ var designs = page[designed]{
 		{Name: "design", Member: "design", Label: "Design", Kind: asJSON, Must: true,
 			Help: "Places are in percent of the picture, sizes in pixels of one that is 1080 wide."}}},
 	Actions: []action[designed]{
-		{Name: "preview", Method: http.MethodPost, API: "/preview", Then: previewed, Body: func(r *request) map[string]any {
-			return map[string]any{"kind": r.PostFormValue("kind")}
-		}},
+		{Name: "preview", Method: http.MethodPost, API: "/preview", Then: previewed, Body: sentAs("kind", "kind")},
 		{Name: "delete", Method: http.MethodDelete, Done: "deleted", ToList: true, Ask: &confirmation{
 			Title: "Delete the template", Text: "Posts that were made in it stay as they are."},
 			Effects: func(_ *request, v *view, d designed) ([]string, error) {

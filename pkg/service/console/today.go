@@ -101,8 +101,9 @@ func readToday(r *request, midnight time.Time) (t today, err error) {
 			}
 			return err
 		},
-		func() error { t.Hooks.N, t.Hooks.More, _ = countOf(r, "/v1/webhooks", nil); return nil },
-		func() error { t.People.N, t.People.More, _ = countOf(r, "/v1/people", nil); return nil })
+		// Who may not read them has no step for them.
+		func() error { t.Hooks, _ = countOf(r.Context(), r.api, "/v1/webhooks", nil); return nil },
+		func() error { t.People, _ = countOf(r.Context(), r.api, "/v1/people", nil); return nil })
 }
 
 // failedSince is the query of the posts that were not published in the last days.
@@ -126,34 +127,15 @@ func unpublishedOf(posts []planned, known []named) (ids []string) {
 func (r *request) unpublished(until string) (all []planned, err error) {
 	query := failedSince(r.site.Now())
 	query.Set("to", until)
-	if _, err := r.api.list(r.Context(), "/v1/publications", query, &all); err != nil {
-		return nil, err
+	if err = r.api.get(r.Context(), "/v1/publications", query, &all); err == nil {
+		_, err = r.dressed(all, query)
 	}
-	var factories []string
-	for _, p := range all {
-		factories = append(factories, p.FactoryID)
-	}
-	n, err := r.names(factories...)
-	if err != nil {
-		return nil, err
-	}
-	return all, each(all, func(p *planned) error {
-		p.Face = n.FaceOf(p.FactoryID)
-		var c content
-		err := r.api.get(r.Context(), "/v1/content-items/"+url.PathEscape(p.ContentItemID), nil, &c)
-		if p.Picture = c.Picture(); missing(err) {
-			return nil
-		}
-		return err
-	})
+	return all, err
 }
 
 // answersOf reads what webhooks that fail have answered.
 func answersOf(r *request, failing []webhook) ([]hookAnswer, error) {
-	var all []hookAnswer
-	for _, w := range failing[:min(len(failing), mostTasks)] {
-		all = append(all, hookAnswer{webhook: w})
-	}
+	all := mapped(failing[:min(len(failing), mostTasks)], func(w webhook) hookAnswer { return hookAnswer{webhook: w} })
 	return all, each(all, func(a *hookAnswer) error {
 		var some []delivery
 		next, err := r.api.list(r.Context(), "/v1/webhooks/"+url.PathEscape(a.ID)+"/deliveries",
@@ -211,9 +193,9 @@ func (t today) failures(v *view) (all []task) {
 		some := groups[name]
 		p, account := some[0], t.Accounts[given(some[0].SocialAccountID)]
 		one := task{Tone: "bad", Text: v.T("A post of %s was not published", p.Face.Name),
-			Cause: web.Label(given(p.Platform)) + " " + account.Handle + ", " + v.At(p.PlannedAt) + ". " +
-				p.Failure.Message, Path: contentPath + "?of=" + strings.Join(unpublishedOf(some, nil), "."),
-			Verb: "See why"}
+			Cause: web.Label(string(client.Value(p.Platform))) + " " + account.Handle + ", " + v.At(p.PlannedAt) +
+				". " + p.Failure.Message, Verb: "See why",
+			Path: contentPath + "?of=" + strings.Join(unpublishedOf(some, nil), ".")}
 		if len(some) > 1 {
 			one.Text = v.T("%d posts of %s were not published", len(some), p.Face.Name)
 		}
@@ -325,16 +307,12 @@ func (t today) days(v *view, midnight time.Time) (days []dayOfPosts, out, client
 func (t today) spending(first time.Time) (all []limited) {
 	spent := map[string]int64{}
 	for _, e := range t.Entries {
-		if e.ProfileID != nil && !e.CreatedAt.Before(first) {
-			spent[*e.ProfileID] += e.spent()
+		if !e.CreatedAt.Before(first) {
+			spent[given(e.ProfileID)] += e.spent()
 		}
 	}
 	for _, p := range t.Clients {
-		one := limited{Name: p.Name, Path: profilesPath + "/" + p.ID, Spent: spent[p.ID]}
-		if p.SpendLimitCredits != nil {
-			one.Limit = *p.SpendLimitCredits
-		}
-		all = append(all, one)
+		all = append(all, p.limited(spent[p.ID]))
 	}
 	slices.SortStableFunc(all, func(a, b limited) int { return cmp.Compare(b.Spent, a.Spent) })
 	return all[:min(len(all), shownDays)]
@@ -419,7 +397,7 @@ func showToday(r *request) error {
 		}
 	}
 	r.permitMedia(pictures...)
-	if r.FormValue("done") == "published" {
+	if r.FormValue("done") == "resent" {
 		v.Notice = "The posts are being published again."
 	}
 	days, out, clients := t.days(v, midnight)
@@ -445,20 +423,6 @@ type corner struct {
 	// hooks are the webhooks that fail.
 	hooks  []webhook
 	readAt time.Time
-}
-
-// waiting is a number of things that wait. More reports that there are more than one page has.
-type waiting struct {
-	N    int
-	More bool
-}
-
-// Text returns the number, or an empty text if nothing waits.
-func (w waiting) Text() string {
-	if w.N == 0 && !w.More {
-		return ""
-	}
-	return number(w.N, w.More)
 }
 
 // Count returns the number of what waits on the page of a link of the menu.
@@ -532,48 +496,44 @@ func readCorner(r *request) (*corner, error) {
 	defer cancel()
 	c := &corner{readAt: r.site.Now()}
 	var hooks []webhook
-	var items, accounts, failed []named
+	var failed []named
 	var posts []planned
-	var morePosts bool
-	list := func(path string, query url.Values, into any) (more bool) {
-		query.Set("limit", "100")
-		next, err := r.api.list(ctx, path, query, into)
-		if err != nil {
-			slog.Warn("a number of the menu is left out", "path", path, "error", err)
-		}
-		return next != ""
-	}
+	var moreFailed, morePosts string
 	var reads sync.WaitGroup
+	read := func(what string, of func() error) {
+		reads.Go(func() {
+			if err := of(); err != nil {
+				slog.Warn("a number of the menu is left out", "of", what, "error", err)
+			}
+		})
+	}
+	count := func(into *waiting, path string, query url.Values) {
+		read(path, func() (err error) { *into, err = countOf(ctx, r.api, path, query); return err })
+	}
 	var err error
 	reads.Go(func() { err = r.api.get(ctx, "/v1/me", nil, &c.Account) })
-	reads.Go(func() {
-		c.Approvals.More = list("/v1/content-items", url.Values{"state": {"generated,scheduled"},
-			"approval": {"pending"}, "fields": {"state"}}, &items)
+	count(&c.Approvals, "/v1/content-items", url.Values{"state": {"generated,scheduled"}, "approval": {"pending"},
+		"fields": {"state"}})
+	count(&c.Broken, "/v1/social/accounts", url.Values{"state": {"needs_reconnect"}})
+	read("posts", func() (err error) {
+		morePosts, err = r.api.list(ctx, "/v1/publications", failedSince(c.readAt), &posts)
+		return err
 	})
-	reads.Go(func() { c.Failing.More = list("/v1/webhooks", url.Values{}, &hooks) })
-	reads.Go(func() {
-		c.Broken.More = list("/v1/social/accounts", url.Values{"state": {"needs_reconnect"}}, &accounts)
+	read("items", func() (err error) {
+		moreFailed, err = r.api.list(ctx, "/v1/content-items", url.Values{"state": {"failed"}, "fields": {"state"},
+			"limit": {"100"}}, &failed)
+		return err
 	})
-	reads.Go(func() { morePosts = list("/v1/publications", failedSince(c.readAt), &posts) })
-	reads.Go(func() {
-		c.Failed.More = list("/v1/content-items", url.Values{"state": {"failed"}, "fields": {"state"}}, &failed)
-	})
-	reads.Go(func() {
-		all, err := r.site.Erasures.List(ctx, r.session.Account)
-		if err != nil {
-			slog.Warn("the erasures are left out", "error", err)
-		}
-		c.Erasures = slices.DeleteFunc(all, func(e erasure.Record) bool { return !e.Open() })
+	read("webhooks", func() error { return r.api.get(ctx, "/v1/webhooks", url.Values{"limit": {"100"}}, &hooks) })
+	read("erasures", func() (err error) {
+		c.Erasures, err = r.site.Erasures.List(ctx, r.session.Account)
+		c.Erasures = slices.DeleteFunc(c.Erasures, func(e erasure.Record) bool { return !e.Open() })
+		return err
 	})
 	reads.Wait()
-	c.Approvals.N, c.Broken.N, c.Failing.More = len(items), len(accounts), false
-	c.Failed = waiting{len(failed) + len(unpublishedOf(posts, failed)), c.Failed.More || morePosts}
-	for _, w := range hooks {
-		if w.Broken() {
-			c.Failing.N++
-			c.hooks = append(c.hooks, w)
-		}
-	}
+	c.Failed = waiting{len(failed) + len(unpublishedOf(posts, failed)), moreFailed+morePosts != ""}
+	c.hooks = slices.DeleteFunc(hooks, func(w webhook) bool { return !w.Broken() })
+	c.Failing.N = len(c.hooks)
 	return c, err
 }
 

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/base/web"
 )
 
@@ -144,8 +145,8 @@ var folders = regexp.MustCompile(`^/(api-docs|docs)?(/(guides|reference|errors|a
 
 // missingPage returns the page of a path that there is not.
 func (h *handler) missingPage(path string) []byte {
-	words := regexp.MustCompile(`[\p{L}\d]+`).FindAllString(parted(folders.ReplaceAllString(path, ""), ' '), 8)
-	found := h.searcher().search(strings.Join(words, " "))
+	words := text.Words(folders.ReplaceAllString(path, ""))
+	found := h.searcher().search(strings.Join(words[:min(8, len(words))], " "))
 	found.Root = rootOf(path)
 	found.Hits = found.Hits[:min(3, len(found.Hits))]
 	return h.render(frame{path: path, title: "No such page", class: "results",

@@ -247,7 +247,6 @@ type described struct {
 	Text           template.HTML
 	Lists          []parameters
 	Sent           *shape
-	SentText       template.HTML
 	Status, Answer string
 	Of             string // the kind of the result
 	Got            *shape

@@ -11,7 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
+
+	"github.com/content-automation/api/pkg/base/text"
 )
 
 // exampleHost stands for the address of the service in samples. The script of the pages puts the real one there.
@@ -60,7 +61,7 @@ func (r *reference) call(o *operation) call {
 		}
 		if c.typed = true; p.Required {
 			query = append(query, p.Name+"="+p.value())
-			fields = append(fields, fmt.Sprintf("%s: contentautomation.Ptr(%q)", goName(p.Name), p.value()))
+			fields = append(fields, fmt.Sprintf("%s: contentautomation.Ptr(%q)", text.Go(p.Name), p.value()))
 			of := r.resolve(p.Schema)
 			c.plain = c.plain || len(of.Enum)+len(of.Extensible) > 0
 		}
@@ -70,7 +71,7 @@ func (r *reference) call(o *operation) call {
 	}
 	c.query, c.params = strings.Join(query, "&"), "nil"
 	if len(fields) > 0 {
-		c.params = "&contentautomation." + goName(o.ID) + "Params{" + strings.Join(fields, ", ") + "}"
+		c.params = "&contentautomation." + text.Go(o.ID) + "Params{" + strings.Join(fields, ", ") + "}"
 	}
 	if body, ok := o.body(); ok {
 		c.sent = body.sample()
@@ -151,7 +152,7 @@ func (c call) python() string {
 		}
 		body = pythonValue(v, "")
 	}
-	method := fmt.Sprintf("client.%s.%s(%s)", parted(c.Resource, '_'), parted(c.Name, '_'), c.arguments(body))
+	method := fmt.Sprintf("client.%s.%s(%s)", text.Snake(c.Resource), text.Snake(c.Name), c.arguments(body))
 	lines := []string{"import os", "from content_automation import ContentAutomation", "",
 		`client = ContentAutomation(os.environ["SVC_API_KEY"], "` + exampleHost + `")`}
 	if len(c.Pagination) > 0 {
@@ -215,7 +216,7 @@ func (c call) golang() string {
 	if c.typed {
 		arguments = append(arguments, c.params)
 	}
-	method := fmt.Sprintf("client.%s.%s(%s)", goName(c.Resource), goName(c.Name), strings.Join(arguments, ", "))
+	method := fmt.Sprintf("client.%s.%s(%s)", text.Go(c.Resource), text.Go(c.Name), strings.Join(arguments, ", "))
 	if len(c.Pagination) > 0 {
 		return strings.Join(append(lines, "for one, err := range "+method+" {",
 			"\tif err != nil {", "\t\tlog.Fatal(err)", "\t}", "\tfmt.Println(one)", "}"), "\n")
@@ -225,7 +226,7 @@ func (c call) golang() string {
 
 // line calls the operation on the command line.
 func (c call) line() string {
-	words := append([]string{"content-automation", parted(c.Resource, '-'), parted(c.Name, '-')}, c.ids...)
+	words := append([]string{"content-automation", text.Kebab(c.Resource), text.Kebab(c.Name)}, c.ids...)
 	for pair := range strings.SplitSeq(c.query, "&") {
 		if name, value, ok := strings.Cut(pair, "="); ok {
 			words = append(words, "--"+strings.ReplaceAll(name, "_", "-"), value)
@@ -238,33 +239,6 @@ func (c call) line() string {
 }
 
 func quotedForShell(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
-
-// parted writes a name of camel case in small letters, with a sign before each word.
-func parted(name string, sign rune) string {
-	var out strings.Builder
-	for _, c := range name {
-		if unicode.IsUpper(c) {
-			out.WriteRune(sign)
-			c = unicode.ToLower(c)
-		}
-		out.WriteRune(c)
-	}
-	return out.String()
-}
-
-// goName writes a name as the client for Go does.
-func goName(name string) string {
-	var out strings.Builder
-	for word := range strings.SplitSeq(parted(name, '_'), "_") {
-		switch {
-		case slices.Contains([]string{"id", "url", "api", "ip", "arn", "http", "json"}, word):
-			out.WriteString(strings.ToUpper(word))
-		case word != "":
-			out.WriteString(strings.ToUpper(word[:1]) + word[1:])
-		}
-	}
-	return out.String()
-}
 
 // indented writes JSON over several lines.
 func indented(text json.RawMessage) string {

@@ -8,6 +8,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/content-automation/api/pkg/base/text"
 )
 
 // schema is the part of a JSON Schema that pages show.
@@ -264,7 +266,7 @@ func (d *drawing) fill(m *member, s *schema) {
 			m.Example = strings.Trim(string(from.Examples[0]), `"`)
 		}
 	}
-	m.Shape = d.shape(s, m.At)
+	m.Shape = d.shape(of, m.At)
 }
 
 // formats are the names of strings of a form.
@@ -371,13 +373,6 @@ func (s *schema) limits() (all []string) {
 
 // spaced writes the name of a schema in words: "Prompt item create".
 func spaced(name string) string {
-	var out strings.Builder
-	for i, c := range name {
-		if i > 0 && c >= 'A' && c <= 'Z' {
-			out.WriteByte(' ')
-			c += 'a' - 'A'
-		}
-		out.WriteRune(c)
-	}
-	return out.String()
+	words := strings.Join(text.Words(name), " ")
+	return strings.ToUpper(words[:min(1, len(words))]) + words[min(1, len(words)):]
 }

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/text"
 )
 
 // Each line has a word of callers and the words of the pages that mean the same.
@@ -113,7 +114,7 @@ func (r *reference) index() (all []found) {
 		}
 	}
 	for _, o := range r.all() {
-		add("reference/"+o.ID, o.Summary, "Operation", parted(o.ID, ' ')+" "+o.ID+" "+o.Method+" "+o.Path+" "+
+		add("reference/"+o.ID, o.Summary, "Operation", strings.Join(text.Words(o.ID), " ")+" "+o.ID+" "+o.Method+" "+o.Path+" "+
 			strings.Join(o.Tags, " "), plain(string(r.markdown(o.Description))))
 	}
 	for _, i := range errs.Infos {

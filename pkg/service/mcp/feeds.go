@@ -123,8 +123,7 @@ func (c call) awaitRun(ctx context.Context, runs string, a *answer, began time.T
 	}
 	data, err := into[object](a, err)
 	return toolResult{text: note + run.text(), data: pick(data, "id", "state", "held_reason", "read", "created",
-		"changed",
-		"unchanged", "archived", "refused", "refusals", "refusals_url", "failure")}, err
+		"changed", "unchanged", "archived", "refused", "refusals", "refusals_url", "failure")}, err
 }
 
 // text tells how far a run is, or what it did.
@@ -136,8 +135,7 @@ func (r runIn) text() string {
 			r.Created+r.Changed+r.Unchanged+r.Refused, r.Total)
 	case "held":
 		text += fmt.Sprintf(" %d of the products are not in the feed any more, a fifth or more, so nothing was "+
-			"changed. "+
-			"Ask the user. If the feed is right, call sync_feed with this confirm_run_id.", r.Gone)
+			"changed. Ask the user. If the feed is right, call sync_feed with this confirm_run_id.", r.Gone)
 	case "failed":
 		text += " The failure says why."
 	default:

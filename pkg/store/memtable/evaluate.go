@@ -2,6 +2,7 @@ package memtable
 
 import (
 	"bytes"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -197,12 +198,8 @@ func (s scope) checkUpdate(t *table, u *update) error {
 // updated returns the item after an update. The update reads the values before it.
 func (s scope) updated(key item, u *update) (item, error) {
 	after := make(item, len(s.item)+len(u.set)+len(u.add))
-	for name, v := range s.item {
-		after[name] = v
-	}
-	for name, v := range key {
-		after[name] = v
-	}
+	maps.Copy(after, s.item)
+	maps.Copy(after, key)
 	for _, a := range u.set {
 		v, err := s.result(a.to)
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -16,13 +17,19 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/media"
 	keyrecord "github.com/content-automation/api/pkg/record/apikey"
+	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -70,6 +77,13 @@ func (l *Log) Calls() []httpapi.Call {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return append([]httpapi.Call(nil), l.calls...)
+}
+
+// Reset forgets the calls.
+func (l *Log) Reset() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.calls = nil
 }
 
 // Area registers operations.
@@ -316,4 +330,135 @@ func (a Answer) Unusable(t testing.TB, param string) {
 func (a Answer) RefusedAs(t testing.TB, code errs.Code, param string) {
 	t.Helper()
 	a.Refused(t, errs.InfoOf(code).Status, code, param)
+}
+
+// TopUp adds credits to the balance of an account.
+func TopUp(t testing.TB, db *store.DB, now time.Time, account tenant.Account, credits int64) {
+	t.Helper()
+	tx := &store.Tx{}
+	if _, err := ledger.TopUp(tx, now, account, credits); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Commit(t.Context(), tx); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Balance returns the credits that an account can spend.
+func Balance(t testing.TB, db *store.DB, account tenant.Account) int64 {
+	t.Helper()
+	it, err := db.Get(t.Context(), ledger.BalanceKey(account))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ledger.BalanceOf(it).Credits
+}
+
+// Signer returns a signer of the files in a bucket that does not exist.
+func Signer(t testing.TB, now func() time.Time, options ...func(*aws.Config)) *media.Signer {
+	t.Helper()
+	cfg := aws.Config{Region: "eu-central-1",
+		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+			return aws.Credentials{AccessKeyID: "id", SecretAccessKey: "secret"}, nil
+		})}
+	for _, change := range options {
+		change(&cfg)
+	}
+	signer, err := media.NewSigner(cfg, "bucket", now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return signer
+}
+
+// at returns the key of the count of a bound.
+func at(b quota.Bound, kind string, o tenant.Owner, now time.Time) store.Key {
+	key := "quota#" + kind + "#" + o.String()
+	if b.Daily {
+		key += "#" + now.UTC().Format(time.DateOnly)
+	}
+	return store.IDKey(key)
+}
+
+// FillQuotas counts so many resources of a kind that the owner's account and mode have room for one more.
+func FillQuotas(t testing.TB, db *store.DB, b quota.Bound, kind string, o tenant.Owner, now time.Time) {
+	t.Helper()
+	most := b.Live
+	if o.Mode == tenant.Test {
+		most = b.Test
+	}
+	tx := &store.Tx{}
+	tx.Count(at(b, kind, o, now), most-1-CountQuota(t, db, b, kind, o, now), math.MaxInt64, store.ErrConflict)
+	if err := db.Commit(t.Context(), tx); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// CountQuota returns the resources of a kind that count.
+func CountQuota(t testing.TB, db *store.DB, b quota.Bound, kind string, o tenant.Owner, now time.Time) int64 {
+	t.Helper()
+	items, err := db.GetAll(t.Context(), at(b, kind, o, now))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return items[0].Count()
+}
+
+// QuotaCase is a bound and the calls that it is about.
+type QuotaCase struct {
+	DB    *store.DB
+	Bound quota.Bound
+	Kind  string
+	Now   func() time.Time
+	// Create makes a resource. The headers are those of Caller.Call.
+	Create func(c *Caller, headers ...string) Answer
+	// Remove ends a resource, or makes it count no more. It is nil if none is ended.
+	Remove func(c *Caller, id string)
+}
+
+// Check checks that the bound holds for a caller. It leaves no room.
+func (c QuotaCase) Check(t *testing.T, caller *Caller) {
+	t.Helper()
+	o, most := caller.Principal.Owner, c.Bound.Live
+	if o.Mode == tenant.Test {
+		most = c.Bound.Test
+	}
+	count := func(want int64) {
+		t.Helper()
+		if n := CountQuota(t, c.DB, c.Bound, c.Kind, o, c.Now()); n != want {
+			t.Errorf("%d count, not %d", n, want)
+		}
+	}
+	create := func(headers ...string) string {
+		t.Helper()
+		var made struct{ ID string }
+		c.Create(caller, headers...).Into(t, http.StatusCreated, &made)
+		return made.ID
+	}
+	refused := func() {
+		t.Helper()
+		before := storetest.Snapshot(t, c.DB)
+		a := c.Create(caller)
+		a.Refused(t, http.StatusConflict, errs.InvalidState, "")
+		if a.Error != nil && !strings.Contains(a.Error.Message, c.Bound.Name) {
+			t.Errorf("the error does not say what there are too many of: %s", a.Error.Message)
+		}
+		if storetest.Snapshot(t, c.DB) != before {
+			t.Error("a call that is refused changes something")
+		}
+		count(most)
+	}
+	FillQuotas(t, c.DB, c.Bound, c.Kind, o, c.Now())
+	key := "the last of " + c.Now().String()
+	made := create("Idempotency-Key", key)
+	if again := create("Idempotency-Key", key); again != made {
+		t.Errorf("a repeat has made %s, not %s", again, made)
+	}
+	refused()
+	if c.Remove != nil {
+		c.Remove(caller, made)
+		count(most - 1)
+		create()
+		refused()
+	}
 }

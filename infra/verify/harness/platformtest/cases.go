@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/testdata/platforms/control"
 )
 
 // Cases returns the tests of an adapter other than the matrix.
@@ -379,4 +383,301 @@ func someMedia(m []platform.Media) []platform.Media {
 func with(p platform.Post, change func(*platform.Post)) platform.Post {
 	change(&p)
 	return p
+}
+
+// tellsFigures reads the figures of an account, with and without faults. They are those of the capabilities, of the
+// present day and of earlier ones if the platform has a history.
+func (s Suite) tellsFigures(ctx context.Context) error {
+	measured := s.Measured
+	if measured == nil {
+		measured = s.New
+	}
+	f := measured()
+	defer f.Close()
+	c := f.Adapter.Capabilities()
+	reader, ok := f.Adapter.(platform.AccountReader)
+	if ok != (len(c.Account.Names) > 0) {
+		return fmt.Errorf("an AccountReader: %v, with the figures %v", ok, c.Account.Names)
+	}
+	if !ok {
+		return nil
+	}
+	today := platform.Midnight(f.Now())
+	from := today.AddDate(0, 0, -5)
+	days, err := reader.Days(ctx, f.Account, from)
+	if err != nil || len(days) == 0 {
+		return fmt.Errorf("%d days: %w", len(days), err)
+	}
+	var names []string
+	known := 0
+	for i, d := range days {
+		if d.Date.Before(from) || d.Date.After(today) || i > 0 && !d.Date.After(days[i-1].Date) {
+			return fmt.Errorf("the days %v to %v, of the period from %v to %v", days[0].Date, d.Date, from, today)
+		}
+		if named := d.Names(); len(named) > 0 {
+			known++
+			names = append(names, named...)
+		}
+	}
+	slices.Sort(names)
+	want := slices.Sorted(slices.Values(c.Account.Names))
+	if names = slices.Compact(names); !slices.Equal(names, want) {
+		return fmt.Errorf("the figures %v, want %v", names, want)
+	}
+	if (known > 1) != c.Account.History {
+		return fmt.Errorf("%d days have figures, and a history is %v", known, c.Account.History)
+	}
+	for _, fault := range []Fault{ServerError, RateLimited, Garbage} {
+		before := f.Fake.Calls()
+		f.Fake.Fail(before+1, fault)
+		_, err := reader.Days(ctx, f.Account, from)
+		kind := platform.KindOf(err)
+		later := kind == platform.Retry || kind == platform.Quota && fault == RateLimited
+		if called := f.Fake.Calls() > before; called && (err == nil || !later) {
+			return fmt.Errorf("%s: %w", fault, err)
+		}
+	}
+	return nil
+}
+
+// wanderSteps bounds how many steps of a publication meet trouble.
+const wanderSteps = 60
+
+// Wander publishes a post while any step may meet any trouble repeatedly. It connects the account
+// again and retries a publication that has failed. The seed determines all decisions. Wander
+// returns how the publication ended, and an error if a post exists twice.
+func (s Suite) Wander(ctx context.Context, seed uint64) (string, error) {
+	random := rand.New(rand.NewPCG(seed, 1))
+	post := s.Posts[random.IntN(len(s.Posts))]
+	w, err := s.walked(ctx, post.Post)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", post.Name, err)
+	}
+	f := s.New()
+	defer f.Close()
+	d := newDriver(f, post.Post)
+	troubles := Troubles()
+	var met []string
+	for n := 0; n < wanderSteps && !d.progress.Done(); n++ {
+		if d.failure != nil {
+			if random.IntN(4) == 0 {
+				break
+			}
+			met = append(met, "tried again")
+			d.failure, d.progress = nil, d.progress.Retry()
+			s.reconnect(ctx, d)
+		}
+		t := troubles[random.IntN(len(troubles))]
+		switch {
+		case random.IntN(2) == 0:
+			err = d.commit(ctx, d.work(ctx, nothing))
+		case slices.Contains(Faults(), Fault(t)):
+			met = append(met, string(t))
+			d.Fake.Fail(d.Fake.Calls()+1+random.IntN(2), Fault(t))
+			err = d.impatient(ctx)
+		default:
+			met = append(met, string(t))
+			err = d.suffer(ctx, t)
+		}
+		if err != nil {
+			return "", fmt.Errorf("%s after %q: %w", post.Name, met, err)
+		}
+	}
+	if err := d.run(ctx); err != nil {
+		return "", fmt.Errorf("%s after %q: %w", post.Name, met, err)
+	}
+	result, err := d.result(w.posts)
+	if err != nil {
+		return "", fmt.Errorf("%s after %q: %w", post.Name, met, err)
+	}
+	return result, nil
+}
+
+// reconnect connects the account again. If that fails, the account does not change.
+func (s Suite) reconnect(ctx context.Context, d *driver) {
+	grant, err := s.Grant(d.Fixture)
+	if err != nil {
+		return
+	}
+	if accounts, err := d.Adapter.Connect(ctx, grant); err == nil && len(accounts) > 0 {
+		d.account = accounts[0]
+	}
+}
+
+// Odd gives each call of each post an answer once that no table of a platform has, as proxies and gateways in front of
+// platforms do, and returns what has become wrong of it: an account is lost, a post is made twice, or a post is lost of
+// which the call has made nothing.
+func (s Suite) Odd(ctx context.Context) (wrong []string, err error) {
+	if !s.told() {
+		return nil, nil
+	}
+	for _, named := range s.Posts {
+		w, err := s.walked(ctx, named.Post)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", named.Name, err)
+		}
+		for step, stage := range w.stages {
+			for call := w.calls[step]; call < w.calls[step+1]; call++ {
+				for _, a := range oddAnswers() {
+					if err := s.oddly(ctx, named.Post, w, stage, call, a); err != nil {
+						wrong = append(wrong, fmt.Sprintf("%s, call %d of step %d %s, answered %d %.60q: %v", named.Name,
+							call-w.calls[step]+1, step+1, stage, a.Status, a.Body, err))
+					}
+				}
+			}
+		}
+	}
+	return wrong, nil
+}
+
+// teller is a fake that can be told what to answer. The sandbox has no answers of a platform.
+type teller interface{ Say(a control.Answer) }
+
+func (s Suite) told() bool {
+	f := s.New()
+	defer f.Close()
+	_, ok := f.Fake.(teller)
+	return ok
+}
+
+// page is what a proxy answers.
+const page = "<html><h1>Sorry</h1></html>"
+
+// oddAnswers are these answers: the statuses that adapters tell apart with bodies of many forms, and others with a
+// page.
+func oddAnswers() (all []control.Answer) {
+	add := func(status int, body string) {
+		all = append(all, control.Answer{Call: regexp.MustCompile(""), Times: 1, Status: status, Body: body})
+	}
+	for _, status := range []int{400, 401, 403, 404, 409, 422, 429, 500, 503} {
+		for _, body := range []string{"", page, "{}", "null", "[]", `"no"`, "7",
+			`{"error":{"code":987654,"message":"Unheard of"}}`, `{"error":"unheard_of","message":"Unheard of"}`,
+			`{"code":987654,"message":"Unheard of"}`} {
+			add(status, body)
+		}
+	}
+	for _, status := range []int{302, 405, 406, 408, 410, 412, 415, 418, 421, 423, 425, 451, 499, 501, 502, 504, 511,
+		520, 524, 530} {
+		add(status, page)
+	}
+	return all
+}
+
+func (s Suite) oddly(ctx context.Context, post platform.Post, w walk, stage string, call int, a control.Answer) error {
+	f := s.New()
+	defer f.Close()
+	a.After = call
+	f.Fake.(teller).Say(a)
+	d := newDriver(f, post)
+	if err := d.run(ctx); err != nil {
+		return err
+	}
+	result, err := d.result(w.posts)
+	switch {
+	case err != nil:
+		return err
+	case d.progress.Done():
+		return nil
+	case d.failure.Kind == platform.Reconnect:
+		return fmt.Errorf("the account is lost: %w", d.failure)
+	case stage != string(platform.StageFinalize), a.Status == http.StatusTooManyRequests:
+		return fmt.Errorf("the post is lost: %w", d.failure)
+	case result == "":
+		return errors.New("nothing is known")
+	}
+	return nil
+}
+
+// others are the calls beside those that publish, which an adapter may have.
+func others(f *Fixture, post platform.PlacedPost) map[string]func(context.Context) error {
+	all := map[string]func(context.Context) error{
+		"refresh": func(ctx context.Context) error {
+			_, err := f.Adapter.Refresh(ctx, f.Account)
+			return err
+		},
+		"figures": func(ctx context.Context) error {
+			_, err := f.Adapter.Metrics(ctx, f.Account, post.PublishedPost)
+			return err
+		},
+	}
+	if r, ok := f.Adapter.(platform.AccountReader); ok {
+		all["days"] = func(ctx context.Context) error {
+			_, err := r.Days(ctx, f.Account, f.Now().AddDate(0, 0, -3))
+			return err
+		}
+	}
+	if r, ok := f.Adapter.(platform.CommentReader); ok {
+		all["comments"] = func(ctx context.Context) error {
+			_, err := r.Comments(ctx, f.Account, post.PublishedPost, "")
+			return err
+		}
+	}
+	if e, ok := f.Adapter.(platform.Editor); ok && f.Adapter.Capabilities().Edits {
+		all["edit"] = func(ctx context.Context) error { return e.Edit(ctx, f.Account, post, "Another text") }
+	}
+	if d, ok := f.Adapter.(platform.Deleter); ok && f.Adapter.Capabilities().Deletes {
+		all["delete"] = func(ctx context.Context) error { return d.Delete(ctx, f.Account, post) }
+	}
+	return all
+}
+
+// OddOthers is Odd for the calls that do not publish, about the first post. None loses an account, and the page of a
+// proxy tells of no post that it is gone.
+func (s Suite) OddOthers(ctx context.Context) (wrong []string, err error) {
+	if !s.told() {
+		return nil, nil
+	}
+	for _, named := range s.Posts[:1] {
+		first := s.New()
+		names := others(first, platform.PlacedPost{})
+		first.Close()
+		for name := range names {
+			for call := 0; ; call++ {
+				more := false
+				for _, a := range oddAnswers() {
+					made, err := s.other(ctx, named.Post, name, call, a)
+					if more = made; err != nil {
+						wrong = append(wrong, fmt.Sprintf("%s, call %d of %s, answered %d %.60q: %v", named.Name, call+1, name,
+							a.Status, a.Body, err))
+					}
+					if !more {
+						break
+					}
+				}
+				if !more {
+					break
+				}
+			}
+		}
+	}
+	return wrong, nil
+}
+
+// other makes a call with an odd answer, and reports whether it has got the answer.
+func (s Suite) other(ctx context.Context, post platform.Post, name string, call int, a control.Answer) (made bool,
+	err error) {
+	f := s.New()
+	defer f.Close()
+	progress, err := Publish(ctx, f, f.Account, post)
+	if err != nil {
+		return false, err
+	}
+	f.Advance(time.Hour)
+	before := f.Fake.Calls()
+	a.After = call
+	f.Fake.(teller).Say(a)
+	placed := platform.PlacedPost{PublishedPost: progress.Post, Media: len(post.Media), Parts: 1, Options: post.Options}
+	err = others(f, placed)[name](ctx)
+	made = f.Fake.Calls() > before+call
+	switch {
+	case !made:
+		return false, nil
+	case platform.KindOf(err) == platform.Reconnect:
+		return true, fmt.Errorf("the account is lost: %w", err)
+	case platform.CodeOf(err) == platform.CodePostNotFound && (a.Body == page || a.Body == ""):
+		return true, fmt.Errorf("the post is lost: %w", err)
+	case name == "delete" && err == nil && len(withoutComments(f.Fake.Posts())) > 0:
+		return true, errors.New("the post is said to be deleted, and is not")
+	}
+	return true, nil
 }

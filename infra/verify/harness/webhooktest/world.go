@@ -19,11 +19,14 @@ import (
 	"github.com/content-automation/api/infra/verify/harness/sealtest"
 	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/area/webhook"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/media"
+	keyrecord "github.com/content-automation/api/pkg/record/apikey"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
@@ -355,4 +358,51 @@ func (w *World) Told(t event.Type) []store.Item {
 		w.T.Fatal(err)
 	}
 	return page.Items
+}
+
+// PutKey writes the key of a caller, as the area of API keys keeps it. It may exist.
+func PutKey(c *apitest.Caller) {
+	c.ChangeKey(func(k *keyrecord.Record) { k.Scopes, k.State = c.Principal.Scopes, keyrecord.Active })
+}
+
+// Key returns a caller with a new key of the account that has the scopes.
+func (w *World) Key(scopes ...auth.Scope) *apitest.Caller {
+	w.T.Helper()
+	c := w.API.As(func(p *auth.Principal) { p.Actor, p.Scopes = auth.Key(id.New(id.APIKey, w.Clock.Now())), scopes })
+	PutKey(c)
+	return c
+}
+
+// Rescope gives the caller's key these scopes.
+func (w *World) Rescope(c *apitest.Caller, scopes ...auth.Scope) {
+	w.T.Helper()
+	c.Principal.Scopes = scopes
+	PutKey(c)
+}
+
+// Destinations in an account of a customer, and the role by which they are reached.
+const (
+	QueueARN = "arn:aws:sqs:eu-central-1:111122223333:content-events"
+	BusARN   = "arn:aws:events:us-east-1:111122223333:event-bus/shop/content"
+	RoleARN  = "arn:aws:iam::111122223333:role/content-automation-events"
+)
+
+// On opens a table and returns a caller of its operations.
+func On(t *testing.T) (*store.DB, *apitest.Clock, *apitest.Caller) {
+	c := apitest.NewClock()
+	db := storetest.Open(t, c.Now)
+	return db, c, NewCaller(t, db, c, webhook.NewClient(true))
+}
+
+// Aimed returns the body that makes a webhook for a destination in AWS.
+func Aimed(of, arn, role string) map[string]any {
+	return map[string]any{"destination": map[string]any{"kind": of, "arn": arn, "role_arn": role},
+		"event_types": []string{"*"}}
+}
+
+// Aim makes a webhook for a queue.
+func Aim(t *testing.T, c *apitest.Caller) (w webhook.NewWebhook) {
+	t.Helper()
+	c.Call(http.MethodPost, "/v1/webhooks", Aimed(webhook.KindSQS, QueueARN, RoleARN)).Into(t, http.StatusCreated, &w)
+	return w
 }

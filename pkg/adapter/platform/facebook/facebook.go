@@ -84,7 +84,6 @@ var capabilities = platform.Capabilities{
 	Past:      platform.Past{Page: graph.PastPage},
 	Edits:     true,
 	Deletes:   true,
-	Pulls:     true,
 	Lookups:   []platform.Lookup{{Kind: platform.LookupLocation, Searches: true}},
 	Habits: platform.Habits{FirstLine: 400, MinCaption: 80, MaxCaption: 600, Hashtags: 2, Links: true,
 		Hours: []int{9, 12, 18, 15}, WeekendHours: []int{10, 13, 19, 16},
@@ -114,6 +113,7 @@ type Platform struct {
 	wire.NoRevoke // only the login that granted the access can revoke it, and its token is not kept
 	platform.Chain[state]
 	graph.Commenter
+	graph.Remover
 	api graph.API
 }
 
@@ -706,13 +706,3 @@ func (p *Platform) PastPosts(ctx context.Context, a platform.Account, cursor str
 }
 
 var _ platform.Forgetter = (*Platform)(nil)
-
-// Removed implements platform.Remover.
-func (*Platform) Removed(app platform.App, h platform.Hook, now time.Time) (platform.Removal, error) {
-	return graph.Removed(app, h, now)
-}
-
-// Forgotten implements platform.Forgetter.
-func (*Platform) Forgotten(app platform.App, h platform.Hook, now time.Time) (platform.Removal, error) {
-	return graph.Removed(app, h, now)
-}

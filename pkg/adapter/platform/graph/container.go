@@ -753,6 +753,19 @@ func Removed(app platform.App, h platform.Hook, now time.Time) (r platform.Remov
 	return r, nil
 }
 
+// Remover reads both callbacks of Meta. Adapters embed it.
+type Remover struct{}
+
+// Removed implements platform.Remover.
+func (Remover) Removed(app platform.App, h platform.Hook, now time.Time) (platform.Removal, error) {
+	return Removed(app, h, now)
+}
+
+// Forgotten implements platform.Forgetter.
+func (Remover) Forgotten(app platform.App, h platform.Hook, now time.Time) (platform.Removal, error) {
+	return Removed(app, h, now)
+}
+
 // unpadded decodes base64url, with padding or without.
 func unpadded(text string) ([]byte, error) {
 	return base64.RawURLEncoding.DecodeString(strings.TrimRight(text, "="))

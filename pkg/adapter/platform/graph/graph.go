@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -566,9 +567,7 @@ func (g Reader) Comments(ctx context.Context, a platform.Account, post platform.
 	}
 	call := g.Via.Call(http.MethodGet, "/"+post.ID+g.Listing, a.Token.Access)
 	call.Query = url.Values{"limit": {"50"}}
-	for name, values := range g.List {
-		call.Query[name] = values
-	}
+	maps.Copy(call.Query, g.List)
 	if after != "" {
 		call.Query.Set("after", after)
 	}

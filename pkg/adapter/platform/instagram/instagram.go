@@ -87,7 +87,6 @@ var capabilities = platform.Capabilities{
 	DailyPosts: 100,
 	Past:       platform.Past{Page: graph.PastPage},
 	Budget:     &platform.Budget{Max: 400, Files: true},
-	Pulls:      true,
 	Lookups:    []platform.Lookup{{Kind: platform.LookupLocation, Searches: true}},
 	Habits: platform.Habits{FirstLine: 125, MinCaption: 150, MaxCaption: 900, Hashtags: 4,
 		Hours: []int{12, 18, 9, 15}, WeekendHours: []int{11, 19, 14, 9},
@@ -112,6 +111,7 @@ type Platform struct {
 	*graph.Containers
 	platform.Chain[graph.Boxes]
 	graph.Commenter
+	graph.Remover
 }
 
 // New returns the adapter.
@@ -542,13 +542,3 @@ func (p *Platform) Days(ctx context.Context, a platform.Account, from time.Time)
 }
 
 var _ platform.Forgetter = (*Platform)(nil)
-
-// Removed implements platform.Remover.
-func (*Platform) Removed(app platform.App, h platform.Hook, now time.Time) (platform.Removal, error) {
-	return graph.Removed(app, h, now)
-}
-
-// Forgotten implements platform.Forgetter.
-func (*Platform) Forgotten(app platform.App, h platform.Hook, now time.Time) (platform.Removal, error) {
-	return graph.Removed(app, h, now)
-}

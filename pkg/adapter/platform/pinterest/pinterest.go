@@ -74,7 +74,6 @@ var capabilities = platform.Capabilities{
 	Past:    platform.Past{Page: pastPage},
 	Edits:   true,
 	Deletes: true,
-	Pulls:   true,
 	Lookups: []platform.Lookup{{Kind: platform.LookupBoard}},
 	Habits: platform.Habits{FirstLine: 50, MinCaption: 100, MaxCaption: 350, Hashtags: 2,
 		Hours: []int{20, 14, 21, 12}, WeekendHours: []int{20, 11, 15},

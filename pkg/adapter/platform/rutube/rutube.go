@@ -61,7 +61,6 @@ var capabilities = platform.Capabilities{
 	Metrics:   []string{"views"},
 	Edits:     true,
 	Deletes:   true,
-	Pulls:     true,
 	Habits: platform.Habits{FirstLine: 150, MinCaption: 150, MaxCaption: 1000, Hashtags: 3, Links: true,
 		Hours: []int{19, 20, 13, 21}, WeekendHours: []int{12, 19, 16},
 		Action: "to subscribe to the channel or to comment",

@@ -74,7 +74,6 @@ var capabilities = platform.Capabilities{
 	Account:    platform.AccountFigures{Names: []string{"followers", "views"}, History: true},
 	DailyPosts: 250,
 	Deletes:    true,
-	Pulls:      true,
 	Habits: platform.Habits{MinCaption: 60, MaxCaption: 350, Hashtags: 1, Links: true,
 		Hours: []int{8, 12, 19, 16}, WeekendHours: []int{10, 19, 14, 12},
 		Action: "to answer, or to share the post",
@@ -115,6 +114,7 @@ type Platform struct {
 	*graph.Containers
 	platform.Chain[graph.Boxes]
 	graph.Reader
+	graph.Remover
 }
 
 // New returns the adapter.
@@ -349,13 +349,3 @@ func (p *Platform) box(ctx context.Context, a platform.Account, r platform.Reply
 }
 
 var _ platform.Forgetter = (*Platform)(nil)
-
-// Removed implements platform.Remover.
-func (*Platform) Removed(app platform.App, h platform.Hook, now time.Time) (platform.Removal, error) {
-	return graph.Removed(app, h, now)
-}
-
-// Forgotten implements platform.Forgetter.
-func (*Platform) Forgotten(app platform.App, h platform.Hook, now time.Time) (platform.Removal, error) {
-	return graph.Removed(app, h, now)
-}

@@ -81,7 +81,6 @@ var capabilities = platform.Capabilities{
 	Account:         platform.AccountFigures{Names: []string{"followers", "posts"}},
 	DailyPosts:      15,
 	Plain:           true,
-	Pulls:           true, // for photos
 	Habits: platform.Habits{FirstLine: 80, MinCaption: 40, MaxCaption: 300, Hashtags: 4,
 		Hours: []int{18, 21, 16, 12}, WeekendHours: []int{11, 19, 21, 15},
 		Action: "to comment, to follow or to watch the next part",

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -115,9 +116,7 @@ func (c *Client) Address(ctx context.Context, o OAuth, a platform.Authorization)
 		"scope": {strings.Join(o.requestedScopes(app), divider)}, "code_challenge": {challenge(a.Verifier)},
 		"code_challenge_method": {"S256"},
 	}
-	for name, values := range o.Extra {
-		q[name] = values
-	}
+	maps.Copy(q, o.Extra)
 	return o.Authorize + "?" + q.Encode(), nil
 }
 
@@ -220,9 +219,7 @@ func (c *Client) token(ctx context.Context, o OAuth, name string, form, more url
 		form.Set(o.client(), app.ID)
 		form.Set("client_secret", app.Secret.Reveal())
 	}
-	for name, values := range more {
-		form[name] = values
-	}
+	maps.Copy(form, more)
 	refused := o.Classify
 	if refused == nil {
 		refused = ClassifyOAuth

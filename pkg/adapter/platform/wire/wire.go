@@ -286,12 +286,7 @@ func Multipart(ctx context.Context, fields url.Values, files ...File) (*Body, er
 		body.Length += int64(len(part))
 		parts = append(parts, bytes.NewReader(part))
 	}
-	names := make([]string, 0, len(fields))
-	for name := range fields {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		if err := w.WriteField(name, fields.Get(name)); err != nil {
 			return nil, fmt.Errorf("wire: form: %w", err)
 		}

@@ -59,6 +59,7 @@ type Config struct {
 
 // Provider is the adapter.
 type Provider struct {
+	provider.Jobs
 	client     *awsapi.Client
 	region     string
 	everywhere bool
@@ -72,8 +73,10 @@ var _ provider.Provider = (*Provider)(nil)
 // New makes the adapter. It makes no call.
 func New(cfg Config) *Provider {
 	client := awsapi.New(wire.AWSConfig(cfg.AWS, cfg.Endpoint), "bedrock-runtime", "bedrock")
-	return &Provider{client: client, region: cfg.AWS.Region, everywhere: cfg.Everywhere, bucket: cfg.Bucket,
+	p := &Provider{client: client, region: cfg.AWS.Region, everywhere: cfg.Everywhere, bucket: cfg.Bucket,
 		objects: cfg.Objects, standIns: cfg.StandIns}
+	p.Jobs = p.look
+	return p
 }
 
 // Name implements provider.Provider.
@@ -512,67 +515,37 @@ func clientToken(token string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// The states of an invocation.
-const (
-	inProgress  = "InProgress"
-	completed   = "Completed"
-	stateFailed = "Failed"
-)
-
-// Poll implements provider.Provider.
-func (p *Provider) Poll(ctx context.Context, h provider.Handle) (provider.Status, error) {
-	out, err := p.look(ctx, h)
-	if err != nil {
-		return provider.Status{}, err
-	}
-	switch out.Status {
-	case inProgress:
-		return provider.Status{State: provider.Running, Wait: pollAfter}, nil
-	case completed:
-		return provider.Status{State: provider.Succeeded, Progress: 100}, nil
-	case stateFailed:
-		return provider.Status{State: provider.Failed, Failure: failure(out)}, nil
-	default:
-		return provider.Status{}, call("GetAsyncInvoke", quickTimeout,
-			false).Garbled(fmt.Errorf("the status is %q", out.Status))
-	}
-}
-
-// Fetch implements provider.Provider.
-func (p *Provider) Fetch(ctx context.Context, h provider.Handle) (provider.Result, error) {
-	out, err := p.look(ctx, h)
-	if err != nil {
-		return provider.Result{}, err
-	}
-	switch out.Status {
-	case completed:
-	case stateFailed:
-		return provider.Result{}, failure(out)
-	default:
-		return provider.Result{}, &provider.Error{Kind: provider.Transient, Code: "not_ready",
-			Message: "The generation has not ended.", RetryAfter: pollAfter}
-	}
-	key, err := p.key(h, out)
-	if err != nil {
-		return provider.Result{}, &provider.Error{
-			Kind: provider.Rejected, Code: "result_invalid",
-			Message: "The provider returned a result that cannot be read.", Cause: err,
-		}
-	}
-	return provider.Result{Media: []provider.File{{Open: func(ctx context.Context) (io.ReadCloser,
-		error) {
-		return provider.OpenFile(ctx, p.objects, key)
-	}}}}, nil
-}
-
-func (p *Provider) look(ctx context.Context, h provider.Handle) (out invocationOutput, err error) {
+// look reads an invocation.
+func (p *Provider) look(ctx context.Context, h provider.Handle) (j provider.Job, err error) {
 	if err := check(h); err != nil {
-		return out, err
+		return j, err
 	}
-	err = call("GetAsyncInvoke", quickTimeout, false).Do(ctx, func(ctx context.Context) error {
+	var out invocationOutput
+	get := call("GetAsyncInvoke", quickTimeout, false)
+	if err := get.Do(ctx, func(ctx context.Context) error {
 		return p.client.Do(ctx, http.MethodGet, "/async-invoke/"+httpbinding.EscapePath(string(h), true), nil, &out)
-	})
-	return out, err
+	}); err != nil {
+		return j, err
+	}
+	switch out.Status {
+	case "InProgress":
+		j.State, j.Wait = provider.Running, pollAfter
+	case "Completed":
+		j.State = provider.Succeeded
+	case "Failed":
+		j.State, j.Failure = provider.Failed, failure(out)
+	default:
+		return j, get.Garbled(fmt.Errorf("the status is %q", out.Status))
+	}
+	j.Result = func() (provider.Result, error) {
+		key, err := p.key(h, out)
+		if err != nil {
+			return provider.Result{}, &provider.Error{Kind: provider.Rejected, Code: "result_invalid",
+				Message: "The provider returned a result that cannot be read.", Cause: err}
+		}
+		return provider.Result{Media: []provider.File{provider.StoredFile(p.objects, key)}}, nil
+	}
+	return j, nil
 }
 
 // key returns the video's key in the bucket, in the folder of its invocation. The address from Bedrock may or may not

@@ -34,7 +34,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/text/language"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/wire"
@@ -213,10 +212,9 @@ func languageCode(tag string) (string, error) {
 	if tag == "" {
 		return "", nil
 	}
-	parsed, err := language.Parse(tag)
+	parsed, err := wire.ParseLanguage(tag)
 	if err != nil {
-		return "", &provider.Error{Kind: provider.BadInput, Code: "invalid_input",
-			Message: "The language is not a language tag (BCP 47).", Cause: err}
+		return "", err
 	}
 	base, _ := parsed.Base()
 	switch code := base.String(); code {

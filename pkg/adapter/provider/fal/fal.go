@@ -175,7 +175,7 @@ func (p *Provider) Fetch(ctx context.Context, h provider.Handle) (provider.Resul
 		return provider.Result{}, err
 	}
 	if phase != completed {
-		return provider.Result{}, notReady(w.wait(p.now()))
+		return provider.Result{}, provider.NotReady(w.wait(p.now()))
 	}
 	rejected := *failure
 	rejected.Kind = provider.Rejected
@@ -226,11 +226,6 @@ func ended(e *provider.Error) bool {
 
 func badInput(code, format string, args ...any) *provider.Error {
 	return &provider.Error{Kind: provider.BadInput, Code: code, Message: fmt.Sprintf(format, args...)}
-}
-
-func notReady(wait time.Duration) *provider.Error {
-	return &provider.Error{Kind: provider.Transient, Code: "not_ready", Message: "The generation has not ended.",
-		RetryAfter: wait}
 }
 
 // statusPath is the path of the status of a request, below its URL.
@@ -665,7 +660,7 @@ func (p *Provider) result(ctx context.Context, w work) (provider.Result, error) 
 		return provider.Result{}, err
 	}
 	if out.Status == inQueue || out.Status == inProgress {
-		return provider.Result{}, notReady(w.wait(p.now()))
+		return provider.Result{}, provider.NotReady(w.wait(p.now()))
 	}
 	if slices.Contains(out.Unsafe, true) {
 		return provider.Result{}, contentPolicy(provider.Rejected)

@@ -64,6 +64,7 @@ var aspectRatios = []string{"9:16", "16:9"}
 
 // Provider is HeyGen.
 type Provider struct {
+	provider.Jobs
 	client *wire.Client
 	files  wire.Files
 }
@@ -75,12 +76,14 @@ func New(cfg wire.Config) *Provider {
 	if cfg.Files == nil {
 		cfg.Files = wire.NewFiles(safehttp.Options{})
 	}
-	return &Provider{files: cfg.Files, client: wire.New(cfg, wire.Dialect{
+	p := &Provider{files: cfg.Files, client: wire.New(cfg, wire.Dialect{
 		Provider:  Name,
 		BaseURL:   baseURL,
 		Authorize: func(h http.Header, key string) { h.Set("X-Api-Key", key) },
 		Classify:  refused,
 	})}
+	p.Jobs = p.look
+	return p
 }
 
 // Name implements provider.Provider.
@@ -205,10 +208,9 @@ func localeOf(tag string) (string, error) {
 	if tag == "" {
 		return "", nil
 	}
-	parsed, err := language.Parse(tag)
+	parsed, err := wire.ParseLanguage(tag)
 	if err != nil {
-		return "", &provider.Error{Kind: provider.BadInput, Code: "invalid_input",
-			Message: "The language is not a language tag (BCP 47).", Cause: err}
+		return "", err
 	}
 	base, _ := parsed.Base()
 	region, sure := parsed.Region()
@@ -234,60 +236,34 @@ var states = map[string]provider.State{
 	"failed":     provider.Failed,
 }
 
-// ask reads a video. Its state is a known one.
-func (p *Provider) ask(ctx context.Context, h provider.Handle) (details, wire.Call, error) {
+// look reads a video. The provider reports no progress.
+func (p *Provider) look(ctx context.Context, h provider.Handle) (j provider.Job, err error) {
 	id, err := parse(h)
 	if err != nil {
-		return details{}, wire.Call{}, err
+		return j, err
 	}
 	call := wire.Call{Method: http.MethodGet, Path: videos + "/" + id, Timeout: callTimeout}
 	var answer struct {
 		Data details `json:"data"`
 	}
 	if err := p.client.JSON(ctx, call, &answer); err != nil {
-		return details{}, call, err
+		return j, err
 	}
-	if _, known := states[answer.Data.Status]; !known {
-		return details{}, call, p.client.Garbled(call, fmt.Errorf("the status is %.40q", answer.Data.Status))
+	d, known := answer.Data, false
+	if j.State, known = states[d.Status]; !known {
+		return j, p.client.Garbled(call, fmt.Errorf("the status is %.40q", d.Status))
 	}
-	return answer.Data, call, nil
-}
-
-// Poll implements provider.Provider. The provider reports no progress.
-func (p *Provider) Poll(ctx context.Context, h provider.Handle) (provider.Status, error) {
-	d, _, err := p.ask(ctx, h)
-	if err != nil {
-		return provider.Status{}, err
+	if j.State == provider.Failed {
+		j.Failure = failure(d)
 	}
-	status := provider.Status{State: states[d.Status]}
-	switch status.State {
-	case provider.Succeeded:
-		status.Progress = 100
-	case provider.Failed:
-		status.Failure = failure(d)
-	}
-	return status, nil
-}
-
-// Fetch implements provider.Provider.
-func (p *Provider) Fetch(ctx context.Context, h provider.Handle) (provider.Result, error) {
-	d, call, err := p.ask(ctx, h)
-	if err != nil {
-		return provider.Result{}, err
-	}
-	switch states[d.Status] {
-	case provider.Failed:
-		return provider.Result{}, failure(d)
-	case provider.Succeeded:
+	j.Result = func() (provider.Result, error) {
 		if d.VideoURL == "" {
 			return provider.Result{}, p.client.Garbled(call, errors.New("a completed video has no address"))
 		}
 		// The URL expires before the video does: fetching again returns a new one.
 		return provider.Result{Media: []provider.File{wire.File(p.files, d.VideoURL, provider.Transient)}}, nil
-	default:
-		return provider.Result{}, &provider.Error{Kind: provider.Transient, Code: "not_ready",
-			Message: "The generation has not ended."}
 	}
+	return j, nil
 }
 
 // Cancel implements provider.Provider. It only validates the handle: the provider cannot stop a video, and bills it

@@ -72,6 +72,7 @@ type Config struct {
 
 // Provider is Amazon Polly.
 type Provider struct {
+	provider.Jobs
 	client  *polly.Client
 	bucket  string
 	objects provider.Objects
@@ -81,8 +82,10 @@ var _ provider.Provider = (*Provider)(nil)
 
 // New makes the provider. It makes no call.
 func New(cfg Config) *Provider {
-	return &Provider{client: polly.NewFromConfig(wire.AWSConfig(cfg.AWS, cfg.Endpoint)), bucket: cfg.Bucket,
+	p := &Provider{client: polly.NewFromConfig(wire.AWSConfig(cfg.AWS, cfg.Endpoint)), bucket: cfg.Bucket,
 		objects: cfg.Objects}
+	p.Jobs = p.look
+	return p
 }
 
 // Name implements provider.Provider.
@@ -133,8 +136,7 @@ func choose(engine types.Engine, req provider.Request) (voice, error) {
 	v, found, err := find(engine, req.Language)
 	switch {
 	case err != nil:
-		return voice{}, &provider.Error{Kind: provider.BadInput, Code: "invalid_input",
-			Message: "The language is not a language tag (BCP 47).", Cause: err}
+		return voice{}, err
 	case !found:
 		return voice{}, invalid("unsupported_language", "The model does not speak the language.")
 	}
@@ -222,11 +224,11 @@ func (p *Provider) start(ctx context.Context, engine types.Engine, v voice, text
 	return provider.Submission{Handle: provider.Handle(handlePrefix + id)}, nil
 }
 
-// look returns a task. Its status is a known one.
-func (p *Provider) look(ctx context.Context, h provider.Handle) (*types.SynthesisTask, error) {
+// look reads a task. The provider reports no progress.
+func (p *Provider) look(ctx context.Context, h provider.Handle) (j provider.Job, err error) {
 	id, err := parse(h)
 	if err != nil {
-		return nil, err
+		return j, err
 	}
 	call := wire.AWSCall{Name: "polly: GetSpeechSynthesisTask", Timeout: quickTimeout, Classify: refused}
 	var task *types.SynthesisTask
@@ -243,7 +245,16 @@ func (p *Provider) look(ctx context.Context, h provider.Handle) (*types.Synthesi
 		}
 		return nil
 	})
-	return task, err
+	if err != nil {
+		return j, err
+	}
+	if j.State = states[task.TaskStatus]; j.State == provider.Failed {
+		j.Failure = failure(task)
+	}
+	j.Result = func() (provider.Result, error) {
+		return provider.Result{Media: []provider.File{provider.StoredFile(p.objects, p.key(task))}}, nil
+	}
+	return j, nil
 }
 
 // states are the provider's names of the states.
@@ -252,42 +263,6 @@ var states = map[types.TaskStatus]provider.State{
 	types.TaskStatusInProgress: provider.Running,
 	types.TaskStatusCompleted:  provider.Succeeded,
 	types.TaskStatusFailed:     provider.Failed,
-}
-
-// Poll implements provider.Provider. The provider reports no progress.
-func (p *Provider) Poll(ctx context.Context, h provider.Handle) (provider.Status, error) {
-	task, err := p.look(ctx, h)
-	if err != nil {
-		return provider.Status{}, err
-	}
-	status := provider.Status{State: states[task.TaskStatus]}
-	switch status.State {
-	case provider.Succeeded:
-		status.Progress = 100
-	case provider.Failed:
-		status.Failure = failure(task)
-	}
-	return status, nil
-}
-
-// Fetch implements provider.Provider.
-func (p *Provider) Fetch(ctx context.Context, h provider.Handle) (provider.Result, error) {
-	task, err := p.look(ctx, h)
-	if err != nil {
-		return provider.Result{}, err
-	}
-	switch states[task.TaskStatus] {
-	case provider.Failed:
-		return provider.Result{}, failure(task)
-	case provider.Succeeded:
-		key := p.key(task)
-		return provider.Result{Media: []provider.File{{
-			Open: func(ctx context.Context) (io.ReadCloser, error) { return provider.OpenFile(ctx, p.objects, key) },
-		}}}, nil
-	default:
-		return provider.Result{}, &provider.Error{Kind: provider.Transient, Code: "not_ready",
-			Message: "The generation has not ended."}
-	}
 }
 
 // key returns the key of the file of a task, or an empty key if the file is not at the requested place.
@@ -427,7 +402,7 @@ const defaultLanguage = "en"
 // find returns the voice of an engine for a tag. It returns false if the engine does not speak the language, and an
 // error if the tag is invalid.
 func find(engine types.Engine, tag string) (v voice, found bool, err error) {
-	parsed, err := language.Parse(cmp.Or(tag, defaultLanguage))
+	parsed, err := wire.ParseLanguage(cmp.Or(tag, defaultLanguage))
 	if err != nil {
 		return voice{}, false, err
 	}

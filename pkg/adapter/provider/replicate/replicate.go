@@ -32,6 +32,7 @@ const (
 
 // Provider is Replicate.
 type Provider struct {
+	provider.Jobs
 	client *wire.Client
 	files  wire.Files
 }
@@ -43,12 +44,14 @@ func New(cfg wire.Config) *Provider {
 	if cfg.Files == nil {
 		cfg.Files = wire.NewFiles(safehttp.Options{})
 	}
-	return &Provider{files: cfg.Files, client: wire.New(cfg, wire.Dialect{
+	p := &Provider{files: cfg.Files, client: wire.New(cfg, wire.Dialect{
 		Provider:  Name,
 		BaseURL:   baseURL,
 		Authorize: func(h http.Header, key string) { h.Set("Authorization", "Bearer "+key) },
 		Classify:  refused,
 	})}
+	p.Jobs = p.look
+	return p
 }
 
 // Name implements provider.Provider.
@@ -130,62 +133,36 @@ var states = map[string]provider.State{
 	"aborted":    provider.Canceled, // before it began
 }
 
-// ask reads a prediction. Its state is a known one.
-func (p *Provider) ask(ctx context.Context, h provider.Handle) (prediction, wire.Call, error) {
+// look reads a prediction. The provider reports no progress.
+func (p *Provider) look(ctx context.Context, h provider.Handle) (j provider.Job, err error) {
 	id, err := parse(h)
 	if err != nil {
-		return prediction{}, wire.Call{}, err
+		return j, err
 	}
 	call := wire.Call{Method: http.MethodGet, Path: predictions + id}
 	var got prediction
 	if err := p.client.JSON(ctx, call, &got); err != nil {
-		return prediction{}, call, err
+		return j, err
 	}
-	if _, known := states[got.Status]; !known {
-		return prediction{}, call, p.client.Garbled(call, fmt.Errorf("the status is %.40q", got.Status))
+	known := false
+	if j.State, known = states[got.Status]; !known {
+		return j, p.client.Garbled(call, fmt.Errorf("the status is %.40q", got.Status))
 	}
-	return got, call, nil
-}
-
-// Poll implements provider.Provider. The provider reports no progress.
-func (p *Provider) Poll(ctx context.Context, h provider.Handle) (provider.Status, error) {
-	got, _, err := p.ask(ctx, h)
-	if err != nil {
-		return provider.Status{}, err
+	if j.State == provider.Failed || j.State == provider.Canceled {
+		j.Failure = got.failure()
 	}
-	status := provider.Status{State: states[got.Status]}
-	switch status.State {
-	case provider.Succeeded:
-		status.Progress = 100
-	case provider.Failed, provider.Canceled:
-		status.Failure = got.failure()
+	j.Result = func() (provider.Result, error) {
+		if got.Removed {
+			return provider.Result{}, &provider.Error{Kind: provider.Rejected, Code: "result_expired",
+				Message: "The provider no longer keeps the result."}
+		}
+		address, err := got.address()
+		if err != nil {
+			return provider.Result{}, p.client.Garbled(call, err)
+		}
+		return provider.Result{Media: []provider.File{wire.File(p.files, address, provider.Rejected)}}, nil
 	}
-	return status, nil
-}
-
-// Fetch implements provider.Provider.
-func (p *Provider) Fetch(ctx context.Context, h provider.Handle) (provider.Result, error) {
-	got, call, err := p.ask(ctx, h)
-	if err != nil {
-		return provider.Result{}, err
-	}
-	switch states[got.Status] {
-	case provider.Failed, provider.Canceled:
-		return provider.Result{}, got.failure()
-	case provider.Succeeded:
-	default:
-		return provider.Result{}, &provider.Error{Kind: provider.Transient, Code: "not_ready",
-			Message: "The generation has not ended."}
-	}
-	if got.Removed {
-		return provider.Result{}, &provider.Error{Kind: provider.Rejected, Code: "result_expired",
-			Message: "The provider no longer keeps the result."}
-	}
-	address, err := got.address()
-	if err != nil {
-		return provider.Result{}, p.client.Garbled(call, err)
-	}
-	return provider.Result{Media: []provider.File{wire.File(p.files, address, provider.Rejected)}}, nil
+	return j, nil
 }
 
 // address returns the URL of the video: models return it alone or as a list of one.

@@ -36,6 +36,7 @@ const (
 
 // Provider is the sandbox.
 type Provider struct {
+	provider.Jobs
 	now   func() time.Time
 	alike bool
 }
@@ -43,11 +44,19 @@ type Provider struct {
 var _ provider.Provider = (*Provider)(nil)
 
 // New makes a sandbox with the given clock.
-func New(now func() time.Time) *Provider { return &Provider{now: now} }
+func New(now func() time.Time) *Provider {
+	p := &Provider{now: now}
+	p.Jobs = p.look
+	return p
+}
 
 // NewAlike makes a sandbox that shows the same in all pictures and clips, so that it draws each size once. It is for
 // tests of many items, which would draw for most of their time.
-func NewAlike(now func() time.Time) *Provider { return &Provider{now: now, alike: true} }
+func NewAlike(now func() time.Time) *Provider {
+	p := New(now)
+	p.alike = true
+	return p
+}
 
 // Name implements provider.Provider.
 func (p *Provider) Name() string { return Name }
@@ -153,36 +162,22 @@ func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.S
 	return provider.Submission{Handle: h}, err
 }
 
-// Poll implements provider.Provider.
-func (p *Provider) Poll(ctx context.Context, h provider.Handle) (provider.Status, error) {
+// look finds out how far a work is.
+func (p *Provider) look(ctx context.Context, h provider.Handle) (provider.Job, error) {
 	w, err := parse(ctx, h)
 	if err != nil {
-		return provider.Status{}, err
+		return provider.Job{}, err
 	}
 	now := p.now()
 	if wait := w.remaining(now); wait > 0 {
 		elapsed, whole := now.UnixMilli()-w.Start, w.End-w.Start
 		progress := min(max(100*elapsed/whole, 0), 99)
-		return provider.Status{State: provider.Running, Progress: int(progress), Wait: wait}, nil
+		return provider.Job{State: provider.Running, Progress: int(progress), Wait: wait}, nil
 	}
 	if w.Fail != "" {
-		return provider.Status{State: provider.Failed, Failure: provider.FailureOf(w.Fail)}, nil
+		return provider.Job{State: provider.Failed, Failure: provider.FailureOf(w.Fail)}, nil
 	}
-	return provider.Status{State: provider.Succeeded, Progress: 100}, nil
-}
-
-// Fetch implements provider.Provider.
-func (p *Provider) Fetch(ctx context.Context, h provider.Handle) (provider.Result, error) {
-	w, err := parse(ctx, h)
-	if err != nil {
-		return provider.Result{}, err
-	}
-	if wait := w.remaining(p.now()); wait > 0 {
-		return provider.Result{}, &provider.Error{
-			Kind: provider.Transient, Code: "not_ready", Message: "The generation has not ended.", RetryAfter: wait,
-		}
-	}
-	return w.result()
+	return provider.Job{State: provider.Succeeded, Result: w.result}, nil
 }
 
 // Cancel implements provider.Provider. There is nothing to stop.

@@ -18,6 +18,7 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
+	"golang.org/x/text/language"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/wire"
@@ -338,6 +339,16 @@ func byCode(code string, status int) *provider.Error {
 		return ByKind(wire.Forbidden)
 	}
 	return ByKind(wire.KindOf(status))
+}
+
+// ParseLanguage reads the language of a request (BCP 47).
+func ParseLanguage(tag string) (language.Tag, error) {
+	parsed, err := language.Parse(tag)
+	if err != nil {
+		return parsed, &provider.Error{Kind: provider.BadInput, Code: "invalid_input",
+			Message: "The language is not a language tag (BCP 47).", Cause: err}
+	}
+	return parsed, nil
 }
 
 // The default bounds of a file.

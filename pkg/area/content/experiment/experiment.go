@@ -481,6 +481,18 @@ func (e *Experiment) Arms(factor string) []string {
 	return nil
 }
 
+// Check refuses an experiment that is nil or of another factory. The param names the member with its id.
+func Check(param, experimentID string, r *Record, factoryID string) error {
+	switch {
+	case r == nil:
+		return errs.MissingAt(param, ItemKind, experimentID)
+	case r.FactoryID != factoryID:
+		return errs.Invalid(param, "is the id of an experiment of another factory than %s. Use one of that "+
+			"factory", factoryID)
+	}
+	return nil
+}
+
 // DecidedOf returns the latest decided experiments of a factory, the last one first. Most bounds their number.
 func DecidedOf(ctx context.Context, db *store.DB, o tenant.Owner, factoryID string, most int) (all []*Record,
 	err error) {

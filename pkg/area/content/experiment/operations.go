@@ -140,9 +140,7 @@ func (s *Service) opened(ctx context.Context, _ *store.Tx, c *kind.Change[Record
 	}
 	f, of, err := s.factories.Find(ctx, c.Body.FactoryID)
 	if err != nil {
-		e := *errs.As(err)
-		e.Param = "/factory_id"
-		return &e
+		return errs.At("/factory_id", err)
 	}
 	r := c.Record
 	c.Item.Owner, r.ProfileID, r.FactoryID = of.Owner, of.ProfileID(), f.ID

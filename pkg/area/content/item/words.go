@@ -1,12 +1,12 @@
 package item
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/craft/prompt"
 )
 
 // sentence returns a sentence with the value of something, or "" if the value is blank.
@@ -19,23 +19,13 @@ func sentence(what, value string) string {
 
 // words returns a setting as text.
 func words(setting any) string {
-	switch v := setting.(type) {
-	case nil:
-		return ""
-	case bool:
-		if v {
-			return "yes"
-		}
+	switch setting {
+	case true:
+		return "yes"
+	case false:
 		return "no"
-	case []any:
-		all := make([]string, len(v))
-		for i, one := range v {
-			all[i] = words(one)
-		}
-		return strings.Join(all, ", ")
-	default:
-		return fmt.Sprint(v)
 	}
+	return prompt.Words(setting)
 }
 
 // sentences joins the sentences that are not empty.
