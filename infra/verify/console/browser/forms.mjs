@@ -128,10 +128,34 @@ async function journeyOfATemplate() {
   await page.getByText('The template is deleted.').waitFor();
 }
 
+// All pages in the sandbox, those of the documentation and of a client, in both schemes: with names of 60 letters, and of
+// a language from right to left.
+async function journeyOfTheSandbox() {
+  await page.goto(`${given.base}/settings`);
+  await page.getByRole('button', { name: 'Sandbox' }).click();
+  for (const colorScheme of ['light', 'dark']) {
+    await page.emulateMedia({ colorScheme });
+    for (const width of [1280, 375]) {
+      await page.setViewportSize({ width, height: 860 });
+      for (const path of given.sandbox) {
+        await page.goto(given.base + path);
+        const name = `sandbox-${path.replace(/^\/(settings\/)?/, '').replace(/[^a-z]+/gi, '-').slice(0, 40)}`;
+        await inspect(page, `sandbox ${path} ${colorScheme} ${width}`, `${name}-${colorScheme}-${width}`);
+        const zones = await page.evaluate(() => [...new Set([...document.querySelectorAll('main time, main dd, main td')].flatMap((one) => one.textContent.match(/\b(UTC|CET|CEST)\b/g) ?? []))]);
+        if (path.startsWith('/settings') && zones.length > 1) wrong(`${path} has times in ${zones}`);
+      }
+    }
+  }
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.setViewportSize({ width: 1280, height: 860 });
+  await page.goto(`${given.base}/settings`);
+  await page.getByRole('button', { name: 'Live' }).click();
+}
+
 try {
   await signIn(page, 'owner');
   if (!given.only || given.only === 'pages') { await everyPage(page); await weigh(context); }
-  const journeys = { journeyOfTheReview, journeyOfTheChoices, journeyOfATemplate };
+  const journeys = { journeyOfTheSandbox, journeyOfTheReview, journeyOfTheChoices, journeyOfATemplate };
   for (const form of given.forms) journeys[`journeyBack ${form.path}`] = () => journeyBack(form);
   for (const [name, journey] of Object.entries(journeys)) {
     if (given.only && !name.includes(given.only)) continue;
