@@ -218,7 +218,7 @@ func addCallers(r *request, v *view, all []entry, to map[string]any) error {
 	}
 	export := r.URL.Query()
 	export.Del("cursor")
-	maps.Copy(to, map[string]any{"Rows": rowsOfCalls(all, of), "Callers": of, "Kinds": kinds,
+	maps.Copy(to, map[string]any{"Rows": rowsOfCalls(all, of), "Callers": of, "Names": of, "Kinds": kinds,
 		"Chips": chipsOf(r, v, set, shown), "Within": optionsOf(r, "within", set["within"], withins),
 		"Statuses": optionsOf(r, "status", set["status"], statuses), "Reads": reads,
 		"Export": r.site.prefix + auditPath + ".csv?" + export.Encode()})

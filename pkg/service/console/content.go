@@ -15,6 +15,7 @@ import (
 	"unicode"
 
 	client "github.com/content-automation/api/clients/go"
+	clip "github.com/content-automation/api/pkg/base/text"
 )
 
 const contentPath = "/settings/content-items"
@@ -266,7 +267,7 @@ func (r *request) names(factories ...string) (n names, err error) {
 	if n, err = r.newest(); err == nil {
 		n.Factories, err = r.with(n.Factories, "/v1/factories/", factories)
 	}
-	var profiles []string
+	profiles := []string{r.FormValue("profile_id")}
 	for _, f := range n.Factories {
 		if f.ProfileID != nil && slices.Contains(factories, f.ID) {
 			profiles = append(profiles, *f.ProfileID)
@@ -351,8 +352,7 @@ func lacking(all []named, ids []string) (more []named) {
 	return more
 }
 
-// many reports whether a field has more options than a select should.
-func (n names) many(field string) bool { return n.Many[field] }
+func (n names) all() names { return n }
 
 func (n names) Factory(id string) string { return nameOf(n.Factories, id) }
 
@@ -446,7 +446,11 @@ type contentTab struct {
 	query       url.Values
 }
 
-var contentTabs = []contentTab{{"", "All", nil}, {"failed", "Failed", url.Values{"state": {"failed"}}},
+// failedTab is the tab of what has failed, wholly or on some accounts.
+const failedTab = "failed"
+
+var contentTabs = []contentTab{{"", "All", nil},
+	{failedTab, "Failed", url.Values{"state": {"failed"}, "limit": {"100"}}},
 	{"approve", "To approve", url.Values{"state": {"generated,scheduled"}, "approval": {"pending,changes_requested"}}},
 	{"ready", "Scheduled", url.Values{"state": {"scheduled"}}},
 	{"published", "Published", url.Values{"state": {"published"}}}}
@@ -455,11 +459,11 @@ var contentTabs = []contentTab{{"", "All", nil}, {"failed", "Failed", url.Values
 var contentOrders = []choice{{"", "Newest first"}, {"asc", "Oldest first"}, {"publish_at", "By time of publication"}}
 
 const (
-	// contentRowFields are what a row of the list shows. mostSearched bounds the items that a search reads, and
-	// mostFound those that it shows.
+	// contentRowFields are what a row of the list shows. mostLooked bounds the calls that look for a platform, which
+	// end with mostFound items.
 	contentRowFields = "version,created_at,factory_id,kind,prompt,title,caption,approval,media,publish_at,state," +
 		"social_account_ids,publications,failure"
-	mostSearched, mostFound = 2000, 50
+	mostLooked, mostFound = 5, 20
 )
 
 // narrowItems adds the state of the chosen tab, and the order, to the query of the list.
@@ -475,6 +479,9 @@ func narrowItems(r *request, query url.Values) {
 		query.Set("order", "asc")
 	case "publish_at":
 		query.Set("order_by", "publish_at")
+	}
+	if words := strings.TrimSpace(r.FormValue("q")); words != "" {
+		query.Set("q", words)
 	}
 }
 
@@ -498,32 +505,90 @@ func besideItems(r *request, _ *view, all []content, to map[string]any) error {
 	return nil
 }
 
-// itemsOf reads the items of a list, with what platforms have said about those that have failed. A search, and a
-// platform, read more of them than a page shows.
+// itemsOf reads the items of a list, with what platforms have said about those that have failed: those that the address
+// names, or those of the chosen tab. The tab of what has failed begins with what has failed on some accounts.
 func itemsOf(r *request, query url.Values) (all []content, next string, err error) {
-	words, platform := strings.TrimSpace(r.FormValue("q")), r.FormValue("platform")
-	if words == "" && platform == "" {
+	if of := r.FormValue("of"); of != "" {
+		all, err = r.itemsWith(strings.Split(of, "."))
+		return all, "", err
+	}
+	if platform := r.FormValue("platform"); platform == "" {
 		next, err = r.api.list(r.Context(), "/v1/content-items", query, &all)
+	} else {
+		all, next, err = r.itemsOn(platform, query)
+	}
+	if r.FormValue("tab") != failedTab || r.FormValue("cursor") != "" || err != nil {
 		return all, next, err
 	}
-	query.Del("cursor")
+	forgetCorner(r)
+	partly, err := r.partly(query, all)
+	return append(partly, all...), next, err
+}
+
+// itemsOn reads the items on a platform. It looks for them in at most mostLooked calls: the rest of the list follows.
+func (r *request) itemsOn(platform string, query url.Values) (all []content, next string, err error) {
+	accounts, err := r.outlets()
+	on := func(id string) bool { return accounts[id].Platform == platform }
 	query.Set("limit", "100")
-	var accounts map[string]outlet
-	err = atOnce(
-		func() (err error) {
-			all, err = listAll[content](r.Context(), r.api, "/v1/content-items", query, mostSearched)
-			return err
-		},
-		func() (err error) { accounts, err = r.outlets(); return err })
-	all = slices.DeleteFunc(all, func(c content) bool {
-		on := slices.ContainsFunc(c.SocialAccountIDs, func(id string) bool { return accounts[id].Platform == platform })
-		published := slices.ContainsFunc(c.Publications, func(p client.Publication) bool {
-			return string(p.Platform) == platform
-		})
-		sought := has(words, given(c.Title), given(c.Caption), c.Prompt) || isID(words, c.ID)
-		return !sought || platform != "" && !on && !published
+	for range mostLooked {
+		var some []content
+		if err == nil {
+			next, err = r.api.list(r.Context(), "/v1/content-items", query, &some)
+		}
+		for _, c := range some {
+			published := slices.ContainsFunc(c.Publications, func(p client.Publication) bool {
+				return string(p.Platform) == platform
+			})
+			if published || slices.ContainsFunc(c.SocialAccountIDs, on) {
+				all = append(all, c)
+			}
+		}
+		if query.Set("cursor", next); err != nil || next == "" || len(all) >= mostFound {
+			break
+		}
+	}
+	return all, next, err
+}
+
+// itemsWith reads items by their ids, without those that are gone.
+func (r *request) itemsWith(ids []string) ([]content, error) {
+	all := make([]content, min(len(ids), pageOfQueue))
+	for i := range all {
+		all[i].ID = ids[i]
+	}
+	err := each(all, func(c *content) error {
+		err := r.api.get(r.Context(), "/v1/content-items/"+url.PathEscape(c.ID), nil, c)
+		if missing(err) {
+			c.ID = ""
+			return nil
+		}
+		return err
 	})
-	return all[:min(len(all), mostFound)], "", err
+	return slices.DeleteFunc(all, func(c content) bool { return c.ID == "" }), err
+}
+
+// partly reads the items of a list that were published in the last days, but not on all accounts. Failed are those that
+// have failed wholly.
+func (r *request) partly(of url.Values, failed []content) ([]content, error) {
+	query := failedSince(r.site.Now())
+	for _, name := range []string{"factory_id", "profile_id"} {
+		if of.Get(name) != "" {
+			query.Set(name, of.Get(name))
+		}
+	}
+	if platform := r.FormValue("platform"); platform != "" {
+		query.Set("platform", platform)
+	}
+	var posts []planned
+	if _, err := r.api.list(r.Context(), "/v1/publications", query, &posts); err != nil {
+		return nil, err
+	}
+	known := mapped(failed, func(c content) named { return named{ID: c.ID} })
+	all, err := r.itemsWith(unpublishedOf(posts, known))
+	return slices.DeleteFunc(all, func(c content) bool {
+		return c.State == "failed" || len(c.Failed()) == 0 ||
+			!clip.HasWords(of.Get("q"), given(c.Title), given(c.Caption), c.Prompt)
+	}), err
 }
 
 // Failed returns the publications of the item that have failed.
@@ -705,7 +770,9 @@ var reviewLinks = page[client.ReviewLink]{
 	Create: &form[client.ReviewLink]{Title: "Create a review link", Verb: "Create the link", Recent: true,
 		Template: "review-link-new", Inputs: []input{
 			{Name: "name", Member: "name", Label: "Name", Help: "The heading of the page. It may be empty."},
-			{Name: "factory_id", Member: "factory_id", Label: "Factory", Kind: asOwn},
+			{Name: "factory_id", Member: "factory_id", Label: "Factory", Kind: asOwn, Of: factoryChoices, None: "–",
+				Help: "The page shows the generated and scheduled content of the factory. To show single items, " +
+					"choose them under Approvals."},
 			{Name: "may", Member: "may", Label: "People may", Kind: asRadio, Choices: mays, Usual: mays[1].Value},
 			{Name: "days", Label: "Days", Kind: asNumber, Usual: "7", Must: true,
 				Help:  "The page ends after these days: 30 at most.",

@@ -47,7 +47,7 @@ var mandateInputs = []input{
 		Counts: boundsAgents},
 	{Name: "quiet_to", Member: "mandate/quiet_hours/to", Label: "Quiet hours to", Kind: asTime, Free: true,
 		Counts: boundsAgents},
-	{Name: "quiet_zone", Member: "mandate/quiet_hours/timezone", Label: "Time zone of the quiet hours", Free: true,
+	{Name: "quiet_zone", Member: "mandate/quiet_hours/timezone", Label: "Time zone of the quiet hours", Kind: asZone, Free: true,
 		Wide: true, Help: "Nothing is published in the quiet hours. Content may be made.",
 		Counts: func(d draft) bool { return d.Get("quiet_from") != "" || d.Get("quiet_to") != "" }},
 	{Name: "platforms", Member: "mandate/platforms", Label: "Platforms that it may publish to", Kind: asBoxes,

@@ -119,7 +119,7 @@ var pages = []declared{webhooks.declare(), deliveries.declare(), eventPages.decl
 	automations.declare(), experiments.declare(), profiles.declare(), socialAccounts.declare(),
 	applications.declare(), integrations.declare(), persons.declare(), keys.declare(), contentItems.declare(),
 	signOn.declare(), erasures.declare(), mandates.declare(), programs.declare(), calls.declare(), feeds.declare(),
-	feedPages.declare(), feedRuns.declare(), feedProducts.declare(), exports.declare()}
+	feedPages.declare(), feedRuns.declare(), feedProducts.declare(), exports.declare(), designs.declare()}
 
 // declare fills what follows from the rest of a declaration.
 func (p *page[T]) declare() declared {
@@ -264,7 +264,7 @@ func (p *page[T]) data(r *request, of ...T) (map[string]any, error) {
 	if !p.Names {
 		return to, nil
 	}
-	factories := []string{r.URL.Query().Get("factory_id")}
+	factories := []string{r.FormValue("factory_id")}
 	for _, one := range of {
 		factories = append(factories, textAt(one, "factory_id"))
 	}
@@ -314,6 +314,9 @@ func (p *page[T]) list(r *request, status int, message string) error {
 	to, err := p.data(r, all...)
 	if err != nil {
 		return err
+	}
+	if given["state"] != "" {
+		forgetCorner(r) // its number is that of this list
 	}
 	v := p.view(r, p.Title)
 	if v.Error = message; found != nil {

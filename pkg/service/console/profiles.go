@@ -21,9 +21,8 @@ var profileInputs = []input{
 		Help: "The page by which its social accounts are connected shows it."},
 	{Name: "limit", Member: "spend_limit_credits", Label: "Spending limit", Kind: asDigits,
 		Help: "Credits a month. Without a number there is no limit."},
-	{Name: "region", Member: "region", Label: "Country", Kind: asCountry, Holder: "DE",
-		Help: "Two letters, such as DE. Its rules of law apply to the content of factories that name no other one. " +
-			"It may be empty."},
+	{Name: "region", Member: "region", Label: "Country", Kind: asCountry, None: "–",
+		Help: "Its rules of law apply to the content of factories that name no other one. It may be empty."},
 }
 
 var profiles = page[brand]{

@@ -320,6 +320,9 @@ func (s *site) render(w http.ResponseWriter, r *http.Request, status int, name s
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Language", v.Language)
+	if r.Method == http.MethodPost && status >= http.StatusBadRequest { // others may have a secret
+		web.KeepAnswer(w.Header())
+	}
 	w.WriteHeader(status)
 	_, _ = w.Write(out.Bytes())
 	return nil
@@ -473,9 +476,11 @@ var errSent = &failure{Status: http.StatusConflict, Message: "This form was sent
 
 // messageOf returns the message of a failure that the person can mend in the form, or the error itself.
 func messageOf(err error) (message string, other error) {
-	if failed, ok := errors.AsType[*failure](err); ok && failed != errSent && slices.Contains([]int{
+	failed, ok := errors.AsType[*failure](err)
+	named := ok && failed.Status == http.StatusNotFound && strings.HasPrefix(failed.Param, "/") // by the form
+	if ok && failed != errSent && (named || slices.Contains([]int{
 		http.StatusBadRequest, http.StatusConflict, http.StatusUnprocessableEntity, http.StatusPreconditionFailed,
-		http.StatusPaymentRequired}, failed.Status) {
+		http.StatusPaymentRequired}, failed.Status)) {
 		return failed.Message, nil
 	}
 	return "", err
@@ -688,7 +693,7 @@ type fieldErrors map[string]string
 var formFields = []string{"url", "name", "email", "kind", "expires", "ips", "limit", "profiles",
 	"credits_a_day", "until", "quiet_from", "quiet_to", "quiet_zone", "description",
 	"event_types", "scopes", "logo", "region", "factory_id", "trigger", "cron", "prompt", "most", "domain", "groups",
-	"media_id", "format", "mapping", "currency", "schedule", "daily_time", "remake_per_day",
+	"media_id", "format", "mapping", "theme", "design", "currency", "schedule", "daily_time", "remake_per_day",
 	"metadata_url", "metadata", "issuer", "client_id", "client_secret", "daily_limit", "from", "to",
 	"operation_id", "status",
 	"key_id", "request_id", "type", "object_id", "role", "may", "days", "zone", "note", "at", "typed"}
@@ -710,7 +715,7 @@ var mends = map[string]mend{
 	"/email":               {"email", "Write an e-mail address, such as ada@acme.example."},
 	"/role":                {"role", "Choose a role that you may give."},
 	"/logo":                {"logo", "Choose a PNG, JPEG or WebP picture of up to 64 KB."},
-	"/region":              {"region", "Write a country in two letters, such as DE."},
+	"/region":              {"region", "Choose a country."},
 	"/trigger/url":         {"url", "Write the address of an RSS, Atom or JSON Feed that the internet reaches."},
 	"/trigger/cron":        {"cron", "Write five fields, such as 30 9 * * 1-5."},
 	"/template/prompt":     {"prompt", "Write a prompt of up to 4000 characters, with known names in braces only."},
@@ -730,6 +735,7 @@ var mends = map[string]mend{
 	"/format":              {"format", "Choose the format of the feed."},
 	"/mapping": {"mapping", "Write a line for each member with its column, such as: sku = Number. Only the format " +
 		"CSV has a mapping."},
+	"/design":         {"design", "Write the design as JSON."},
 	"/currency":       {"currency", "Write a currency in three letters, such as EUR. An export of Shopify needs it."},
 	"/schedule":       {"schedule", "A file that you have uploaded does not change: choose by hand."},
 	"/remake_per_day": {"remake_per_day", "Write how many posts are made again a day: 0 to 1000."},
@@ -831,7 +837,10 @@ func mark(r *request, field, message string) string {
 // add adds the error of a member or a parameter. An unknown one stays as the API says it.
 func (f fieldErrors) add(param string, code errs.Code, message string) {
 	for at := param; at != "" && at != "/"; {
-		if m, ok := mends[at]; ok {
+		if m, ok := mends[at]; ok && at == "/design" { // the API says where in it
+			f[m.field] = strings.TrimSpace(f[m.field] + "\n" + strings.TrimPrefix(param, at+"/") + ": " + message)
+			return
+		} else if ok {
 			f[m.field] = m.text
 			return
 		}

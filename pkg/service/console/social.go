@@ -20,8 +20,8 @@ func (a socialAccount) Gone() bool { return a.State == "disconnected" }
 
 var socialAccounts = page[socialAccount]{
 	Title: "Social accounts", Lead: "Factories publish to these accounts.", Path: socialPath,
-	API: "/v1/social/accounts", List: "social", Names: true, Filters: []string{"profile_id"},
-	More: addPlatforms[socialAccount],
+	API: "/v1/social/accounts", List: "social", Names: true, Filters: []string{"profile_id", "state"},
+	States: []string{"connected", "needs_reconnect", "pending", "disconnected"}, More: addPlatforms[socialAccount],
 	Columns: []column{{Text: "Account"}, {Text: "Platform", Quiet: true, From: "sm"}, {Text: "State"},
 		{Text: "Access expires", At: "md"}, {Text: "Actions", Quiet: true}},
 	Name: socialAccount.Name,
@@ -184,12 +184,11 @@ var integrations = page[crmIntegration]{
 		to["Kinds"] = crmKinds
 		return nil
 	},
-	Name: crmIntegration.Label, Show: "integration",
-	Below: func(r *request, _ *view, _ crmIntegration, to map[string]any) error {
-		var factories []named
-		err := r.api.get(r.Context(), "/v1/factories?limit=100", nil, &factories)
-		to["Factories"], to["Kinds"] = factories, crmContent
-		return err
+	Name: crmIntegration.Label, Show: "integration", Names: true,
+	Below: func(_ *request, _ *view, i crmIntegration, to map[string]any) error {
+		to["Factory"], to["Kinds"] = shownInput{input: input{Name: "factory_id", Kind: asSelect, None: "–",
+			Choices: factoryChoices(to)}, Values: []string{given(i.FactoryID)}}, crmContent
+		return nil
 	},
 	// With OAuth the page links the address at which an administrator agrees: the policy for forms stops a redirect.
 	Create: &form[crmIntegration]{Inline: true, Recent: true, Inputs: inputsOf("kind", "integration_id",
@@ -227,7 +226,7 @@ func mappingOf(r *request) map[string]any {
 		products["kind"], products["template"] = r.PostFormValue("new_kind"), news
 	}
 	body := map[string]any{"factory_id": nil, "mapping": map[string]any{"products": products, "stages": stages}}
-	if factory := r.PostFormValue("factory_id"); factory != "" {
+	if factory, err := r.resolve("factory_id", r.PostFormValue("factory_id")); err == nil && factory != "" {
 		body["factory_id"] = factory
 	}
 	return body

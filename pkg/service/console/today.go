@@ -111,6 +111,17 @@ func failedSince(now time.Time) url.Values {
 		"from": {now.UTC().AddDate(0, 0, -failedDays).Format(time.RFC3339)}}
 }
 
+// unpublishedOf returns the ids of the items of posts without those that are known.
+func unpublishedOf(posts []planned, known []named) (ids []string) {
+	for _, p := range posts {
+		is := func(one named) bool { return one.ID == p.ContentItemID }
+		if !slices.Contains(ids, p.ContentItemID) && !slices.ContainsFunc(known, is) {
+			ids = append(ids, p.ContentItemID)
+		}
+	}
+	return ids
+}
+
 // unpublished reads the posts that were not published in the last days, with their pictures.
 func (r *request) unpublished(until string) (all []planned, err error) {
 	query := failedSince(r.site.Now())
@@ -182,7 +193,8 @@ func (t today) failures(v *view) (all []task) {
 		p, account := some[0], t.Accounts[given(some[0].SocialAccountID)]
 		one := task{Tone: "bad", Text: v.T("A post of %s was not published", p.Face.Name),
 			Cause: web.Label(string(client.Value(p.Platform))) + " " + account.Handle + ", " + v.At(p.PlannedAt) +
-				". " + p.Failure.Message, Path: contentPath + "?tab=failed", Verb: "See why"}
+				". " + p.Failure.Message, Verb: "See why",
+			Path: contentPath + "?of=" + strings.Join(unpublishedOf(some, nil), ".")}
 		if len(some) > 1 {
 			one.Text = v.T("%d posts of %s were not published", len(some), p.Face.Name)
 		}
@@ -267,17 +279,18 @@ type dayOfPosts struct {
 	Path string
 }
 
-// days returns the days with the posts that go out, and the number of clients who have one on the first.
-func (t today) days(v *view, midnight time.Time) (days []dayOfPosts, clients int) {
+// days returns the days with their posts, and of the first one the number of those that go out, and of their clients.
+func (t today) days(v *view, midnight time.Time) (days []dayOfPosts, out, clients int) {
 	faces := map[string]bool{}
 	for n := range shownDays {
 		at := midnight.AddDate(0, 0, n)
 		one := dayOfPosts{Day: at, Path: calendarPath + "?view=day&date=" + at.Format(time.DateOnly)}
 		for _, p := range t.Posts {
-			if v.in(p.PlannedAt).Format(time.DateOnly) != at.Format(time.DateOnly) || p.State == "failed" {
+			if v.in(p.PlannedAt).Format(time.DateOnly) != at.Format(time.DateOnly) {
 				continue
 			}
-			if one.N++; n == 0 {
+			if one.N++; n == 0 && p.State != "failed" {
+				out++
 				faces[p.Face.ID] = true
 			}
 			if len(one.Posts) < mostOfColumn {
@@ -286,7 +299,7 @@ func (t today) days(v *view, midnight time.Time) (days []dayOfPosts, clients int
 		}
 		days = append(days, one)
 	}
-	return days, len(faces)
+	return days, out, len(faces)
 }
 
 // spending returns what clients have spent in the month, the most first, with their limits.
@@ -376,8 +389,8 @@ func showToday(r *request) error {
 	if r.FormValue("done") == "resent" {
 		v.Notice = "The posts are being published again."
 	}
-	days, clients := t.days(v, midnight)
-	data := map[string]any{"Tasks": tasks, "Steps": t.steps(v), "Days": days, "Clients": clients, "Now": now,
+	days, out, clients := t.days(v, midnight)
+	data := map[string]any{"Tasks": tasks, "Steps": t.steps(v), "Days": days, "Out": out, "Clients": clients, "Now": now,
 		"Spending": t.spending(time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC))}
 	if !t.Partial {
 		data["Credits"] = t.credits(v, r.site.Now(), v.Corner.Account.Balance.Credits)
@@ -392,7 +405,7 @@ type corner struct {
 	// Approvals, Failing and Broken are the numbers of items that wait for a decision, of webhooks that fail, and of
 	// social accounts that have to be connected again.
 	Approvals, Failing, Broken waiting
-	// Failed is the number of posts that were not published in the last days.
+	// Failed is the number of items that have failed, or of which a post was not published in the last days.
 	Failed waiting
 	// Erasures are those that wait or go on.
 	Erasures []erasure.Record
@@ -406,9 +419,14 @@ func (c *corner) Count(path string) string {
 	if c == nil {
 		return ""
 	}
-	broken := waiting{c.Failing.N + c.Broken.N + c.Failed.N, c.Failed.More || c.Broken.More}
 	return map[string]waiting{approvalsPath: c.Approvals, webhooksPath: c.Failing, socialPath: c.Broken,
-		contentPath: c.Failed, homePath: broken}[path].Text()
+		contentPath: c.Failed}[path].Text()
+}
+
+// Counted returns the address of the list of what the number of a link counts.
+func (*corner) Counted(path string) string {
+	return path + map[string]string{approvalsPath: "?tab=" + allWaiting, webhooksPath: "?state=" + failingState,
+		socialPath: "?state=needs_reconnect", contentPath: "?tab=" + failedTab}[path]
 }
 
 // Bad reports whether the number of a link is that of something broken.
@@ -467,6 +485,9 @@ func readCorner(r *request) (*corner, error) {
 	defer cancel()
 	c := &corner{readAt: r.site.Now()}
 	var hooks []webhook
+	var failed []named
+	var posts []planned
+	var moreFailed, morePosts string
 	var reads sync.WaitGroup
 	read := func(what string, of func() error) {
 		reads.Go(func() {
@@ -483,7 +504,15 @@ func readCorner(r *request) (*corner, error) {
 	count(&c.Approvals, "/v1/content-items", url.Values{"state": {"generated,scheduled"}, "approval": {"pending"},
 		"fields": {"state"}})
 	count(&c.Broken, "/v1/social/accounts", url.Values{"state": {"needs_reconnect"}})
-	count(&c.Failed, "/v1/publications", failedSince(c.readAt))
+	read("posts", func() (err error) {
+		morePosts, err = r.api.list(ctx, "/v1/publications", failedSince(c.readAt), &posts)
+		return err
+	})
+	read("items", func() (err error) {
+		moreFailed, err = r.api.list(ctx, "/v1/content-items", url.Values{"state": {"failed"}, "fields": {"state"},
+			"limit": {"100"}}, &failed)
+		return err
+	})
 	read("webhooks", func() error { return r.api.get(ctx, "/v1/webhooks", url.Values{"limit": {"100"}}, &hooks) })
 	read("erasures", func() (err error) {
 		c.Erasures, err = r.site.Erasures.List(ctx, r.session.Account)
@@ -491,7 +520,8 @@ func readCorner(r *request) (*corner, error) {
 		return err
 	})
 	reads.Wait()
-	c.hooks = slices.DeleteFunc(hooks, func(w webhook) bool { return w.FailingSince == nil && w.DisabledReason == nil })
+	c.Failed = waiting{len(failed) + len(unpublishedOf(posts, failed)), moreFailed+morePosts != ""}
+	c.hooks = slices.DeleteFunc(hooks, func(w webhook) bool { return !w.Broken() })
 	c.Failing.N = len(c.hooks)
 	return c, err
 }

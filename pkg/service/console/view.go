@@ -143,7 +143,8 @@ var navigation = []group{
 	{"", []link{{homePath, "Today", "home", everybody}}},
 	{"Content", []link{{approvalsPath, "Approvals", "check", everybody},
 		{calendarPath, "Calendar", "calendar", everybody}, {contentPath, "Content", "list", everybody},
-		{automationsPath, "Automations", "zap", everybody}, {feedsPath, "Product feeds", "gauge", everybody}}},
+		{automationsPath, "Automations", "zap", everybody}, {feedsPath, "Product feeds", "gauge", everybody},
+		{templatesPath, "Templates", "template", everybody}}},
 	{"Clients", []link{{profilesPath, "Clients", "folder", everybody},
 		{socialPath, "Social accounts", "share", everybody},
 		{integrationsPath, "CRM integrations", "link", everybody}}},
@@ -792,14 +793,29 @@ type chooser struct {
 }
 
 func chooserOf(page *view, name, label, value string, of []named) chooser {
-	c := chooser{Page: page, Name: name, Label: page.T(label), Value: value, Options: of, Many: len(of) > mostOptions}
-	if data, ok := page.Data.(map[string]any); ok {
-		if n, ok := data["Names"].(interface{ many(string) bool }); ok {
-			c.Many = n.many(name)
-		}
-	}
-	return c
+	return chooser{page, name, page.T(label), value, of, page.Many(name)}
 }
+
+// listed are the factories and profiles that a page names.
+func (v *view) listed() names {
+	data, _ := v.Data.(map[string]any)
+	if of, ok := data["Names"].(interface{ all() names }); ok {
+		return of.all()
+	}
+	return names{}
+}
+
+// Many reports whether a field chooses one of more factories or profiles than a select should have.
+func (v *view) Many(field string) bool { return v.listed().Many[field] }
+
+// NameOf returns the name of a factory or profile, or its id.
+func (v *view) NameOf(id string) string {
+	n := v.listed()
+	return nameOf(slices.Concat(n.Factories, n.Profiles), id)
+}
+
+// Zones are the time zones that fields propose.
+func (*view) Zones() []string { return zones }
 
 // picker is a filter of a list without a visible label. All is its choice of everything.
 type picker struct {
@@ -807,14 +823,14 @@ type picker struct {
 	All string
 }
 
+// Field returns the field without its choice of everything.
+func (p picker) Field() chooser { return p.chooser }
+
 func pickerOf(page *view, name, label, all string, of []named) picker {
 	data, _ := page.Data.(map[string]any)
 	set, _ := data["Filters"].(map[string]string)
 	return picker{chooserOf(page, name, label, set[name], of), page.T(all)}
 }
-
-// Shown returns the name of the chosen option.
-func (c chooser) Shown() string { return nameOf(c.Options, c.Value) }
 
 // deref returns what a pointer points to, and a dash for none.
 func deref(value any) any {
