@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -250,8 +251,8 @@ func (s *Service) set(ctx context.Context, tx *store.Tx, in *setInput) (out Feed
 			return out, err
 		}
 	}
-	r.ETag, r.LastModified = "", "" // the same bytes may be read in another way
-	r.Followed = shelf.Moment{}     // and other content may follow them
+	// The same bytes may be read in another way, and other content may follow them.
+	r.ETag, r.LastModified, r.Followed = "", "", shelf.Moment{}
 	r.Authority = authority.Of(auth.FromContext(ctx), scopes...)
 	if err := s.schedule(ctx, tx, now, f, r); err != nil {
 		return out, err
@@ -274,17 +275,10 @@ func (r *Record) take(b createBody) {
 	if r.Mapping == nil {
 		r.Mapping = map[string]string{}
 	}
-	or := func(value, other string) string {
-		if value == "" {
-			return other
-		}
-		return value
-	}
-	r.Schedule, r.DailyTime = or(b.Schedule, Manual), resource.Text(b.DailyTime)
-	r.OnPriceChange = shelf.Policy(or(string(b.OnPriceChange), string(shelf.Hold)))
-	r.OnSoldOut = shelf.Policy(or(string(b.OnSoldOut), string(shelf.Hold)))
-	r.OnRemoved = shelf.Policy(or(string(b.OnRemoved), string(shelf.Hold)))
-	r.RemakePerDay, r.Photos = b.RemakePerDay, or(b.Photos, PhotosMain)
+	r.Schedule, r.DailyTime = cmp.Or(b.Schedule, Manual), resource.Text(b.DailyTime)
+	r.OnPriceChange, r.OnSoldOut = cmp.Or(b.OnPriceChange, shelf.Hold), cmp.Or(b.OnSoldOut, shelf.Hold)
+	r.OnRemoved = cmp.Or(b.OnRemoved, shelf.Hold)
+	r.RemakePerDay, r.Photos = b.RemakePerDay, cmp.Or(b.Photos, PhotosMain)
 }
 
 // schedule starts the timer of a feed.
