@@ -408,7 +408,7 @@ func (p pair) captioned(name string, k *inked) {
 	p.t.Helper()
 	var box image.Rectangle
 	for _, l := range k.letters {
-		if l.at.Min.Y >= 1200 && l.at.Dy() >= 20 {
+		if l.at.Max.Y >= 1310 && l.at.Dy() >= 20 { // below the price of a product
 			box = box.Union(l.at)
 		}
 	}
