@@ -35,6 +35,9 @@ const longTests = "^Test(AVideoHasTheIntroOfItsBrand|FinishedMedia|ItemsAreCorre
 	"LiveContent|QuickStartWithALateReceiver|SamplesOfTheQuickStart|ShortVideosOfALongOne|" +
 	"SocialAccountsAreConnectedAtThePlatforms|TheProgramOfTheGuideToExperiments)$"
 
+// frames measures media of every theme, kind, script and brand, which takes half an hour of CPU.
+const frames = "^TestFramesOfEveryKind$"
+
 func shell(script string) []string { return []string{"sh", "-c", script} }
 
 // lines runs commands one after the other, until one fails.
@@ -113,10 +116,12 @@ var stages = []stage{
 		"-run", "^Test(ADraftOfTwentySecondsTakesLittleCPU|ALongVideoFitsThePlatforms|AMusicClipFitsThePlatforms)$",
 		"./pkg/media/compose"}},
 	{name: "sweeps", long: true, command: []string{"go", "test", "-json", "-vet=off", "-count=1", "-timeout", "25m",
-		"./pkg/area/webhook", "./pkg/area/crm", "./pkg/area/content", "./pkg/area/transfer", "./pkg/record",
+		"-skip", frames, "./pkg/area/webhook", "./pkg/area/crm", "./pkg/area/content", "./pkg/area/transfer", "./pkg/record",
 		"./infra/verify/simulate/backlog", "./clients/sandbox/internal/sketch", "./infra/measure/metered",
 		"./clients/cli", "./pkg/adapter/platform", "./pkg/media/compose"},
 		env: []string{"BREADTH=all"}},
+	{name: "frames", long: true, command: []string{"go", "test", "-json", "-vet=off", "-count=1", "-timeout", "60m",
+		"-run", frames, "./pkg/media/compose"}, env: []string{"BREADTH=all"}},
 	{name: "local", long: true, command: shell("go test -json -vet=off -count=1 -timeout 25m ./infra/local/system")},
 	{name: "simulation", long: true, command: shell("go test -json -vet=off -count=1 -timeout 0 -run TestSeeds " +
 		"./infra/verify/simulate"), env: []string{"SEEDS=2000"}},

@@ -361,12 +361,14 @@ func (p pair) video(area image.Rectangle) {
 			p.endCard(name, k, area)
 			continue
 		}
+		captions := 1180
 		if box, _ := seenProduct(k.seen); !box.Empty() {
+			captions = 1290 // below the price and the headline
 			p.hero(name, k)
 		} else if box := apartFrom(k.seen, canvas.Color{R: 127, G: 127, B: 127}); !box.In(area.Inset(-2)) {
 			p.t.Errorf("%v, %s: a plate is at %v, outside of %v", c, name, box, area)
 		}
-		if least, found := k.spoken(1180); found {
+		if least, found := k.spoken(captions); found {
 			if marked++; least < 3 {
 				p.t.Errorf("%v, %s: the box of the spoken word has the contrast %.1f", c, name, least)
 			}
@@ -497,9 +499,8 @@ func (p pair) seen(res Result, numbers []int) (all []image.Image) {
 		of = append(of, fmt.Sprintf("eq(n\\,%d)", n))
 	}
 	to := filepath.Join(p.dir, "frames.raw")
-	p.ffmpeg("-i", f.Path, "-vf", "select="+strings.Join(of, "+"), "-fps_mode", "passthrough",
-		"-f", "rawvideo", "-pix_fmt",
-		"rgba", to)
+	p.ffmpeg("-i", f.Path, "-vf", "select="+strings.Join(of, "+"), "-fps_mode", "passthrough", "-frames:v",
+		fmt.Sprint(len(numbers)), "-f", "rawvideo", "-pix_fmt", "rgba", to)
 	raw, err := os.ReadFile(to)
 	if size := f.Width * f.Height * 4; err != nil || len(raw) != size*len(numbers) {
 		p.t.Fatalf("%d frames have %d bytes, %v", len(numbers), len(raw), err)

@@ -189,7 +189,9 @@ func (k *inked) read() {
 			least := min(a.at.Dy(), b.at.Dy())
 			shared := min(a.at.Max.Y, b.at.Max.Y) - max(a.at.Min.Y, b.at.Min.Y)
 			gap := max(a.at.Min.X, b.at.Min.X) - min(a.at.Max.X, b.at.Max.X)
-			if shared*10 >= least*6 && gap*10 <= least*7 {
+			// Words of low letters have a space between them that is nearly as wide.
+			alike := max(a.at.Dy(), b.at.Dy())*4 <= least*5
+			if shared*10 >= least*6 && (gap*10 <= least*7 || alike && gap*10 <= least*12) {
 				of[root(i)] = root(j)
 			}
 		}

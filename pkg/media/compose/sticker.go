@@ -76,9 +76,9 @@ func (t sticker) at(p image.Point) image.Rectangle {
 type cut int
 
 const (
-	roomy cut = iota // as the design has it
-	thin             // in a column beside a product
-	flat             // in a row with the heading, in two lines
+	roomy   cut = iota // as the design has it
+	thin               // in a column beside a product
+	flat               // in a row with the heading, in two lines
 	compact            // as flat, in smaller letters
 )
 
