@@ -287,7 +287,7 @@ func TestFramesInPlaceOfAVideo(t *testing.T) {
 		p.hero("cover", at(0, "cover", coverArea))
 		scene := at(1, "scene", free)
 		p.hero("scene", scene)
-		if least, found := scene.spoken(1300); !found || least < 3 {
+		if least, found := scene.spoken(1310); !found || least < 3 {
 			t.Errorf("%v: the spoken word is marked: %t, with the contrast %.1f", c, found, least)
 		}
 		p.endCard("end", at(2, "end", free), free)
@@ -361,9 +361,9 @@ func (p pair) video(area image.Rectangle) {
 			p.endCard(name, k, area)
 			continue
 		}
-		captions := 1180
+		captions := 1210
 		if box, _ := seenProduct(k.seen); !box.Empty() {
-			captions = 1290 // below the price and the headline
+			captions = 1310 // below the price and the headline
 			p.hero(name, k)
 		} else if box := apartFrom(k.seen, canvas.Color{R: 127, G: 127, B: 127}); !box.In(area.Inset(-2)) {
 			p.t.Errorf("%v, %s: a plate is at %v, outside of %v", c, name, box, area)

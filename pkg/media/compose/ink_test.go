@@ -267,12 +267,12 @@ func apartBy(a, b canvas.Color) int {
 	return off(a.R, b.R) + off(a.G, b.G) + off(a.B, b.B)
 }
 
-// spoken returns the least contrast of the box of the spoken word of the captions, which lie below a row, with what is
+// spoken returns the least contrast of the box of the spoken word of the captions, which end below a row, with what is
 // around it, and whether a box is seen: letters that have another ground than their neighbors.
 func (k *inked) spoken(below int) (least float64, found bool) {
 	var grounds []letter
 	for _, l := range k.letters {
-		if l.at.Min.Y < below || l.at.Dy() < 20 {
+		if l.at.Max.Y < below || l.at.Dy() < 20 {
 			continue
 		}
 		if !slices.ContainsFunc(grounds, func(g letter) bool { return apartBy(g.ground, l.ground) < 60 }) {
