@@ -35,6 +35,12 @@ const longTests = "^Test(AVideoHasTheIntroOfItsBrand|FinishedMedia|ItemsAreCorre
 	"LiveContent|QuickStartWithALateReceiver|SamplesOfTheQuickStart|ShortVideosOfALongOne|" +
 	"SocialAccountsAreConnectedAtThePlatforms|TheProgramOfTheGuideToExperiments)$"
 
+// Each of these takes half an hour of CPU: media of every theme, kind, script and brand, and a shop's year.
+const (
+	frames = "^TestFramesOfEveryKind$"
+	year   = "^TestAYearOfPrices$"
+)
+
 func shell(script string) []string { return []string{"sh", "-c", script} }
 
 // lines runs commands one after the other, until one fails.
@@ -113,12 +119,15 @@ var stages = []stage{
 		"-run", "^Test(ADraftOfTwentySecondsTakesLittleCPU|ALongVideoFitsThePlatforms|AMusicClipFitsThePlatforms)$",
 		"./pkg/media/compose"}},
 	{name: "year", long: true, command: []string{"go", "test", "-json", "-vet=off", "-count=1", "-timeout", "60m",
-		"-run", "^TestAYearOfPrices$", "./pkg/area/content"}, env: []string{"BREADTH=all"}},
+		"-run", year, "./pkg/area/content"}, env: []string{"BREADTH=all"}},
 	{name: "sweeps", long: true, command: []string{"go", "test", "-json", "-vet=off", "-count=1", "-timeout", "25m",
-		"-skip", "^TestAYearOfPrices$", "./pkg/area/webhook", "./pkg/area/crm", "./pkg/area/content", "./pkg/area/transfer", "./pkg/record",
+		"-skip", frames + "|" + year, "./pkg/area/webhook", "./pkg/area/crm", "./pkg/area/content", "./pkg/area/transfer",
+		"./pkg/record",
 		"./infra/verify/simulate/backlog", "./clients/sandbox/internal/sketch", "./infra/measure/metered",
 		"./clients/cli", "./pkg/adapter/platform", "./pkg/media/compose"},
 		env: []string{"BREADTH=all"}},
+	{name: "frames", long: true, command: []string{"go", "test", "-json", "-vet=off", "-count=1", "-timeout", "60m",
+		"-run", frames, "./pkg/media/compose"}, env: []string{"BREADTH=all"}},
 	{name: "local", long: true, command: shell("go test -json -vet=off -count=1 -timeout 25m ./infra/local/system")},
 	{name: "simulation", long: true, command: shell("go test -json -vet=off -count=1 -timeout 0 -run TestSeeds " +
 		"./infra/verify/simulate"), env: []string{"SEEDS=2000"}},
