@@ -3,6 +3,7 @@
 package media
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -318,9 +319,7 @@ func says(i provenance.Inspection) FileSays {
 	if out.DigitalSourceType == nil {
 		out.DigitalSourceType = resource.OrNil(i.Signed.URI())
 	}
-	if out.Signature == "" {
-		out.Signature = provenance.None
-	}
+	out.Signature = cmp.Or(out.Signature, provenance.None)
 	for name := range strings.SplitSeq(i.Systems, ", ") {
 		if name != "" {
 			out.Models = append(out.Models, name)

@@ -2,6 +2,7 @@ package feed
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -272,9 +273,7 @@ func (w *raw) smallest(fallback string) {
 		return
 	}
 	currency := w.values[memberCurrency]
-	if currency == "" {
-		currency = fallback
-	}
+	currency = cmp.Or(currency, fallback)
 	w.values[memberPrice] = fromSmallest(text, currency)
 }
 

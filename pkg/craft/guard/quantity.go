@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"regexp"
@@ -807,9 +808,7 @@ func thaiValue(text string) (total float64) {
 		power := thaiPowers[part]
 		if power == 1e6 {
 			million, total, digit = (total+max(digit, 0))*power, 0, 0
-			if million == 0 {
-				million = power
-			}
+			million = cmp.Or(million, power)
 			continue
 		}
 		total, digit = total+max(digit, 1)*power, 0

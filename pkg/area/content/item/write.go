@@ -251,9 +251,7 @@ func (r *writer) ask(p part, req *provider.Request) {
 	}
 	told := r.ofWriter(req)
 	req.Hashtags = told.Limits.Hashtags
-	if req.Hashtags == 0 {
-		req.Hashtags = provider.None
-	}
+	req.Hashtags = cmp.Or(req.Hashtags, provider.None)
 	for _, p := range told.Short {
 		req.Short = append(req.Short, provider.ShortVersion{Platform: p.Name, Characters: p.Limits.Caption})
 	}
