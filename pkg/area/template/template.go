@@ -142,7 +142,7 @@ func (s *Service) details(ctx context.Context, f *kind.Found[record.Record]) (ou
 		return out, nil
 	}
 	n, err := record.NotesOf(f.Beside[0])
-	if err != nil || n.Preview == "" {
+	if err != nil {
 		return out, err
 	}
 	_, r, err := s.last(ctx, &n)
