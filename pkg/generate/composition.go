@@ -90,6 +90,8 @@ type Video struct {
 	Intro, Outro *media.File
 	// Notice is what a rule of law requires to be seen, such as a label of advertising. It may be empty.
 	Notice string
+	// Frames makes pictures in place of the video: its cover, its scenes that show a product, and its end card.
+	Frames bool `json:",omitempty"`
 }
 
 // Scene is a part of a video: a clip or a picture.

@@ -111,7 +111,7 @@ func find(ctx context.Context, db *store.DB, q store.Query) (found store.Page, e
 
 // unfiltered returns a query without its filters.
 func unfiltered(q store.Query) store.Query {
-	q.Filters, q.OneOf, q.Contains = nil, nil, nil
+	q.Filters, q.OneOf, q.Contains, q.Keep = nil, nil, nil, nil
 	return q
 }
 
@@ -138,7 +138,41 @@ func passes(q store.Query, it store.Item) bool {
 			}
 		}
 	}
-	return true
+	return q.Keep == nil || q.Keep(it)
+}
+
+// Search holds the query parameter q. Embed it if a list is searched by words.
+type Search struct {
+	// Only results with all these words in their names and texts, in any case of their letters, or with an id that
+	// begins so.
+	Q string `query:"q" maxLength:"100" example:"cold brew"`
+}
+
+// searched are the members of documents that a search reads.
+type searched struct {
+	Name, Title, Caption, Prompt, Handle string
+	DisplayName                          string `json:"display_name"`
+	// Item has those of a content item.
+	Item *searched
+}
+
+// Into bounds a list to what the search finds.
+func (s Search) Into(q *store.Query) {
+	if s.Q == "" {
+		return
+	}
+	q.CallerFilters = map[string][]string{"q": {s.Q}}
+	q.Keep = func(it store.Item) bool {
+		var of searched
+		if it.Decode(&of) != nil {
+			return false
+		}
+		if of.Item != nil {
+			of = *of.Item
+		}
+		return strings.HasPrefix(it.PK, s.Q) ||
+			text.HasWords(s.Q, of.Name, of.Title, of.Caption, of.Prompt, of.Handle, of.DisplayName)
+	}
 }
 
 // AnyOf returns the filter that passes any of the values. No value may contain a comma.
@@ -194,6 +228,8 @@ func Filtered(ctx context.Context, kind, prefix string, input any) (q store.Quer
 		case PageInput:
 			page = v
 		case resource.MetadataFilter:
+			v.Into(&q)
+		case Search:
 			v.Into(&q)
 		case Period:
 			if q.From, q.To, err = v.Bounds(prefix); err != nil {

@@ -159,7 +159,9 @@ type Query struct {
 	Either []map[string]Bound
 	// CallerFilters are filters that the caller judges itself. They are a part of the list, and have no effect here.
 	CallerFilters map[string][]string
-	Limit         int
+	// Keep, if it is set, decides which items a list has. CallerFilters say what it decides by.
+	Keep  func(Item) bool
+	Limit int
 	// After continues the list behind the item with this cursor, from Page.Next.
 	After *Cursor
 	// OldestFirst reverses the order, which is newest first.
@@ -195,6 +197,9 @@ type Page struct {
 
 // maxReads bounds the round trips of a List whose filter passes few items.
 const maxReads = 8
+
+// mostKept is the number of items that a list with Keep reads in a round trip, if these are small: a megabyte at most.
+const mostKept = 1000
 
 // maxPageBytes is the size at which a page ends before its limit: a function's response is limited to 6 MB, and
 // encoding a page as JSON may double its size.
@@ -237,8 +242,8 @@ func (db *DB) list(ctx context.Context, q Query) (Page, error) {
 			if err != nil {
 				return Page{}, err
 			}
-			if !q.Index.keysOnly && !it.Visible(ctx) {
-				continue // of an index of keys, GetAll leaves it out
+			if !q.Index.keysOnly && (!it.Visible(ctx) || q.Keep != nil && !q.Keep(it)) {
+				continue // of an index of keys, GetAll leaves out what is not visible, and the caller judges the rest
 			}
 			if len(page.Items) == q.Limit || bytes >= maxPageBytes {
 				// There is at least one more item, so the list continues.
@@ -463,6 +468,9 @@ func (q Query) input(db *DB) (*dynamodb.QueryInput, error) {
 	read := int32(q.Limit + 1)
 	if x.n > 0 {
 		read = max(read, 100)
+	}
+	if q.Keep != nil {
+		read = mostKept
 	}
 	in := &dynamodb.QueryInput{
 		TableName: &db.name, KeyConditionExpression: &cond,

@@ -39,7 +39,7 @@ func TestTheHomePageShowsWhatWaits(t *testing.T) {
 	s.must(t, "POST", "/v1/api-keys", object{"name": "Short", "kind": "live", "scopes": []string{"account:read"},
 		"expires_at": s.clock.now().UTC().AddDate(0, 0, 5)}, 201)
 	b := s.signedIn(t, "owner")
-	count := regexp.MustCompile(`Approvals</span>\s*<span class="count">(\d+)<`)
+	count := regexp.MustCompile(`<a class="count" href="/settings/approvals\?tab=all">(\d+)<`)
 	waits := func() string {
 		found := count.FindStringSubmatch(b.get("/settings").body)
 		if found == nil {
@@ -52,7 +52,7 @@ func TestTheHomePageShowsWhatWaits(t *testing.T) {
 	}
 	b.get("/settings").shows(t, "Posts to approve: 2", "The key “Short” ends on")
 	b.post("/settings/content-items/"+a.item+"/decide", url.Values{"decision": {"approved"}, "version": {"1"}}).
-		shows(t, `class="count">1<`)
+		shows(t, `href="/settings/approvals?tab=all">1<`)
 	account := s.must(t, "POST", "/v1/social/accounts", object{"platform": "telegram", "bot_token": telegram.Token,
 		"channel": telegram.Channel, "profile_id": a.profile}, 201)["id"].(string)
 	s.must(t, "POST", "/v1/content-items/"+a.item+"/schedule", object{"social_account_ids": []string{account},

@@ -3,6 +3,7 @@ package console
 import (
 	"fmt"
 	"html"
+	"io"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -14,18 +15,34 @@ import (
 	"github.com/content-automation/api/infra/local/standalone"
 )
 
-// counted counts the calls of the account area to the API.
-type counted struct{ calls atomic.Int64 }
+// counted counts the calls of the account area to the API, and the bytes of the answers.
+type counted struct{ calls, bytes atomic.Int64 }
 
 func (c *counted) RoundTrip(r *http.Request) (*http.Response, error) {
 	c.calls.Add(1)
-	return http.DefaultTransport.RoundTrip(r)
+	resp, err := http.DefaultTransport.RoundTrip(r)
+	if err == nil {
+		resp.Body = countedBody{resp.Body, c}
+	}
+	return resp, err
+}
+
+// countedBody counts the bytes of an answer.
+type countedBody struct {
+	io.ReadCloser
+	of *counted
+}
+
+func (b countedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.of.bytes.Add(int64(n))
+	return n, err
 }
 
 // mostMore is what pages ask the API more for 2,000 posts of 500 factories than for 240 of 120: a call for each hundred
-// rows, of 1,000 posts that wait, and of 2,000 in a search. All other pages ask as often.
-var mostMore = map[string]int64{"": 12, "/approvals": 12, "/approvals?factory_id=store+4": 12, "/content-items": 6,
-	"/search?q=coffee": 20}
+// rows, of 1,000 posts that wait. All other pages ask as often, a search too, and get as many bytes.
+var mostMore = map[string]int64{"": 12, "/approvals": 12, "/approvals?factory_id=store+4": 14, "/content-items": 6,
+	"/content-items?q=day+17": 6}
 
 // A page asks the API no more often for a large account than for a small one.
 func TestManyPostsOfManyFactories(t *testing.T) {
@@ -46,17 +63,19 @@ func TestManyPostsOfManyFactories(t *testing.T) {
 			s.own(t, factories[n%len(factories)], fmt.Sprintf("Coffee of the day %d", n))
 		}
 	}
-	pages := []string{"", "/approvals", "/content-items", "/calendar", "/search?q=coffee", "/approvals?factory_id=store+4",
-		"/automations", "/api-keys", "/webhooks"}
+	pages := []string{"", "/approvals", "/content-items", "/calendar", "/search?q=coffee", "/search?q=of+the+day+17", "/search?q=store+7", "/content-items?q=day+17",
+		"/approvals?factory_id=store+4", "/automations", "/automations/new", "/templates", "/profiles", "/api-keys", "/webhooks"}
+	bytes := map[string][]int64{}
 	calls := func() map[string]int64 {
 		all := map[string]int64{}
 		for _, path := range pages {
 			s.clock.advance(time.Minute)
-			before := api.calls.Load()
+			before, read := api.calls.Load(), api.bytes.Load()
 			if p := b.get("/settings" + path); p.status != http.StatusOK || len(p.body) > 500_000 {
 				t.Errorf("%s: %d, %d bytes", path, p.status, len(p.body))
 			}
 			all[path] = api.calls.Load() - before
+			bytes[path] = append(bytes[path], api.bytes.Load()-read)
 		}
 		return all
 	}
@@ -65,7 +84,10 @@ func TestManyPostsOfManyFactories(t *testing.T) {
 	fill(500, 2000-240)
 	s.clock.advance(time.Minute)
 	for path, n := range calls() {
-		t.Logf("%s: %d calls for 240 posts, %d for 2,000", path, few[path], n)
+		t.Logf("%s: %d calls and %d bytes for 240 posts, %d and %d for 2,000", path, few[path], bytes[path][0], n, bytes[path][1])
+		if strings.HasPrefix(path, "/search") && bytes[path][1] > bytes[path][0]*3/2+4000 {
+			t.Errorf("%s: %d bytes for 240 posts, %d for 2,000", path, bytes[path][0], bytes[path][1])
+		}
 		if n > few[path]+mostMore[path] {
 			t.Errorf("%s: %d calls for 240 posts of 120 factories, %d for 2,000 of 500", path, few[path], n)
 		}

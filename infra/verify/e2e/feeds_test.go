@@ -18,16 +18,6 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// feedRun has the members of a run of a feed that the tests read.
-type feedRun struct {
-	ID, State                                  string
-	Read, Created, Changed, Unchanged, Refused int
-	Archived                                   int
-	HeldReason                                 string `json:"held_reason"`
-	Refusals                                   []struct{ Row int }
-	RefusalsURL                                *string `json:"refusals_url"`
-}
-
 // follow sets the feed of a factory.
 func (r *simulation) follow(url string) {
 	r.t.Helper()
@@ -46,12 +36,6 @@ func (r *simulation) sync(body any) (run feedRun) {
 		return run.State != "queued" && run.State != "running"
 	})
 	return run
-}
-
-// counts are those of a run, as a text.
-func (run feedRun) counts() string {
-	return fmt.Sprintf("%s: read %d, created %d, changed %d, unchanged %d, archived %d, refused %d", run.State,
-		run.Read, run.Created, run.Changed, run.Unchanged, run.Archived, run.Refused)
 }
 
 // googleFeed writes products by their prices in cents; one of 0 has a price that is none.

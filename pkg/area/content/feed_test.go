@@ -1,24 +1,17 @@
 package content_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"regexp"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/content-automation/api/infra/verify/harness/apitest"
 	"github.com/content-automation/api/infra/verify/harness/importertest"
 	"github.com/content-automation/api/infra/verify/harness/servicetest"
-	"github.com/content-automation/api/infra/verify/harness/storetest"
-	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/feed"
@@ -39,15 +32,27 @@ type shelf struct {
 	seller string
 	rows   map[string]string
 	kernel *task.Kernel
+	files  *importertest.Bucket
 	syncs  int
+	// written counts the products that the runs have changed.
+	written int
+	// tag is the validator with which the server answers, or empty.
+	tag string
 	// follower has content follow the catalog.
 	follower *publication.Follower
 }
 
 // Do answers with the feed of the shop.
-func (s *shelf) Do(*http.Request) (*http.Response, error) {
+func (s *shelf) Do(req *http.Request) (*http.Response, error) {
 	rec := httptest.NewRecorder()
-	fmt.Fprintln(rec, "sku,name,price,availability,sale_price")
+	if s.tag != "" {
+		rec.Header().Set("ETag", s.tag)
+	}
+	if s.tag != "" && req.Header.Get("If-None-Match") == s.tag {
+		rec.WriteHeader(http.StatusNotModified)
+		return rec.Result(), nil
+	}
+	fmt.Fprintln(rec, "sku,name,price,availability,sale_price,sale_price_effective_date")
 	for _, sku := range slices.Sorted(maps.Keys(s.rows)) {
 		fmt.Fprintf(rec, "%s,Shoe %s,%s\n", sku, sku, s.rows[sku])
 	}
@@ -59,13 +64,13 @@ func newShelf(w *world, policies ...any) *shelf {
 	s := &shelf{w: w, rows: map[string]string{"A": "129 EUR", "B": "9 EUR", "C": "9 EUR", "D": "9 EUR", "E": "9 EUR",
 		"F": "9 EUR"}}
 	s.seller = w.makeFactory(object{"type": "seller", "name": "Shop", "settings": object{"currency": "EUR"}})
-	s.Caller = apitest.New(w.T, w.DB, &apitest.Log{}, w.Now, product.NewService(w.DB, w.signer, nil, w.Now),
+	s.Caller = apitest.New(w.T, w.DB, w.Log, w.Now, product.NewService(w.DB, w.signer, nil, w.Now),
 		feed.NewService(w.DB, w.signer, safehttp.New(safehttp.Options{}), w.Now)).Kept()
 	s.Principal = w.Principal
 	s.follower = &publication.Follower{DB: w.DB, Platforms: social.NewPlatforms(social.PlatformsConfig{Now: w.Now}),
 		Items: w.items, Now: w.Now}
-	worker := &feed.Worker{DB: w.DB, URLs: s, Objects: &importertest.Bucket{Objects: map[string][]byte{}}, Now: w.Now,
-		Content: s.follower}
+	s.files = &importertest.Bucket{Objects: map[string][]byte{}}
+	worker := &feed.Worker{DB: w.DB, URLs: s, Objects: s.files, Now: w.Now, Content: s.follower}
 	s.kernel = w.Kernel(worker.Handlers())
 	s.Call(http.MethodPut, "/v1/factories/"+s.seller+"/feed", servicetest.Body(object{"format": "csv",
 		"source": object{"url": "https://93.184.215.14/feed.csv"}}, policies...)).Into(w.T, http.StatusOK, new(any))
@@ -83,6 +88,8 @@ func (s *shelf) sync() {
 	if s.syncs++; r.State != feed.Completed || r.Refused > 0 {
 		s.w.T.Fatalf("the run is %+v, %+v", r, r.Failure)
 	}
+	s.written += r.Changed
+	clear(s.files.Objects)
 }
 
 // follow has content follow the last run.
@@ -287,202 +294,5 @@ func TestPublishedPostsThatAreOutdated(t *testing.T) {
 		if got = w.get(it.ID); len(got.Outdated) != 0 {
 			t.Errorf("%s: outdated %v", policy, got.Outdated)
 		}
-	}
-}
-
-// oracle keeps the truth of a simulated year: the price of each product as the shop has it, and had it at each sync.
-type oracle struct {
-	*rand.Rand
-	price, sale map[string]int
-	soldOut     map[string]bool
-	synced      map[string]int64
-}
-
-func (o *oracle) row(sku string) string {
-	stock, sale := "in_stock", ""
-	if o.soldOut[sku] {
-		stock = "out_of_stock"
-	}
-	if o.sale[sku] > 0 {
-		sale = fmt.Sprintf("%d EUR", o.sale[sku])
-	}
-	return fmt.Sprintf("%d EUR,%s,%s", o.price[sku], stock, sale)
-}
-
-// effective is what a product costs now.
-func (o *oracle) effective(sku string) int64 {
-	if o.sale[sku] > 0 {
-		return int64(o.sale[sku]) * 100
-	}
-	return int64(o.price[sku]) * 100
-}
-
-// year is a simulated year of a shop and its posts.
-type year struct {
-	*shelf
-	oracle
-	t        *testing.T
-	telegram string
-	skus     []string
-	// about has the products of the items that are not looked at for the last time, by their ids, and posted the day on
-	// which each went out.
-	about  map[string]string
-	posted map[string]int
-	day    int
-	// held, again and automatic count looks at held items, and those that were made again by a call and by themselves.
-	held, again, automatic, changes int
-	attempts                        map[string]int
-}
-
-var statedPrice = regexp.MustCompile(`"(?:reduced_)?price":\s*"([^"]+)"`)
-
-// write has the caption state the price that the writer is told: the reduced one, if there is one.
-func (y *year) write(req provider.Request, t *provider.Text) {
-	facts, _ := json.Marshal(req) // it has texts
-	price := ""
-	for _, m := range statedPrice.FindAllStringSubmatch(strings.ReplaceAll(string(facts), `\"`, `"`), -1) {
-		if price == "" || strings.HasPrefix(m[0], `"reduced_`) {
-			price = m[1]
-		}
-	}
-	t.Caption = "Jetzt für " + price + ", der Schuh für lange Wege."
-}
-
-// copyRows has the catalog be what the shop has now.
-func (y *year) copyRows() {
-	for _, sku := range y.skus {
-		y.rows[sku] = y.row(sku)
-	}
-	y.sync()
-	for _, sku := range y.skus {
-		if y.synced[sku] = y.effective(sku); y.soldOut[sku] {
-			y.synced[sku] = -1
-		}
-	}
-}
-
-// move changes prices, sales and stock.
-func (y *year) move(n int) {
-	for range n {
-		y.changes++
-		sku := y.skus[y.IntN(len(y.skus))]
-		switch y.IntN(10) {
-		case 0:
-			y.soldOut[sku] = !y.soldOut[sku]
-		case 1:
-			y.sale[sku] = y.price[sku] - 1 - y.IntN(y.price[sku]/2)
-		case 2:
-			y.sale[sku] = 0
-		default:
-			y.price[sku], y.sale[sku] = 20+y.IntN(200), 0
-		}
-	}
-}
-
-// make makes posts about some of the products that are not sold out, and schedules them.
-func (y *year) make(posts int) {
-	for range posts {
-		if sku := y.skus[y.IntN(len(y.skus))]; !y.soldOut[sku] {
-			it := y.present(sku, y.telegram, time.Duration(1+y.IntN(70))*time.Hour)
-			y.about[it.ID], y.attempts[it.ID] = sku, 1
-		}
-	}
-}
-
-// look compares the items with the truth, and makes some of the held ones again.
-func (y *year) look() {
-	for _, itemID := range slices.Sorted(maps.Keys(y.about)) {
-		sku, it := y.about[itemID], y.w.get(itemID)
-		if it.Attempt > y.attempts[itemID] {
-			y.automatic++
-			y.attempts[itemID] = it.Attempt
-			y.w.doAttempt(itemID, it.Attempt)
-			it = y.w.get(itemID)
-		}
-		at, out := y.posted[itemID]
-		switch {
-		case it.State == item.Published && !out:
-			y.posted[itemID] = y.day
-			y.check(itemID, sku)
-		case it.State == item.Published && y.day > at+1:
-			if pubs := y.w.publications(itemID); len(pubs) != 1 {
-				y.t.Errorf("%s was published %d times", itemID, len(pubs))
-			}
-			y.w.Call(http.MethodDelete, path(itemID), nil).Into(y.t, http.StatusOK, new(any)) // the table stays small
-			delete(y.about, itemID)
-		case it.WaitsFor == item.WaitsForProduct && !y.soldOut[sku]:
-			if y.held++; y.IntN(2) == 0 {
-				y.again++
-				y.attempts[itemID]++
-				y.w.Call(http.MethodPost, path(itemID, "regenerate"), object{}).Into(y.t, http.StatusAccepted, new(any))
-				y.w.doAttempt(itemID, y.attempts[itemID])
-			}
-		}
-	}
-}
-
-// check reports a post that went out with another price than that of the last sync, in what it shows or says.
-func (y *year) check(itemID, sku string) {
-	if got := y.shows(itemID).Amount; got != y.synced[sku] {
-		y.t.Errorf("%s went out with %d, and the last sync has %d", sku, got, y.synced[sku])
-	}
-	said := money.In(string(y.w.publications(itemID)[0].Posted.Text))
-	if len(said) != 1 || !slices.Contains(said[0].Means(), money.Price{Amount: y.synced[sku], Currency: "EUR"}) {
-		y.t.Errorf("%s went out with the words %v, and the last sync has %d", sku, said, y.synced[sku])
-	}
-}
-
-// In a year of changes no post goes out with another price than that of the last sync, and none twice.
-func TestAYearOfPrices(t *testing.T) {
-	days, products, posts, changes := 20, 12, 2, 5
-	if os.Getenv("BREADTH") != "" {
-		days, products, posts, changes = 365, 1000, 80, 2740
-	}
-	w := newWorld(t)
-	y := &year{shelf: newShelf(w, "remake_per_day", max(posts/3, 1)), t: t, telegram: w.connect("telegram"),
-		about: map[string]string{}, posted: map[string]int{}, attempts: map[string]int{},
-		oracle: oracle{rand.New(rand.NewPCG(7, 77)), map[string]int{}, map[string]int{}, map[string]bool{},
-			map[string]int64{}}}
-	w.provider.write = y.write
-	clear(y.rows)
-	for i := range products {
-		sku := fmt.Sprintf("P%04d", i)
-		y.skus, y.price[sku] = append(y.skus, sku), 20+y.IntN(200)
-	}
-	for _, sku := range []string{"A", "B", "C", "D", "E", "F"} {
-		y.rows[sku] = "9 EUR"
-	}
-	y.copyRows()
-	began := time.Now()
-	for y.day = range days {
-		w.Faults.Reset() // it keeps the bodies of all calls
-		y.make(posts / 2)
-		y.move(changes)
-		y.copyRows()
-		if y.IntN(3) > 0 { // sometimes content does not follow before posts are due
-			y.follow()
-			y.look()
-		}
-		y.make(posts - posts/2)
-		w.Clock.Add(24 * time.Hour)
-		for range 4 { // what has begun ends before the next sync
-			w.work()
-			w.Clock.Add(5 * time.Minute)
-		}
-		y.look()
-		if y.day%30 == 29 {
-			storetest.Expire(t, w.DB, w.Now())
-			t.Logf("day %d, %v: %d posts, %d changes", y.day+1, time.Since(began).Round(time.Second), len(y.posted),
-				y.changes)
-		}
-	}
-	t.Logf("%d days, %d syncs, %d changes, %v: %d posts went out, %d looks at held ones, %d made again by a call and "+
-		"%d by themselves", days, y.syncs, y.changes, time.Since(began).Round(time.Second), len(y.posted), y.held,
-		y.again, y.automatic)
-	if days == 365 && (len(y.posted) < 10_000 || y.changes < 1_000_000) {
-		t.Errorf("%d posts and %d changes are not a year", len(y.posted), y.changes)
-	}
-	if len(y.posted) == 0 || y.held == 0 || y.again == 0 || y.automatic == 0 {
-		t.Errorf("%d posts, %d held, %d made again, %d by themselves", len(y.posted), y.held, y.again, y.automatic)
 	}
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/area/publishing"
 	"github.com/content-automation/api/pkg/area/quote"
+	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/media"
@@ -53,6 +54,8 @@ type world struct {
 	items      *content.Service
 	reader     item.Reader // of sources
 	strict     bool        // no text may repeat an earlier one
+	// platforms are those that posts go to. Nil: sandboxes.
+	platforms social.Adapters
 }
 
 // seeing records compositions.
@@ -70,7 +73,13 @@ func (s seeing) Compose(ctx context.Context, what generate.Composition, o genera
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{World: servicetest.New(t), objects: &memory{}, composer: generatetest.Composer{}}
+	return worldOn(t, servicetest.New(t))
+}
+
+// worldOn returns a world with a table.
+func worldOn(t *testing.T, on *servicetest.World) *world {
+	t.Helper()
+	w := &world{World: on, objects: &memory{}, composer: generatetest.Composer{}}
 	w.provider = &recorded{Provider: sandbox.NewAlike(w.Now), running: "none",
 		kinds: map[provider.Handle]provider.Kind{}}
 	w.signer = apitest.Signer(t, w.Now)
@@ -252,6 +261,16 @@ func (p *recorded) Poll(ctx context.Context, h provider.Handle) (provider.Status
 		return provider.Status{State: provider.Running}, nil
 	}
 	return p.Provider.Poll(ctx, h)
+}
+
+// forget forgets what the world has recorded, so that a long test is bounded.
+func (w *world) forget() {
+	w.provider.mu.Lock()
+	defer w.provider.mu.Unlock()
+	w.provider.requests, w.composed = nil, nil
+	clear(w.provider.kinds)
+	w.Log.Reset()
+	w.Faults.Reset()
 }
 
 // memory stores files, unless it is to fail.

@@ -74,7 +74,7 @@ func (s *Service) findWith(ctx context.Context, itemID string, others []store.Ke
 		r, err = item.Decode(&it)
 	}
 	if err == nil {
-		err = item.Attach(ctx, s.db, r)
+		err = r.Complete(ctx, s.db)
 	}
 	if err == nil {
 		err = httpapi.Matches(r.Item.Version, match)
@@ -100,6 +100,7 @@ type listInput struct {
 	httpapi.Period
 	profile.Filter
 	httpapi.Fields
+	httpapi.Search
 	// What the list is sorted by: the time of creation, or the time of publication. Sorted by publish_at, it has only
 	// items that are planned for a time, or were published; publish_from and publish_to select, not from and to.
 	OrderBy string `query:"order_by" enum:"created_at,publish_at" default:"created_at"`
@@ -153,6 +154,7 @@ func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[item.It
 		return httpapi.Page[item.Item]{}, err
 	}
 	in.MetadataFilter.Into(&q)
+	in.Search.Into(&q)
 	if in.FactoryID != "" {
 		q.Index, q.Partition = store.ByParent, item.ParentPartition(auth.FromContext(ctx).Owner, in.FactoryID)
 	}

@@ -95,9 +95,9 @@ func (w *world) alter(id string, changes ...func(*social.Record)) {
 }
 
 func (w *world) publisher() *task.Kernel {
-	worker := &publication.Worker{
-		DB: w.DB, Platforms: social.NewPlatforms(social.PlatformsConfig{Now: w.Clock.Now}), Vault: vault,
-		Files: noFiles{}, Now: w.Now,
+	worker := &publication.Worker{DB: w.DB, Platforms: w.platforms, Vault: vault, Files: noFiles{}, Now: w.Now}
+	if w.platforms == nil {
+		worker.Platforms = social.NewPlatforms(social.PlatformsConfig{Now: w.Clock.Now})
 	}
 	return w.Kernel(worker.Handlers())
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/record/event"
+	shelfrecord "github.com/content-automation/api/pkg/record/shelf"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -103,8 +104,7 @@ func TestTheCountOfADayIsExact(t *testing.T) {
 		s.sync()
 		w.Clock.Add(3 * time.Second)
 		follow := func(ctx context.Context) error {
-			_, err := s.follower.Follow(ctx, w.Principal.Owner, s.seller, nil)
-			return err
+			return s.follower.Follow(ctx, w.Principal.Owner, s.seller, &shelfrecord.Following{})
 		}
 		ctx, die := context.WithCancel(t.Context())
 		reached := false

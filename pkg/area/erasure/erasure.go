@@ -397,7 +397,7 @@ var Kinds = []KindOf{
 	{Name: "content_text"}, {Name: "crm_identity"}, {Name: "crm_made"}, {Name: "email"}, {Name: "foreign_product"},
 	{Name: "inflight"}, {Name: "invitation"}, {Name: "offer_lock"}, {Name: "profile_logo"}, {Name: "profile_uses"},
 	{Name: "publish_slot"}, {Name: "rehearsal"}, {Name: "sandbox_clock"},
-	{Name: "secret"}, {Name: "sku"}, {Name: "social_identity"}, {Name: "token"}, {Name: factoryrecord.CountsKind},
+	{Name: item.ShownKind}, {Name: "secret"}, {Name: "sku"}, {Name: "social_identity"}, {Name: "token"}, {Name: factoryrecord.CountsKind},
 	{Name: templaterecord.NotesKind},
 	{Name: generate.CertificateKind}, {Name: generate.LikenessKind}, {Name: session.GrantKind},
 	{Name: session.ProgramKind}, {Name: session.SpentKind}, {Name: social.LookupItemKind}, {Name: task.ItemKind},

@@ -206,6 +206,7 @@ type listInput struct {
 	httpapi.PageInput
 	resource.MetadataFilter
 	profile.Filter
+	httpapi.Search
 	// Only factories of these types, separated by commas.
 	Type []string `query:"type" enum:"blogger,seller,expert,brand,news,entertainment,musician" nullable:"false"`
 	// Only factories in these states, separated by commas.
@@ -250,6 +251,7 @@ func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Factory
 	q := httpapi.AllOwned(ctx, Kind, in.Filter.Into(map[string]string{
 		"type": httpapi.AnyOf(in.Type), "state": httpapi.AnyOf(in.State)}))
 	in.MetadataFilter.Into(&q)
+	in.Search.Into(&q)
 	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (Factory, error) {
 		return Decode(&it)
 	})

@@ -281,6 +281,8 @@ type Branding struct {
 	// Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
 	// the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
 	Font Font `json:"font,omitempty"`
+	// Address with which videos end, unless their product has one.
+	Website string `json:"website,omitempty" format:"line" maxLength:"60" example:"acme.example"`
 }
 
 // Voice is how the texts of a factory sound.

@@ -50,9 +50,9 @@ func (s *sync) check(ctx context.Context) error {
 		return err
 	}
 	if same {
-		return s.end(Completed, event.FeedCompleted, func(_ *store.Tx, _ *Record, r *runRecord) error {
+		return s.end(Completed, event.FeedCompleted, func(tx *store.Tx, f *Record, r *runRecord) error {
 			r.NotModified = true
-			return nil
+			return s.follow(tx, f) // offers begin and end by themselves
 		})
 	}
 	defer file.Close()
@@ -507,13 +507,9 @@ func (s *sync) complete(ctx context.Context) error {
 	return s.end(Completed, event.FeedCompleted, func(tx *store.Tx, f *Record, r *runRecord) error {
 		r.Refusals = append(r.Refusals, s.place.Late[:min(len(s.place.Late), mostRefusals-len(r.Refusals))]...)
 		r.HeldReason = ""
-		if f.FactoryID == "" {
-			return nil // the feed was deleted
-		}
 		if r.Settings.Round == f.Round { // what was set since is yet to be read
 			f.ETag, f.LastModified = r.Validators[0], r.Validators[1]
 		}
-		f.FollowRound++
 		return s.follow(tx, f)
 	})
 }

@@ -3,7 +3,9 @@
 package feed
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -136,6 +138,8 @@ type Record struct {
 	LastModified string `json:"last_modified,omitempty"`
 	// FollowRound numbers the tasks that have content follow a run.
 	FollowRound int `json:"follow_round,omitempty"`
+	// Followed is the end of the last run that all content has followed.
+	Followed shelf.Moment `json:"followed,omitzero"`
 }
 
 // RunState is the state of a run.
@@ -295,6 +299,15 @@ func (r *runRecord) start(tx *store.Tx, now time.Time, o tenant.Owner) error {
 	}}, nil)
 }
 
+// find reads the feed of a factory. The record is nil if there is none.
+func find(ctx context.Context, db *store.DB, factoryID string) (it store.Item, r *Record, err error) {
+	if it, err = db.Lookup(ctx, shelf.Key(factoryID)); err == nil && it.Kind == shelf.Kind {
+		r = &Record{}
+		err = it.Decode(r)
+	}
+	return it, r, err
+}
+
 // touch notes a change of the feed.
 func (r *Record) touch(now time.Time) {
 	r.Version++
@@ -353,8 +366,7 @@ func (r *Record) timer(o tenant.Owner) task.Message {
 func (r *Record) check() error {
 	var found []error
 	if r.Format != feed.CSV && len(r.Mapping) > 0 {
-		found = append(found, errs.Invalid("/mapping", "is for the format csv, the columns of other formats have "+
-			"names "+
+		found = append(found, errs.Invalid("/mapping", "is for the format csv, the columns of other formats have names "+
 			"of their own"))
 	}
 	known := feed.MappedMembers()
@@ -363,13 +375,8 @@ func (r *Record) check() error {
 		if isAttribute && name != "" && len(name) <= resource.MaxPairName {
 			continue
 		}
-		ok := false
-		for _, k := range known {
-			ok = ok || k == member
-		}
-		if !ok {
-			found = append(found, errs.Invalid("/mapping", "names the member %.60q. Members are %s, and those that "+
-				"begin "+
+		if !slices.Contains(known, member) {
+			found = append(found, errs.Invalid("/mapping", "names the member %.60q. Members are %s, and those that begin "+
 				"with attributes.", member, strings.Join(known, ", ")))
 		}
 	}

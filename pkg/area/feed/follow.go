@@ -8,28 +8,34 @@ import (
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/topology"
+	"github.com/content-automation/api/pkg/record/shelf"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
 
 // Content has the content of a factory follow its catalog.
 type Content interface {
-	// Follow has a page of the content of a factory follow the products that it shows. It returns the place of the next
-	// page, or nil.
-	Follow(ctx context.Context, o tenant.Owner, factoryID string, after *store.Cursor) (*store.Cursor, error)
+	// Follow has some of the content of a factory follow the products that it shows, and moves the place behind it.
+	Follow(ctx context.Context, o tenant.Owner, factoryID string, p *shelf.Following) error
 }
 
 // follow adds the tasks to the transaction that have content and photos follow a run. They begin after the index of
 // products and content shows what was written before.
 func (s *sync) follow(tx *store.Tx, f *Record) error {
-	message := func(kind task.Kind, q topology.Queue) task.Message {
-		return task.Message{ID: task.ID(kind, f.FactoryID, f.FollowRound), Kind: kind, Queue: q, Subject: f.FactoryID,
-			Owner: s.task.Owner}
+	if f.FactoryID == "" {
+		return nil // the feed was deleted
 	}
-	due := s.Now().Add(indexLag)
-	err := task.Create(tx, s.Now(), task.Task{Message: message(FollowKind, topology.SyncFeed), DueAt: due}, nil)
+	f.FollowRound++
+	message := func(kind task.Kind) task.Message {
+		return task.Message{ID: task.ID(kind, f.FactoryID, f.FollowRound), Kind: kind, Queue: topology.SyncFeed,
+			Subject: f.FactoryID, Owner: s.task.Owner}
+	}
+	now := s.Now()
+	due := now.Add(indexLag)
+	err := task.Create(tx, now, task.Task{Message: message(FollowKind), DueAt: due}, shelf.Moment{Now: now,
+		Clock: s.shelf.Clock.Add(now.Sub(s.shelf.Now))})
 	if err == nil && s.place.Photos {
-		err = task.Create(tx, s.Now(), task.Task{Message: message(PhotosKind, topology.SyncFeed), DueAt: due}, nil)
+		err = task.Create(tx, now, task.Task{Message: message(PhotosKind), DueAt: due}, nil)
 	}
 	return err
 }
@@ -37,21 +43,37 @@ func (s *sync) follow(tx *store.Tx, f *Record) error {
 // indexLag is the time after which indexes show earlier writes.
 const indexLag = 2 * time.Second
 
-// Follow has the content of a factory follow its products, a page at a time.
+// Follow has the content of a factory follow its products, some at a time.
 func (w *Worker) Follow(ctx context.Context, t *task.Run) error {
 	if !id.Valid(id.Factory, t.Subject) || w.Content == nil {
 		return nil
 	}
-	var after *store.Cursor
-	if err := t.Recall("after", &after); err != nil {
+	p := shelf.Following{}
+	if err := errors.Join(t.Decode(&p.Ended), t.Recall("place", &p)); err != nil {
 		return err
 	}
-	next, err := w.Content.Follow(ctx, t.Owner, t.Subject, after)
-	if err != nil {
+	if p.After == nil {
+		_, r, err := find(ctx, w.DB, t.Subject)
+		if err != nil || r == nil {
+			return task.Again(err)
+		}
+		p.Since = r.Followed
+	}
+	if err := w.Content.Follow(ctx, t.Owner, t.Subject, &p); err != nil {
 		return task.Again(err)
 	}
-	if next == nil {
+	if p.After != nil {
+		return errors.Join(t.Keep("place", p), t.Sleep(0))
+	}
+	if p.Busy {
 		return nil
 	}
-	return errors.Join(t.Keep("after", next), t.Sleep(0))
+	return t.End(func(ctx context.Context, tx *store.Tx) error {
+		it, r, err := find(ctx, w.DB, t.Subject)
+		if err != nil || r == nil {
+			return err
+		}
+		r.Followed = p.Ended
+		return tx.Rewrite(it, r)
+	})
 }

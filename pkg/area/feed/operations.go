@@ -145,8 +145,7 @@ func (s *Service) Register(r *httpapi.Router) {
 
 	sync := op("syncFeed", http.MethodPost, path+"/sync", auth.ProductsWrite, "Read a feed now",
 		"Reads the feed in the background, and brings the catalog up to it: products are created and changed, and "+
-			"those "+
-			"that are gone are archived. Rows that are not right are refused, and the others go on. If a fifth of the "+
+			"those that are gone are archived. Rows that are not right are refused, and the others go on. If a fifth of the "+
 			"products of the feed or more are gone, the run is `held` and changes nothing, until it is confirmed. The "+
 			"events `feed.completed`, `feed.held` and `feed.failed` report its end.").Opening(httpapi.Publishing)
 	sync.Status = http.StatusAccepted
@@ -212,8 +211,7 @@ func (s *Service) set(ctx context.Context, tx *store.Tx, in *setInput) (out Feed
 		return out, errs.MissingAt(m.Param, "media", m.Value)
 	}
 	if p := auth.FromContext(ctx); b.RemakePerDay > 0 && !p.Has(auth.ContentWrite) {
-		return out, errs.New(errs.InsufficientScope, "remake_per_day has content made again, which needs the scope "+
-			"%s. "+
+		return out, errs.New(errs.InsufficientScope, "remake_per_day has content made again, which needs the scope %s. "+
 			"Use a key that has it, or leave remake_per_day out.", auth.ContentWrite)
 	}
 	f, it, r, _, err := s.find(ctx, in.ID)
@@ -253,6 +251,7 @@ func (s *Service) set(ctx context.Context, tx *store.Tx, in *setInput) (out Feed
 		}
 	}
 	r.ETag, r.LastModified = "", "" // the same bytes may be read in another way
+	r.Followed = shelf.Moment{}     // and other content may follow them
 	r.Authority = authority.Of(auth.FromContext(ctx), scopes...)
 	if err := s.schedule(ctx, tx, now, f, r); err != nil {
 		return out, err

@@ -243,8 +243,7 @@ func (s *sync) open(ctx context.Context) (io.ReadCloser, error) {
 		r := &incoming.Record{}
 		if it.Kind != incoming.ItemKind || !s.task.Owner.Uses(it.Owner) || it.Decode(r) != nil || r.File == nil {
 			return nil, failure("not_fetched", "The media %s is not there any more. Upload the feed again, and set "+
-				"it as "+
-				"the source.", *s.feed.Source.MediaID)
+				"it as the source.", *s.feed.Source.MediaID)
 		}
 		return s.Objects.Open(ctx, r.File.Key)
 	}
@@ -312,15 +311,12 @@ func (s *sync) write(ctx context.Context, tx *store.Tx,
 	if err := it.Decode(r); err != nil {
 		return err
 	}
-	of, err := s.DB.Lookup(ctx, shelf.Key(r.FactoryID))
+	of, f, err := find(ctx, s.DB, r.FactoryID)
 	if err != nil {
 		return err
 	}
-	f := &Record{}
-	if of.Kind == shelf.Kind {
-		if err := of.Decode(f); err != nil {
-			return err
-		}
+	if f == nil {
+		f = &Record{}
 	}
 	was := r.State
 	if err := change(tx, f, r); err != nil {

@@ -50,12 +50,8 @@ func (w *Worker) tick(ctx context.Context, t *task.Run) error {
 	}
 	next := r.next(now, zone)
 	t.Also(func(ctx context.Context, tx *store.Tx) error {
-		it, err := w.DB.Lookup(ctx, shelf.Key(t.Subject))
-		if err != nil || it.Kind != shelf.Kind {
-			return err
-		}
-		r := &Record{}
-		if err := it.Decode(r); err != nil || r.Round != p.Round {
+		it, r, err := find(ctx, w.DB, t.Subject)
+		if err != nil || r == nil || r.Round != p.Round {
 			return err
 		}
 		paused := factoryrecord.State(found[1]) == factoryrecord.StatePaused

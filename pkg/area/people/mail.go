@@ -398,7 +398,7 @@ func (w words) of(name string) string {
 			}
 		}
 		if value = text.ClipText(value, mostValue); w.html {
-			value = "<bdi>" + template.HTMLEscapeString(value) + "</bdi>"
+			value = `<span dir="auto">` + template.HTMLEscapeString(value) + "</span>"
 		}
 		out = strings.ReplaceAll(out, "{"+key+"}", value)
 	}
@@ -414,7 +414,7 @@ var mailPage = sync.OnceValue(func() *template.Template {
 <div style="max-width:560px;margin:0 auto">
 <p style="margin:0 0 20px;font-weight:600"><span style="display:inline-block;width:26px;line-height:26px;` +
 		`margin-inline-end:10px;border-radius:6px;background:#3b43b5;color:#ffffff;text-align:center" ` +
-		`aria-hidden="true">A</span>{{.Service}}{{with .Account}} · <bdi>{{.}}</bdi>{{end}}</p>
+		`aria-hidden="true">A</span>{{.Service}}{{with .Account}} · <span dir="auto">{{.}}</span>{{end}}</p>
 <h1 style="font-size:20px;line-height:1.3;margin:0 0 16px">{{.Heading}}</h1>
 <p style="margin:0 0 16px">{{.Text}}</p>
 {{with .Items}}<ul style="margin:0 0 16px;padding-inline-start:20px">{{range .}}<li dir="auto">{{.}}</li>{{end}}</ul>

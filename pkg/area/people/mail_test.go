@@ -369,6 +369,46 @@ func TestFailedPostsAreMailed(t *testing.T) {
 	}
 }
 
+// A text of others has its own direction in each e-mail, and none is left in that of the words around it.
+func TestTextsOfOthersHaveTheirDirectionInMails(t *testing.T) {
+	const name = "مطعم الياسمين"
+	w := newMailWorld(t)
+	w.run(time.Minute)
+	w.taken()
+	owner := tenant.Of(w.account, tenant.Live)
+	w.happen(event.WebhookDisabled, tenant.Live, object{"id": "whk_1", "description": name, "url": "https://crm.example/",
+		"disabled_reason": "failing"}, 1)
+	tx := &store.Tx{}
+	failed, err := event.New(w.Now(), owner, event.ContentFailed, object{"id": id.New(id.ContentItem, w.Now()), "title": name,
+		"publications": []object{{"platform": "vk", "state": "failed", "failure": object{"message": name}}}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tx.Create(failed, nil)
+	if err := w.DB.Commit(t.Context(), tx); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.people.Watch(t.Context(), w.account); err != nil {
+		t.Fatal(err)
+	}
+	w.run(2 * time.Hour)
+	all := w.taken()
+	for _, m := range all {
+		_, body, _ := strings.Cut(m.HTML, "<body")
+		for _, part := range strings.Split(body, "<")[1:] {
+			if tag, text, _ := strings.Cut(part, ">"); strings.Contains(text, name) && !strings.Contains(tag, ` dir="auto"`) {
+				t.Errorf("%s: <%s", m.Subject, part)
+			}
+		}
+		if !strings.Contains(body, name) {
+			t.Errorf("%s has no text of others: %s", m.Subject, body)
+		}
+	}
+	if len(all) != 2 {
+		t.Errorf("%d e-mails", len(all))
+	}
+}
+
 // Approvals are in one e-mail, at most once in four hours, and only if some have come.
 func TestApprovalsAreADigest(t *testing.T) {
 	w := newMailWorld(t)

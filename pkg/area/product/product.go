@@ -260,8 +260,7 @@ func AdoptPromotion(tx *store.Tx, now time.Time, o tenant.Owner, p Promotion, pr
 		if len(r.OpenPromotions(now)) >= MaxPromotions || p.Discount.Kind == Amount &&
 			p.Discount.Value > r.Price.Amount {
 			return errs.Invalid("/discount/value", "is above the price of the product %s, or it has too many "+
-				"promotions",
-				r.ID)
+				"promotions", r.ID)
 		}
 		p.ProductIDs = append(p.ProductIDs, r.ID)
 		if p.FromFeed && r.Feed != nil {

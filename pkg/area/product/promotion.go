@@ -407,8 +407,7 @@ func (r *StoredProduct) OpenPromotions(now time.Time) []ProductPromotion {
 // Running returns the promotions of the product that are active, the lowest price first.
 func (r *StoredProduct) Running(now time.Time) []ProductPromotion {
 	all := slices.DeleteFunc(slices.Clone(r.Promotions), func(i ProductPromotion) bool {
-		return i.State(now) !=
-			Running
+		return i.State(now) != Running
 	})
 	slices.SortStableFunc(all, func(a, b ProductPromotion) int {
 		return int(a.Discount.Of(r.Price).Amount - b.Discount.Of(r.Price).Amount)

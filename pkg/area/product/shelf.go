@@ -17,6 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/craft/feed"
 	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/record/shelf"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -84,6 +85,13 @@ func RowHash(r feed.Row) string {
 
 // HasRow reports whether the item of a product is as a row with the hash has made it.
 func HasRow(it *store.Item, hash string) bool { return hash != "" && it.Attributes[feedHash] == hash }
+
+// MovedSince reports whether the product has changed since a moment, or what it is offered for until another one.
+func (r *StoredProduct) MovedSince(since, now shelf.Moment) bool {
+	within := func(at resource.Time) bool { return at.After(since.Clock) && !at.After(now.Clock) }
+	return r.UpdatedAt.After(since.Now) || slices.ContainsFunc(r.Promotions,
+		func(p ProductPromotion) bool { return within(p.StartsAt) || within(p.EndsAt) })
+}
 
 // PromotionKey returns the key of the promotion of a product's feed, or the zero key if there is none.
 func (r *StoredProduct) PromotionKey() store.Key {

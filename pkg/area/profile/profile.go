@@ -81,6 +81,7 @@ type Usage struct {
 type listInput struct {
 	httpapi.PageInput
 	resource.MetadataFilter
+	httpapi.Search
 	// Only profiles with this name, in any case of its letters.
 	Name string `query:"name" maxLength:"200" example:"Café Linde"`
 }

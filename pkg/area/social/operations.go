@@ -114,6 +114,7 @@ type listInput struct {
 	httpapi.PageInput
 	resource.MetadataFilter
 	profile.Filter
+	httpapi.Search
 	// Only accounts of these platforms, separated by commas.
 	Platform []platformID `query:"platform" filter:"platform" nullable:"false"`
 	// Only accounts in these states, separated by commas.

@@ -99,8 +99,9 @@ func (s *Service) last(ctx context.Context, n *record.Notes) (it store.Item, r *
 }
 
 type previewBody struct {
-	// What it shows. product is a post of a product with its price.
-	Kind string `json:"kind,omitempty" enum:"post,carousel,story,product" default:"post"`
+	// What it shows. product is a post of a product with its price, and video the cover, the scene of a product and the
+	// end card.
+	Kind string `json:"kind,omitempty" enum:"post,carousel,story,product,video" default:"post"`
 	// Factory whose name, logo and colors it shows. Absent: those of a sample.
 	FactoryID string `json:"factory_id,omitempty" example:"fac_01h455vb4pex5vsknk084sn02q"`
 	// Absent: a sample in the language.
@@ -269,10 +270,15 @@ func (w *work) Composition(int, []generate.PartResult) (generate.Composition, er
 		return c, nil
 	case "story":
 		picture.Use = generate.Story
-	case "product":
+	case "product", "video":
 		picture.File, picture.Whole = &product, true
 		picture.Offer = &generate.Offer{Price: &money.Price{Amount: 7900, Currency: "EUR"},
 			Was: &money.Price{Amount: 9900, Currency: "EUR"}, Percent: 20, Shop: w.Brand.Name, Action: w.Brand.Call}
+	}
+	if w.Kind == "video" {
+		return generate.Video{Format: generate.Portrait, Language: w.Language, Captions: true, Headline: text.Heading,
+			Brand: w.Brand, Offer: picture.Offer, Frames: true, Scenes: []generate.Scene{{Text: text.Body,
+				Picture: &product, OnScreen: text.Heading, Whole: true}}}, nil
 	}
 	return picture, nil
 }

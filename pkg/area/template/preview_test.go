@@ -35,7 +35,7 @@ func TestAPreviewReplacesTheLastOne(t *testing.T) {
 		w.Caller = w.As(func(p *auth.Principal) { p.Mode = mode })
 		e := w.engine()
 		d := w.make()
-		for kind, pictures := range map[string]int{"": 1, "carousel": 4, "story": 1, "product": 1} {
+		for kind, pictures := range map[string]int{"": 1, "carousel": 4, "story": 1, "product": 1, "video": 3} {
 			var body any
 			if kind != "" {
 				body = object{"kind": kind, "heading": "Nets", "language": "ar"}

@@ -7,8 +7,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"hash/fnv"
 	"net/http"
 	"reflect"
+	"strconv"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -85,14 +87,25 @@ type Details struct {
 	Design Shown `json:"design"`
 	// Last preview. Null if there is none.
 	Preview *Preview `json:"preview"`
+	// Ids of up to 100 factories and profiles that use it.
+	UsedBy []string `json:"used_by" nullable:"false"`
 }
 
-// ETag follows from all that is shown: a preview is made without a change of the template.
+// mostUsers is the number of users that a template shows.
+const mostUsers = 100
+
+// ETag follows from all that is shown: a preview is made, and a template used, without a change of the template.
 func (d Details) ETag() (string, error) {
-	if d.Preview == nil {
-		return fmt.Sprintf(`"%d"`, d.Version), nil
+	tag := strconv.FormatInt(d.Version, 10)
+	if d.Preview != nil {
+		tag += fmt.Sprintf("-%s-%s", d.Preview.State, d.Preview.CreatedAt.Format(time.RFC3339Nano))
 	}
-	return fmt.Sprintf(`"%d-%s-%s"`, d.Version, d.Preview.State, d.Preview.CreatedAt.Format(time.RFC3339Nano)), nil
+	if len(d.UsedBy) > 0 {
+		sum := fnv.New64a()
+		_, _ = fmt.Fprint(sum, d.UsedBy)
+		tag += fmt.Sprintf("-%x", sum.Sum64())
+	}
+	return `"` + tag + `"`, nil
 }
 
 type createBody struct {
@@ -137,11 +150,15 @@ func shown(_ context.Context, f *kind.Found[record.Record]) (record.Template, er
 
 // details returns a template with its design and its last preview.
 func (s *Service) details(ctx context.Context, f *kind.Found[record.Record]) (out Details, err error) {
-	out = Details{f.Record.Template, Shown(f.Record.Design), nil}
+	out = Details{f.Record.Template, Shown(f.Record.Design), nil, []string{}}
 	if len(f.Beside) == 0 { // it is new
 		return out, nil
 	}
 	n, err := record.NotesOf(f.Beside[0])
+	if err == nil {
+		n.Users = n.Users[max(0, len(n.Users)-mostUsers):]
+		out.UsedBy, err = n.Using(ctx, s.db, f.Record.ID)
+	}
 	if err != nil {
 		return out, err
 	}
@@ -256,7 +273,7 @@ func Adopt(tx *store.Tx, now time.Time, o tenant.Owner, d Details) error {
 func Decode(it *store.Item) (d Details, err error) {
 	var r record.Record
 	err = it.Decode(&r)
-	return Details{r.Template, Shown(r.Design), nil}, err
+	return Details{r.Template, Shown(r.Design), nil, []string{}}, err
 }
 
 // endPreview adds to the transaction that a preview and its files end. It does nothing for an empty id.

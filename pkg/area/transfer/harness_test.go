@@ -38,6 +38,7 @@ import (
 	"github.com/content-automation/api/pkg/area/product"
 	"github.com/content-automation/api/pkg/area/profile"
 	"github.com/content-automation/api/pkg/area/studio"
+	"github.com/content-automation/api/pkg/area/template"
 	"github.com/content-automation/api/pkg/area/transfer"
 	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/base/id"
@@ -59,7 +60,7 @@ type world struct {
 	out    *transfer.Exporter
 	in     *transfer.Importer
 	// webhook, secret, factory and media are of the account.
-	secret, factory, seller, media, profile string
+	secret, factory, seller, media, profile, template string
 }
 
 func newWorld(t *testing.T) *world {
@@ -77,12 +78,14 @@ func newWorld(t *testing.T) *world {
 		product.NewService(w.DB, signer, nil, w.Now), product.NewPromotions(w.DB, w.Now),
 		feed.NewService(w.DB, signer, files, w.Now),
 		profile.NewService(w.DB, signer, w.Now), experiment.NewService(w.DB, factories, w.Now),
+		template.NewService(w.DB, signer, w.Now),
 		webhook.NewService(w.DB, files, webhooktest.DeliverRole, envelope, w.Now, rand.Reader),
 		transfer.NewService(w.DB, signer, files, w.Now))
 	w.Kept()
 	sign := item.SignedBy(signer)
 	w.engine = generatetest.NewWith(t, w.DB, w.Clock, files, generatetest.Only{Provider: sandbox.NewAlike(w.Now)},
-		map[string]generate.Loader{item.ItemKind: item.Loader{Sign: sign}, studio.ItemKind: studio.Loader{Sign: sign}})
+		map[string]generate.Loader{item.ItemKind: item.Loader{Sign: sign}, studio.ItemKind: studio.Loader{Sign: sign},
+			template.PreviewKind: template.Loader{}})
 	w.out = &transfer.Exporter{DB: w.DB, Objects: files, Now: w.Now, LineBytes: 6000, FileBytes: 100_000}
 	w.in = &transfer.Importer{DB: w.DB, Objects: files, URLs: files, Now: w.Now, Lines: 5,
 		Envelope: envelope, Random: rand.Reader}
@@ -120,8 +123,11 @@ func (w *world) fill() {
 		w.T.Fatal(err)
 	}
 	w.media = w.bring(picture)
+	w.template = post("/v1/templates", 201, object{"name": "Spring", "theme": "playful",
+		"design": object{"band": "#0a7cff", "end_card": object{"color": "deep"}}})["id"].(string)
 	w.factory = post("/v1/factories", 201, object{"type": "brand", "name": "Acme", "language": "de",
-		"settings": object{"brand_name": "Acme", "logo": w.media}, "metadata": object{"crm": w.media}})["id"].(string)
+		"template_id": w.template,
+		"settings":    object{"brand_name": "Acme", "logo": w.media}, "metadata": object{"crm": w.media}})["id"].(string)
 	w.seller = post("/v1/factories", 201, object{"type": "seller", "name": "Shop", "profile_id": w.profile,
 		"settings": object{"currency": "EUR"}})["id"].(string)
 	shoe := post("/v1/products", 201, object{"factory_id": w.seller, "sku": "A-1", "name": "Shoe",

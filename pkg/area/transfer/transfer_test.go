@@ -2,9 +2,11 @@ package transfer_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
+	"path"
 	"reflect"
 	"slices"
 	"strings"
@@ -12,11 +14,16 @@ import (
 	"time"
 
 	"github.com/content-automation/api/infra/verify/harness/apitest"
+	"github.com/content-automation/api/pkg/area/template"
 	"github.com/content-automation/api/pkg/area/transfer"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/media"
 	keyrecord "github.com/content-automation/api/pkg/record/apikey"
+	templaterecord "github.com/content-automation/api/pkg/record/template"
+	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/testdata/breadth"
 )
@@ -27,13 +34,13 @@ func TestAnExportHasEverything(t *testing.T) {
 	w.fill()
 	x := w.export(w.Caller, object{})
 	got := w.read(x)
-	want := map[string]int{"profile": 1, "media": 1, "factory": 2, "product": 1, "feed": 1, "promotion": 1,
-		"content_item": 8, "content_plan": 1, "generation": 1, "webhook": 1}
+	want := map[string]int{"profile": 1, "media": 1, "template": 1, "factory": 2, "product": 1, "feed": 1,
+		"promotion": 1, "content_item": 8, "content_plan": 1, "generation": 1, "webhook": 1}
 	if !maps.Equal(x.Resources, want) || x.MissingFiles != 0 || x.Files != len(got.files) || x.Files < 15 {
 		t.Errorf("it has %v, %d files of which %d are missing; want %v", x.Resources, x.Files, x.MissingFiles, want)
 	}
 	for resourceID, path := range map[string]string{w.factory: "/v1/factories/", w.profile: "/v1/profiles/",
-		w.media: "/v1/media/"} {
+		w.media: "/v1/media/", w.template: "/v1/templates/"} {
 		var shown object
 		w.Call(http.MethodGet, path+resourceID, nil).Into(t, 200, &shown)
 		is := maps.Clone(got.byID[resourceID])
@@ -238,6 +245,41 @@ func (w *world) mapOf(i transfer.Import) map[string]string {
 		ids[m["old_id"]] = m["new_id"]
 	}
 	return ids
+}
+
+// A factory comes in with its template: the preview and the media of its items are of the same design, and the template
+// cannot be deleted while the factory uses it.
+func TestAnImportedFactoryHasItsTemplate(t *testing.T) {
+	w := newWorld(t)
+	w.fill()
+	c := w.Stranger()
+	ids := w.mapOf(w.take(c, w.export(w.Caller, object{})))
+	drawn := func(c *apitest.Caller, templateID, factoryID string) (all []generate.Composition) {
+		for _, kind := range []string{"post", "carousel", "story", "product", "video"} {
+			c.Call(http.MethodPost, "/v1/templates/"+templateID+"/preview", object{"factory_id": factoryID,
+				"kind": kind}).Into(t, http.StatusAccepted, new(object))
+			beside, err := w.DB.Lookup(t.Context(), templaterecord.NotesKey(templateID))
+			notes, broken := templaterecord.NotesOf(beside)
+			it, gone := w.DB.Lookup(t.Context(), store.IDKey(notes.Preview))
+			work, failed := template.Loader{}.Open(it)
+			if err := errors.Join(err, broken, gone, failed); err != nil {
+				t.Fatal(err)
+			}
+			one, err := work.(generate.Composing).Composition(1, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			one.Files(func(f *media.File) { f.ID, f.Key = "", path.Base(f.Key) })
+			all = append(all, one)
+			w.engine.Drain()
+		}
+		return all
+	}
+	before, after := drawn(w.Caller, w.template, w.factory), drawn(c, ids[w.template], ids[w.factory])
+	if !reflect.DeepEqual(before, after) {
+		t.Errorf("the previews were %+v, and are %+v", before, after)
+	}
+	c.Call(http.MethodDelete, "/v1/templates/"+ids[w.template], nil).RefusedAs(t, errs.InvalidState, "")
 }
 
 // Imported resources work: a webhook once it has a secret, an item by another attempt, a factory by a new item.

@@ -37,6 +37,10 @@ func GatewayHeaders() map[string]string {
 	return h
 }
 
+// KeepAnswer lets the browser keep the page that answers a form, so that Back shows it with what was typed: browsers do
+// not send a form again by themselves. Such a page has no secret.
+func KeepAnswer(h http.Header) { h.Set("Cache-Control", "private, max-age=3600") }
+
 // SetHeaders sets these headers.
 func SetHeaders(h http.Header) {
 	for name, value := range AlwaysHeaders() {

@@ -86,6 +86,9 @@ func (d *Design) Write(w http.ResponseWriter, method string, status int, policy 
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("X-Robots-Tag", "noindex, nofollow")
+	if method == http.MethodPost {
+		KeepAnswer(h)
+	}
 	var body bytes.Buffer
 	if err := d.parse().Execute(&body, data); err != nil {
 		slog.Error("page not written", "error", err)

@@ -137,7 +137,7 @@ func withoutMark(r io.Reader) io.Reader {
 // view is what look has found.
 type view struct {
 	utf8 bool
-	// together reports that most letters beyond ASCII have another one beside them.
+	// together reports that most letters beyond ASCII have two others beside them.
 	together bool
 }
 
@@ -154,8 +154,8 @@ func look(r io.Reader) (v view, err error) {
 			switch {
 			case b >= 0xc0:
 				run++
-			case run == 1:
-				alone, run = alone+1, 0
+			case run < 3: // as in Größe
+				alone, run = alone+run, 0
 			default:
 				pairs, run = pairs+run, 0
 			}

@@ -134,7 +134,8 @@ func TestRowsThatAreRefused(t *testing.T) {
 		"B,Tea,,12.345678 EUR,,,,":                    "which is no amount of EUR",
 		"B,Tea,,12.50 XXX,,,,":                        "whose currency is not clear",
 		"B,Tea,,$12.50,,,,":                           "whose currency is not clear",
-		"B,Tea,,1.250 KWD,,,,":                        "which has two meanings",
+		"B,Tea,,\"1,250 KWD\",,,,":                    "which has two meanings",
+		"B,Tea,,10.00-20.00 EUR,,,,":                  `price is "10.00-20.00 EUR", which is no price`,
 		"B,Tea,,12.50 EUR 3,,,,":                      "price is",
 		"B,Tea,,99999999999999 EUR,,,,":               "more than a price may be",
 		"B,Tea,,10 EUR,12 EUR,,,":                     "sale_price is above the price",
@@ -177,6 +178,9 @@ func TestPrices(t *testing.T) {
 		"12.50 EUR/kg": "no", "from 12 EUR": "no", "1 299,90 ₽": "1299.90 RUB", "1.299,90": "1299.90 EUR",
 		"1,299.90 USD": "1299.90 USD", "1\u202f299,90 ₽": "1299.90 RUB", "1 299 900,5 ₽": "1299900.50 RUB",
 		"1.299.900,50 €": "1299900.50 EUR", "R$ 1.299,90": "1299.90 BRL", "-12.50": "no", "−12.50 EUR": "no",
+		"1.250 KWD": "1.250 KWD", "12.500 BHD": "12.500 BHD", "1,299.500 KWD": "1299.500 KWD", "1 299,500 TND": "1299.500 TND",
+		"1.250 JPY": "1250 JPY", "1,250 KRW": "1250 KRW", "1250.00 JPY": "1250 JPY", "1250.50 JPY": "no", "12,5 KWD": "12.500 KWD",
+		"10 – 20 €": "no", "10..20 EUR": "no", "ab 12,50 €": "no", "12,50–15 €": "no", "10/20 EUR": "no", "1.250,5 KWD": "1250.500 KWD",
 		"(12.50)": "no", "12.50 EUR 3 USD": "no", "NaN": "no", "Infinity EUR": "no", "12,50 USD EUR": "no",
 	} {
 		p, err := priceOf(text, "EUR")

@@ -62,11 +62,9 @@ func priceOf(text, fallback string) (p money.Price, err error) {
 	scale, _ := money.Price{Currency: code}.Decimal()
 	units, fraction := number, ""
 	switch marks := strings.Count(number, ".") + strings.Count(number, ","); {
-	case marks == 1 && grouped().MatchString(number):
-		if scale == 3 {
-			return p, fmt.Errorf("is %.40q, which has two meanings. Write it without a mark for thousands and with "+
-				"three digits behind the point", text)
-		}
+	case marks == 1 && grouped().MatchString(number) && scale < 3: // the mark is that of thousands
+	case marks == 1 && lastMark(number) == "," && scale == 3 && grouped().MatchString(number):
+		return p, fmt.Errorf("is %.40q, which has two meanings. Write it with a point, as in 1.250 KWD", text)
 	case marks == 1, marks > 1 && strings.Count(number, lastMark(number)) == 1:
 		units, fraction, _ = cutLast(number, lastMark(number))
 	}

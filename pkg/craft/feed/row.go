@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -162,21 +163,13 @@ func (p *parser) prices(w *raw, r *Row) (err error) {
 	if sale.From, sale.Until, err = periodOf(v[memberPeriod], p.Zone); err != nil {
 		return w.refuse(memberPeriod, "%s", err)
 	}
-	for _, end := range []struct {
-		name string
-		at   *Sale
-	}{{memberFrom, &sale}, {memberUntil, &sale}} {
-		if v[end.name] == "" {
+	for i, end := range []*time.Time{&sale.From, &sale.Until} {
+		name := []string{memberFrom, memberUntil}[i]
+		if v[name] == "" {
 			continue
 		}
-		at, err := timeOf(v[end.name], p.Zone, end.name == memberUntil)
-		if err != nil {
-			return w.refuse(end.name, "%s", err)
-		}
-		if end.name == memberFrom {
-			sale.From = at
-		} else {
-			sale.Until = at
+		if *end, err = timeOf(v[name], p.Zone, name == memberUntil); err != nil {
+			return w.refuse(name, "%s", err)
 		}
 	}
 	switch {
@@ -256,7 +249,9 @@ func address(raw string) (string, error) {
 var stocks = map[string]Stock{"": InStock, "in_stock": InStock, "instock": InStock, "available": InStock,
 	"true": InStock, "yes": InStock, "1": InStock, "out_of_stock": OutOfStock, "outofstock": OutOfStock,
 	"sold_out": OutOfStock, "false": OutOfStock, "no": OutOfStock, "0": OutOfStock, "preorder": Preorder,
-	"pre_order": Preorder, "backorder": Backorder, "back_order": Backorder}
+	"pre_order": Preorder, "presale": Preorder, "backorder": Backorder, "back_order": Backorder, "onbackorder": Backorder,
+	"soldout": OutOfStock, "discontinued": OutOfStock, "available_for_order": InStock, "limited_availability": InStock,
+	"limitedavailability": InStock}
 
 // stockOf reads a stock, also as schema.org writes it.
 func stockOf(word string) (Stock, error) {

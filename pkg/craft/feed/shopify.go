@@ -112,7 +112,7 @@ func (p *parser) shopifyProduct(rows []shopifyRow) error {
 		if row.cells["price"] == "" {
 			continue
 		}
-		if err := p.row(variant(first, row, photos, variants > 1)); err != nil {
+		if err := p.row(p.variant(first, row, photos, variants > 1)); err != nil {
 			return err
 		}
 	}
@@ -120,7 +120,7 @@ func (p *parser) shopifyProduct(rows []shopifyRow) error {
 }
 
 // variant returns the row of a variant.
-func variant(first map[string]string, row shopifyRow, photos []string, several bool) *raw {
+func (p *parser) variant(first map[string]string, row shopifyRow, photos []string, several bool) *raw {
 	w, v := newRaw(row.line), row.cells
 	w.names = map[string]string{memberID: "Variant SKU", memberTitle: "Title", memberPrice: "Variant Price",
 		memberSale: "Variant Price", memberPhoto: "Image Src", memberPhotos: "Image Src",
@@ -144,8 +144,8 @@ func variant(first map[string]string, row shopifyRow, photos []string, several b
 	w.set("brand", first["vendor"])
 	w.set("product_type", first["type"])
 	w.set(memberPrice, v["price"])
-	price, err := priceOf(v["price"], "EUR")
-	before, beforeErr := priceOf(v["before"], "EUR")
+	price, err := priceOf(v["price"], p.Currency)
+	before, beforeErr := priceOf(v["before"], p.Currency)
 	if err == nil && beforeErr == nil && before.Amount > price.Amount {
 		w.values[memberPrice], w.values[memberSale] = v["before"], v["price"]
 		w.names[memberPrice] = "Variant Compare At Price"

@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"cmp"
 	"encoding/xml"
 	"errors"
 	"io"
@@ -137,8 +138,7 @@ func (e *elements) each(roots string, names map[string]func(*node) error) error 
 		}
 		if first && !strings.Contains(" "+roots+" ", " "+start.Name.Local+" ") {
 			return fault("The first element of the feed is %.40s, not %s. Is the format right, and the address that "+
-				"of a "+
-				"feed?", start.Name.Local, strings.ReplaceAll(roots, " ", " or "))
+				"of a feed?", start.Name.Local, strings.ReplaceAll(roots, " ", " or "))
 		}
 		first = false
 		take := names[start.Name.Local]
@@ -244,8 +244,9 @@ func (w *raw) offer(n *node, categories map[string]string) {
 	w.set(memberCurrency, n.child("currencyId"))
 	w.set(memberPrice, n.child("price"))
 	if old := n.child("oldprice"); strings.TrimSpace(old) != "" {
-		price, err := priceOf(w.values[memberPrice], "EUR")
-		before, oldErr := priceOf(old, "EUR")
+		currency := cmp.Or(w.values[memberCurrency], "EUR")
+		price, err := priceOf(w.values[memberPrice], currency)
+		before, oldErr := priceOf(old, currency)
 		if err == nil && oldErr == nil && before.Amount > price.Amount {
 			w.set(memberSale, w.values[memberPrice])
 			w.values[memberPrice] = strings.TrimSpace(old)

@@ -26,7 +26,7 @@ func describe(what generate.Composition, draft bool, at paths) (compose.Work, er
 			CaptionStyle: compose.CaptionStyle(w.CaptionStyle), Fade: w.Fade, Music: at.of(w.Music), Brand: brand,
 			Offer: describeOffer(w.Offer, w.Language), Length: w.Length, Cuts: w.Cuts,
 			Headline: w.Headline, Intro: bumper(w.Intro, at),
-			Outro: bumper(w.Outro, at), Notice: w.Notice,
+			Outro: bumper(w.Outro, at), Notice: w.Notice, Frames: w.Frames,
 		}
 		for _, s := range w.Scenes {
 			v.Scenes = append(v.Scenes, compose.Scene{Text: s.Text, Clip: at.of(s.Clip), Picture: at.of(s.Picture),

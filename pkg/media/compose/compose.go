@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"image"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -257,6 +258,12 @@ func (r *run) deliver(name string, f File) error {
 	f.Bytes = info.Size()
 	r.files = append(r.files, f)
 	return nil
+}
+
+// deliverPicture delivers a JPEG.
+func (r *run) deliverPicture(name string, role media.Role, size image.Point) error {
+	return r.deliver(name+".jpg", File{Role: role, Type: media.Image, MIMEType: "image/jpeg", Width: size.X,
+		Height: size.Y})
 }
 
 // move renames a file, or copies it if the folders are on different disks.
@@ -549,8 +556,7 @@ func (r *run) poster(ctx context.Context, video string, at time.Duration, width,
 	if err != nil {
 		return err
 	}
-	return r.deliver(name, File{Role: media.Poster, Type: media.Image, MIMEType: "image/jpeg", Width: width,
-		Height: height})
+	return r.deliverPicture("poster", media.Poster, image.Pt(width, height))
 }
 
 // Frame returns the first frame of a video as a JPEG, which is at most as wide as a thumbnail. A failure is an *Error.

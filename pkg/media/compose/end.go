@@ -31,7 +31,7 @@ type endWords struct{ call, name, address string }
 // ending returns the texts of the end card: the call to action, the name of the brand or the shop, and where it is
 // found. If a video has an outro, it has none.
 func (f *videoRun) ending() (w endWords) {
-	if f.outro.frames > 0 || f.Narration == "" {
+	if f.outro.frames > 0 || f.Narration == "" && !f.Frames {
 		return w
 	}
 	if f.Offer != nil {
@@ -96,7 +96,7 @@ func (f *videoRun) drawEnd(ctx context.Context) (*image.RGBA, *text.Script, erro
 		return nil, nil, err
 	}
 	e.lay()
-	return img, s, nil
+	return img, s, f.notice(s, f.Notice, f.Language, f.area(), k)
 }
 
 // joined joins two texts by a dot.
@@ -336,9 +336,6 @@ func (f *videoRun) encodeEnd(ctx context.Context) (file string, err error) {
 	}
 	img, s, err := f.drawEnd(ctx)
 	if err != nil {
-		return "", err
-	}
-	if err := f.notice(s, f.Notice, f.Language, f.area(), f.part()); err != nil {
 		return "", err
 	}
 	draw, err := f.subtitles(StagePicture, "end", s)

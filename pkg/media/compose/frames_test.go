@@ -19,6 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/compose/canvas"
 	"github.com/content-automation/api/pkg/media/compose/theme"
+	"github.com/content-automation/api/pkg/media/compose/timeline"
 	"github.com/content-automation/api/testdata/breadth"
 )
 
@@ -109,11 +110,11 @@ var shapes = sync.OnceValue(func() (all [][]byte) {
 })
 
 // seenProduct returns the rectangle of the product in a picture, and whether all of it is seen.
-func seenProduct(img image.Image) (box image.Rectangle, whole bool) {
+func seenProduct(img *image.RGBA) (box image.Rectangle, whole bool) {
 	n := 0
 	for y := range img.Bounds().Dy() {
 		for x := range img.Bounds().Dx() {
-			c := colorAt(img, x, y)
+			c := pixelAt(img, y*img.Rect.Dx()+x)
 			if c.R > 165 && c.G < 60 && c.B > 165 && c.R < 235 {
 				box, n = box.Union(image.Rect(x, y, x+1, y+1)), n+1
 			}
@@ -266,6 +267,50 @@ func TestFramesOfEveryKind(t *testing.T) {
 	}
 }
 
+// Pictures in place of a video are what it would show: its cover, its product with a caption, and its end card.
+func TestFramesInPlaceOfAVideo(t *testing.T) {
+	t.Parallel()
+	hollow, free := hollowed(t), freeOf(t, "video")
+	for _, c := range []framed{{"playful", scripts[1], looks[0], 1}, {"editorial", scripts[0], looks[4], 5}} {
+		b := newBench(t)
+		p := pair{b, b.without(hollow), c}
+		v := Video{Format: Portrait, Quality: Draft, Captions: true, Language: c.lang, Brand: c.brand(),
+			Offer: c.offer(), Headline: c.headline, Frames: true, Scenes: []Scene{{Text: c.script, Whole: true,
+				Picture: p.part("product.png", shapes()[1]), OnScreen: c.headline}}}
+		seen, bare := p.compose(v), p.pairOf(v)
+		if len(seen.Files) != 3 {
+			t.Fatalf("%v: there are %d pictures", c, len(seen.Files))
+		}
+		at := func(n int, name string, area image.Rectangle) *inked {
+			return p.ink(name, p.image(seen.Files[n]), p.bare.image(bare.Files[n]), area)
+		}
+		p.hero("cover", at(0, "cover", coverArea))
+		scene := at(1, "scene", free)
+		p.hero("scene", scene)
+		if least, found := scene.spoken(1300); !found || least < 3 {
+			t.Errorf("%v: the spoken word is marked: %t, with the contrast %.1f", c, found, least)
+		}
+		p.endCard("end", at(2, "end", free), free)
+	}
+}
+
+// The end card of a video without a product has the call to action and the address of the brand.
+func TestTheEndCardHasTheAddressOfTheBrand(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	p := pair{b, b.without(hollowed(t)), framed{"minimal", scripts[0], looks[0], 1}}
+	rows := func(address string) int {
+		v := Video{Format: Portrait, Quality: Draft, Language: "en", Frames: true, Brand: &Brand{Name: "Acme",
+			Call: "Try it today", Address: address}, Scenes: []Scene{{Text: "Nets.",
+			Picture: p.plain("gray", color.RGBA{127, 127, 127, 255})}}}
+		seen, bare := p.compose(v), p.pairOf(v)
+		return len(inkOf(p.image(seen.Files[0]), p.bare.image(bare.Files[0])).lines)
+	}
+	if with, without := rows("acme.example"), rows(""); with != without+1 || without < 2 {
+		t.Errorf("there are %d rows with an address, and %d without", with, without)
+	}
+}
+
 // pictures checks posts, carousels and stories.
 func (p pair) pictures(story image.Rectangle) {
 	c, gray := p.c, p.plain("gray", color.RGBA{127, 127, 127, 255})
@@ -306,7 +351,7 @@ func (p pair) video(area image.Rectangle) {
 		p.hero("cover", cover)
 	}
 	last := drafted(p.find(seen, media.Final).Duration) - 2
-	numbers := []int{9, 13, 17, 30, 34, last}
+	numbers := append(restful(scenes[0].Text, scenes[1].Text), last)
 	with, without := p.seen(seen, numbers), p.seen(bare, numbers)
 	marked := 0
 	for i, n := range numbers {
@@ -339,6 +384,20 @@ func (p pair) video(area image.Rectangle) {
 			p.t.Errorf("%v: there are captions on the end card", c)
 		}
 	}
+}
+
+// restful returns the numbers of frames of a draft of two scenes in which no text is moving, before its end card.
+func restful(first, second string) (numbers []int) {
+	clock := timeline.NewClock(first+" "+second, nil, spoken)
+	lengths := timeline.Scenes([]string{first, second}, clock, lead, tail, leastScene)
+	cut := lengths[0] / Draft.every()
+	end := cut + (lengths[1]-min(timeline.Frames(endCard), lengths[1]/2))/Draft.every()
+	for _, n := range []int{9, 13, 17, cut + 6, cut + 9} {
+		if n < cut-1 || n >= cut+6 && n < end-1 {
+			numbers = append(numbers, n)
+		}
+	}
+	return numbers
 }
 
 // coverArea is the area of the texts of a cover: the middle that grids show in 3:4, with margins.
@@ -413,10 +472,10 @@ func sameFrame(a, b image.Image) bool {
 }
 
 // apartFrom returns the rectangle of all that has another color than the ground.
-func apartFrom(img image.Image, ground canvas.Color) (box image.Rectangle) {
+func apartFrom(img *image.RGBA, ground canvas.Color) (box image.Rectangle) {
 	for y := range img.Bounds().Dy() {
 		for x := range img.Bounds().Dx() {
-			if apartBy(colorAt(img, x, y), ground) > 60 {
+			if apartBy(pixelAt(img, y*img.Rect.Dx()+x), ground) > 60 {
 				box = box.Union(image.Rect(x, y, x+1, y+1))
 			}
 		}
@@ -424,7 +483,10 @@ func apartFrom(img image.Image, ground canvas.Color) (box image.Rectangle) {
 	return box
 }
 
-var voice = sync.OnceValue(func() []byte { return sample.Voice(4500 * time.Millisecond) })
+// spoken is the length of the voice.
+const spoken = 4500 * time.Millisecond
+
+var voice = sync.OnceValue(func() []byte { return sample.Voice(spoken) })
 
 // seen decodes frames of a video at once.
 func (p pair) seen(res Result, numbers []int) (all []image.Image) {

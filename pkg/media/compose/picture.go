@@ -140,8 +140,7 @@ func (p Picture) compose(ctx context.Context, r *run) error {
 	if err := r.card(ctx, p.Path, c); err != nil {
 		return err
 	}
-	return r.deliver("final.jpg", File{Role: media.Final, Type: media.Image, MIMEType: "image/jpeg", Width: c.size.X,
-		Height: c.size.Y})
+	return r.deliverPicture("final", media.Final, c.size)
 }
 
 func (c Carousel) check() error {
@@ -192,8 +191,7 @@ func (c Carousel) compose(ctx context.Context, r *run) error {
 		if err := r.card(ctx, s.Path, one); err != nil {
 			return err
 		}
-		if err := r.deliver(name+".jpg", File{Role: media.Final, Type: media.Image, MIMEType: "image/jpeg", Width: wide,
-			Height: tall}); err != nil {
+		if err := r.deliverPicture(name, media.Final, one.size); err != nil {
 			return err
 		}
 		r.report(100 * (i + 1) / (len(c.Slides) + 1))
@@ -314,9 +312,6 @@ var Moves = func() []Move {
 	left, right := View{0, edge / 2, Zoom}, View{edge, edge / 2, Zoom}
 	return []Move{{whole, near}, {left, right}, {near, whole}, {right, left}}
 }()
-
-// Centered are the moves that keep the middle of the picture.
-var Centered = []Move{Moves[0], Moves[2]}
 
 // Still is a picture in yuv420p: a plane of brightness, and two of color with half its width and height.
 type Still struct {

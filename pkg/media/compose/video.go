@@ -87,6 +87,8 @@ type Video struct {
 	// Intro is shown after the first scene of a video with a narration, or before the scenes, and Outro after them.
 	// They are not part of Length.
 	Intro, Outro Bumper
+	// Frames makes pictures in place of the video: its cover, its scenes that show a product, and its end card.
+	Frames bool
 
 	// scale divides the size, which makes tests that do not depend on it faster.
 	scale int
@@ -161,7 +163,7 @@ func (v Video) check() error {
 			return invalid(about, "A scene has either a clip or a picture.")
 		case v.Narration != "" && strings.TrimSpace(s.Text) == "":
 			return invalid(about+"/text", "A scene of a video with a narration needs its text.")
-		case v.Narration == "" && (s.Length < time.Second || s.Length > maxVideo):
+		case v.Narration == "" && !v.Frames && (s.Length < time.Second || s.Length > maxVideo):
 			return invalid(about+"/length", "A scene takes from 1 s to %v.", maxVideo)
 		}
 	}
@@ -210,6 +212,9 @@ func (v Video) compose(ctx context.Context, r *run) error {
 	f.caps = f.style()
 	if err := f.openPictures(ctx); err != nil {
 		return err
+	}
+	if f.Frames {
+		return f.drawFrames(ctx)
 	}
 	m, err := f.openSounds(ctx)
 	if err != nil {
@@ -683,19 +688,25 @@ func (f *videoRun) bare(n int) bool {
 
 // written returns the filter that draws all texts of a scene.
 func (f *videoRun) written(ctx context.Context, n, frames int) (string, error) {
-	script := text.NewScript(f.width, f.height)
-	f.script(script, f.encoded, frames)
-	if err := f.notice(script, f.Notice, f.Language, f.area(), f.part()); err != nil {
-		return "", err
-	}
-	price, err := f.offer(ctx, script, n, frames)
-	if err == nil {
-		err = f.onScreen(ctx, script, n, frames, price)
-	}
+	s, err := f.texts(ctx, n, f.encoded, frames)
 	if err != nil {
 		return "", err
 	}
-	return f.subtitles(StagePicture, fmt.Sprintf("captions%03d", n), script)
+	return f.subtitles(StagePicture, fmt.Sprintf("captions%03d", n), s)
+}
+
+// texts draws all texts of count frames of a scene, which begin with the frame begin of the video.
+func (f *videoRun) texts(ctx context.Context, n, begin, count int) (*text.Script, error) {
+	s := text.NewScript(f.width, f.height)
+	f.script(s, begin, count)
+	if err := f.notice(s, f.Notice, f.Language, f.area(), f.part()); err != nil {
+		return nil, err
+	}
+	price, err := f.offer(ctx, s, n, count)
+	if err != nil {
+		return nil, err
+	}
+	return s, f.onScreen(ctx, s, n, count, price)
 }
 
 // endsEarly returns the error of a scene that has fewer frames than it should.
@@ -890,6 +901,5 @@ func (f *videoRun) cover(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return true, f.deliver("poster.jpg", File{Role: media.Poster, Type: media.Image, MIMEType: "image/jpeg",
-		Width: c.size.X, Height: c.size.Y})
+	return true, f.deliverPicture("poster", media.Poster, c.size)
 }

@@ -81,6 +81,20 @@ func AuthorityOf(it *store.Item) (authority.Authority, error) {
 	return of.Authority, err
 }
 
+// Moment is a time, and that of the clock of promotions, which a sandbox moves.
+type Moment struct{ Now, Clock time.Time }
+
+// Following is how far content has followed a run.
+type Following struct {
+	// Ended is the end of the run, and Since that of the run that was followed before: a product that has not changed
+	// since is left.
+	Since, Ended Moment
+	// After is behind the content that was looked at, or nil at the end.
+	After *store.Cursor
+	// Busy reports that a post was being changed. The next following looks at it again.
+	Busy bool
+}
+
 // Find reads the policies of the feed of a factory.
 func Find(ctx context.Context, db *store.DB, o tenant.Owner, factoryID string) (Policies, error) {
 	it, err := db.Lookup(ctx, Key(factoryID))

@@ -21,7 +21,8 @@ import (
 type hostile struct {
 	schemas huma.Registry
 	bodies  map[string]string
-	// seen are the schemas that bodies were made of, for this operation or an earlier one.
+	// seen are the schemas that bodies were made of, for this operation or an earlier one. A text is checked by its
+	// limits alone, so that texts with the same limits are one schema.
 	seen map[string]bool
 }
 
@@ -36,6 +37,14 @@ func (h *hostile) add(s *huma.Schema, place, before, after string) {
 	}
 	if s == nil || len(place) > 200 {
 		return
+	}
+	if s.Type == huma.TypeString {
+		limits, _ := json.Marshal(huma.Schema{Type: s.Type, Format: s.Format, Pattern: s.Pattern, Enum: s.Enum,
+			MinLength: s.MinLength, MaxLength: s.MaxLength})
+		if h.seen[string(limits)] {
+			return
+		}
+		h.seen[string(limits)] = true
 	}
 	fill := func(what, begin, end string, part func(n int) string) {
 		var b strings.Builder

@@ -72,6 +72,15 @@ func (r *request) queueOf(q url.Values) (*queue, error) {
 	if of.all, err = listAll[content](r.Context(), r.api, "/v1/content-items", query, mostQueued); err != nil {
 		return nil, err
 	}
+	if on := of.Given["platform"]; on != "" {
+		accounts, err := r.outlets()
+		if err != nil {
+			return nil, err
+		}
+		of.all = slices.DeleteFunc(of.all, func(c content) bool {
+			return !slices.ContainsFunc(c.SocialAccountIDs, func(id string) bool { return accounts[id].Platform == on })
+		})
+	}
 	slices.SortStableFunc(of.all, func(a, b content) int {
 		return cmp.Or(compareTimes(a.PublishAt, b.PublishAt), cmp.Compare(a.ID, b.ID))
 	})
@@ -154,7 +163,7 @@ func byClient(all []content, n names, accounts map[string]outlet) (groups []queu
 		}
 		g := &groups[i]
 		g.Items = append(g.Items, c)
-		for _, id := range c.Accounts {
+		for _, id := range c.SocialAccountIDs {
 			if p := accounts[id].Platform; p != "" && !slices.Contains(g.Platforms, p) {
 				g.Platforms = append(g.Platforms, p)
 			}
@@ -185,15 +194,12 @@ func (r *request) showQueue(status int, message string) error {
 	if err != nil {
 		return err
 	}
-	some := slices.DeleteFunc(q.of(q.Tab), func(c content) bool {
-		return q.Given["platform"] != "" && !slices.ContainsFunc(c.Accounts, func(id string) bool {
-			return accounts[id].Platform == q.Given["platform"]
-		})
-	})
+	some := q.of(q.Tab)
 	page, _ := strconv.Atoi(query.Get("page"))
 	page = max(0, min(page, (len(some)-1)/pageOfQueue))
 	shown := some[page*pageOfQueue : min(len(some), (page+1)*pageOfQueue)]
 	r.permitPictures(shown)
+	forgetCorner(r)
 	v := r.view("Approvals", approvalsPath)
 	v.Error = message
 	kept := queueFilters(query)

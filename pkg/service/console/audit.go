@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -24,7 +23,6 @@ type entry struct {
 	Further int `json:"-"`
 }
 
-// Tone returns the tone of the status.
 func (e entry) Tone() string {
 	switch {
 	case e.Status < 400:
@@ -58,14 +56,8 @@ func rowsOfCalls(all []entry, of callers) (rows []callRow) {
 			rows[n].Reads = max(rows[n].Reads, 1) + 1
 			continue
 		}
-		row := callRow{entry: e, Caller: of.name(e)}
-		if e.FactoryID != nil {
-			row.Factory = of.Factory(*e.FactoryID)
-		}
-		if e.ProfileID != nil {
-			row.Profile = of.Profile(*e.ProfileID)
-		}
-		rows = append(rows, row)
+		rows = append(rows, callRow{entry: e, Caller: of.name(e), Factory: of.Factory(given(e.FactoryID)),
+			Profile: of.Profile(given(e.ProfileID))})
 	}
 	return rows
 }
@@ -125,16 +117,6 @@ var (
 // callKinds are the kinds of content and of generations of the studio that calls concern.
 var callKinds = slices.Concat(contentKinds, []choice{{"image", "Image"}, {"music", "Music"}, {"voice", "Voice"},
 	{"avatar", "Avatar"}})
-
-// kindText returns the name of a kind that calls concern.
-func kindText(kind string) string {
-	for _, c := range callKinds {
-		if c.Value == kind {
-			return c.Text
-		}
-	}
-	return kind
-}
 
 // narrowCalls leaves out what people read in the account area, unless the page is asked for it or for one request, and
 // what is before the chosen time.
@@ -208,29 +190,19 @@ type option struct {
 }
 
 // optionsOf returns the choices of a parameter as links.
-func optionsOf(r *request, name, chosen string, of []choice) (all []option) {
-	for _, c := range of {
-		all = append(all, option{c.Text, pathWith(r, name, c.Value), c.Value == chosen})
-	}
-	return all
+func optionsOf(r *request, name, chosen string, of []choice) []option {
+	return mapped(of, func(c choice) option { return option{c.Text, pathWith(r, name, c.Value), c.Value == chosen} })
 }
 
 // addCallers merges the rows of the log, and adds the names of who calls and what the filters choose.
-func addCallers(r *request, v *view, to map[string]any) error {
+func addCallers(r *request, v *view, all []entry, to map[string]any) error {
 	set, _ := to["Filters"].(map[string]string)
-	all, _ := to["Rows"].([]entry)
 	set["within"], set["reads"] = chosenOf(r, "within", withins, ""), r.URL.Query().Get("reads")
 	if r.FormValue("leak") != "" {
 		v.Notice = "The key and those made with it are revoked. These are the calls that were made with it: look for " +
 			"addresses that you do not know, and for calls after the leak."
 	}
-	concerned := []string{set["factory_id"]}
-	for _, e := range all {
-		if e.FactoryID != nil {
-			concerned = append(concerned, *e.FactoryID)
-		}
-	}
-	of := callersOf(r, concerned)
+	of := callersOf(r, append(mapped(all, func(e entry) string { return given(e.FactoryID) }), set["factory_id"]))
 	shown := map[string]string{}
 	for _, one := range slices.Concat(of.Keys, of.People, of.Factories, of.Profiles) {
 		shown[one.ID] = one.Name
@@ -246,7 +218,7 @@ func addCallers(r *request, v *view, to map[string]any) error {
 	}
 	export := r.URL.Query()
 	export.Del("cursor")
-	maps.Copy(to, map[string]any{"Rows": rowsOfCalls(all, of), "Callers": of, "Kinds": kinds,
+	maps.Copy(to, map[string]any{"Rows": rowsOfCalls(all, of), "Callers": of, "Names": of, "Kinds": kinds,
 		"Chips": chipsOf(r, v, set, shown), "Within": optionsOf(r, "within", set["within"], withins),
 		"Statuses": optionsOf(r, "status", set["status"], statuses), "Reads": reads,
 		"Export": r.site.prefix + auditPath + ".csv?" + export.Encode()})
@@ -268,15 +240,14 @@ func callOf(r *request) (e entry, err error) {
 }
 
 // given returns a text that may be absent.
-func given(text *string) string {
-	if text == nil {
-		return ""
-	}
-	return *text
-}
+func given(text *string) string { return client.Value(text) }
 
 // maxExport is the number of entries of a file: an answer of the gateway has at most 6 MB.
 const maxExport = 10_000
+
+// exportedMembers are the columns of the file: members of an entry, by their paths.
+var exportedMembers = []string{"at", "request_id", "actor/kind", "actor/id", "operation_id", "method", "path", "status",
+	"error_code", "ip", "user_agent", "latency_ms", "count", "factory_id", "profile_id", "kind"}
 
 // exportAudit writes the entries as a file of comma-separated values.
 func exportAudit(r *request) error {
@@ -286,21 +257,14 @@ func exportAudit(r *request) error {
 	if err != nil {
 		return err
 	}
-	rows := [][]string{{"at", "request_id", "actor_kind", "actor_id", "operation_id", "method", "path", "status",
-		"error_code", "ip", "user_agent", "latency_ms", "count", "factory_id", "profile_id", "kind"}}
+	rows := [][]string{mapped(exportedMembers, func(member string) string {
+		return strings.ReplaceAll(member, "/", "_")
+	})}
 	for _, e := range all {
-		code := ""
-		if e.ErrorCode != nil {
-			code = string(*e.ErrorCode)
-		}
-		row := []string{e.At.Format(time.RFC3339Nano), e.RequestID, string(e.Actor.Kind), e.Actor.ID,
-			given(e.OperationID), given(e.Method), e.Path, strconv.FormatInt(e.Status, 10), code, given(e.IP),
-			given(e.UserAgent), strconv.FormatInt(e.LatencyMs, 10), strconv.FormatInt(e.Count, 10), given(e.FactoryID),
-			given(e.ProfileID), given(e.Kind)}
-		for i := range row {
-			row[i] = sheet.Text(row[i])
-		}
-		rows = append(rows, row)
+		tree := treeOf(e)
+		rows = append(rows, mapped(exportedMembers, func(member string) string {
+			return sheet.Text(strings.Join(textsOf(within(tree, member)), " "))
+		}))
 	}
 	return r.download("audit-log.csv", rows)
 }

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"net/http"
 
 	client "github.com/content-automation/api/clients/go"
@@ -12,16 +13,7 @@ const automationsPath = "/settings/automations"
 type automation client.AutomationDetails
 
 // About returns what makes it run.
-func (a automation) About() string {
-	switch {
-	case a.Trigger.URL != nil:
-		return *a.Trigger.URL
-	case a.Trigger.Cron != nil:
-		return *a.Trigger.Cron
-	default:
-		return a.ID
-	}
-}
+func (a automation) About() string { return cmp.Or(given(a.Trigger.URL), given(a.Trigger.Cron), a.ID) }
 
 // triggers are the kinds of triggers.
 var triggers = []choice{{"feed", "A new entry of a feed"}, {"product", "A new product of the factory"},
@@ -30,15 +22,8 @@ var triggers = []choice{{"feed", "A new entry of a feed"}, {"product", "A new pr
 // contentKinds are the kinds of content that an automation makes.
 var contentKinds = append(crmContent[:len(crmContent):len(crmContent)], choice{"music_clip", "Music clip"})
 
-// TriggerText returns the name of a kind of triggers.
-func (v *view) TriggerText(kind client.AutomationTriggerKind) string {
-	for _, t := range triggers {
-		if t.Value == string(kind) {
-			return v.T(t.Text)
-		}
-	}
-	return string(kind)
-}
+// Trigger returns the name of a kind of triggers.
+func (v *view) Trigger(kind any) string { return v.T(textOf(triggers, kind)) }
 
 // automationInputs are the inputs of the forms of an automation. That of a new one has its factory, too.
 var automationInputs = []input{
@@ -66,7 +51,8 @@ var automations = page[automation]{
 		Inputs: append([]input{{Name: "factory_id", Member: "factory_id", Label: "Factory", Kind: asSelect,
 			Of: factoryChoices, None: "–"}}, automationInputs...)},
 	Edit: &form[automation]{Inputs: automationInputs},
-	Actions: []action[automation]{{Name: "state", Method: http.MethodPatch, Body: stateOf, ToList: true},
+	Actions: []action[automation]{
+		{Name: "state", Method: http.MethodPatch, Body: sentAs("state", "state"), ToList: true},
 		{Name: "delete", Method: http.MethodDelete, Done: "deleted", ToList: true,
 			Ask: &confirmation{Title: "Delete the automation",
 				Text: "It makes nothing any more. The content that it has made stays."},

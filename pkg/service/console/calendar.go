@@ -58,28 +58,17 @@ func chooseZone(r *request) error {
 	if err := r.site.Sessions.Change(r.Context(), r.session, func(s *session.Session) { s.Zone = name }); err != nil {
 		return err
 	}
-	return r.back()
+	return r.redirect(r.back(homePath))
 }
 
-// planned is an entry of the calendar as the API answers it.
+// planned is an entry of the calendar, with what people see of it: the face of the client, the social account, and a
+// picture of the item.
 type planned struct {
-	ID              *string                `json:"id"`
-	State           string                 `json:"state"`
-	PlannedAt       time.Time              `json:"planned_at"`
-	ContentItemID   string                 `json:"content_item_id"`
-	FactoryID       string                 `json:"factory_id"`
-	Kind            string                 `json:"kind"`
-	Title           string                 `json:"title"`
-	Caption         string                 `json:"caption"`
-	Approval        client.ContentApproval `json:"approval"`
-	SocialAccountID *string                `json:"social_account_id"`
-	Platform        *string                `json:"platform"`
-
-	Failure *client.PublicationFailure `json:"failure"`
-	// Face is that of the client, Account the social account, and Picture that of the item.
-	Face    face       `json:"-"`
-	Account outlet     `json:"-"`
-	Picture *mediaFile `json:"-"`
+	client.PublishingEntry
+	PlannedAt time.Time  `json:"planned_at"`
+	Face      face       `json:"-"`
+	Account   outlet     `json:"-"`
+	Picture   *mediaFile `json:"-"`
 }
 
 // Status returns how far the post is, in a word of people, with its tone.
@@ -88,29 +77,23 @@ func (p planned) Status() choice {
 	case p.State == "failed":
 		return choice{"bad", "not published"}
 	case p.State == "published", p.State == "publishing", p.State == "deleted":
-		return choice{tones[p.State], p.State}
-	case p.Approval.State == changesTab:
-		return choice{"bad", "changes requested"}
-	case p.Approval.State == "pending":
-		return choice{"warn", "to approve"}
+		return choice{tones[string(p.State)], string(p.State)}
+	case undecided[p.Approval.State].Text != "":
+		return undecided[p.Approval.State]
 	case p.State == "planned":
 		return choice{"warn", "planned"}
 	}
 	return choice{"good", "ready"}
 }
 
-// Movable reports whether the post can get another time.
 func (p planned) Movable() bool { return p.State == "planned" || p.State == "pending" }
 
 // Name returns a text by which people know the post.
-func (p planned) Name() string { return cmp.Or(p.Title, p.Caption) }
+func (p planned) Name() string { return cmp.Or(given(p.Title), given(p.Caption)) }
 
 // dressed adds to posts what people see of them: the face of the client, the account, and a picture.
 func (r *request) dressed(all []planned, query url.Values) (names, error) {
-	var factories []string
-	for _, p := range all {
-		factories = append(factories, p.FactoryID)
-	}
+	factories := mapped(all, func(p planned) string { return p.FactoryID })
 	var n names
 	var accounts map[string]outlet
 	pictures := map[string]*mediaFile{}
@@ -131,19 +114,22 @@ func (r *request) dressed(all []planned, query url.Values) (names, error) {
 			}
 			return err
 		})
-	var shown []mediaFile
 	for i := range all {
 		p := &all[i]
-		p.Face = n.FaceOf(p.FactoryID)
-		if p.SocialAccountID != nil {
-			p.Account = accounts[*p.SocialAccountID]
-		}
-		if p.Picture = pictures[p.ContentItemID]; p.Picture != nil {
-			shown = append(shown, *p.Picture)
+		p.Face, p.Account = n.FaceOf(p.FactoryID), accounts[given(p.SocialAccountID)]
+		p.Picture = pictures[p.ContentItemID]
+	}
+	return n, err
+}
+
+// picturesOf returns the pictures of posts.
+func picturesOf(all []planned) (some []mediaFile) {
+	for _, p := range all {
+		if p.Picture != nil {
+			some = append(some, *p.Picture)
 		}
 	}
-	r.permitMedia(shown...)
-	return n, err
+	return some
 }
 
 // day is a day of the calendar.
@@ -264,6 +250,7 @@ func (r *request) showCalendarOf(status int, message string) error {
 	if err != nil {
 		return err
 	}
+	r.permitMedia(picturesOf(all)...)
 	v := r.view("Calendar", calendarPath)
 	switch v.Error = message; {
 	case message != "":
@@ -281,16 +268,15 @@ func (r *request) showCalendarOf(status int, message string) error {
 		}
 		return r.site.prefix + calendarPath + "?" + to.Encode()
 	}
-	var views []option
-	for _, c := range calendarViews {
-		views = append(views, option{c.Text, link(c.Value, anchor), c.Value == view})
-	}
 	here := calendarPath
 	if r.Method == http.MethodGet {
 		here = v.Path
 	}
+	views := mapped(calendarViews, func(c choice) option {
+		return option{c.Text, link(c.Value, anchor), c.Value == view}
+	})
 	v.Data = map[string]any{"Span": s, "Days": s.days(r.site.Now(), zone, all), "Names": n, "Platforms": platforms,
-		"Filters": given, "View": view, "Zones": zones, "Zone": zone.String(), "Here": here, "Views": views,
+		"Filters": given, "View": view, "Zone": cmp.Or(r.PostFormValue("zone"), zone.String()), "Here": here, "Views": views,
 		"Earlier": link(view, s.step(-1)), "Later": link(view, s.step(1)), "Today": link(view, today),
 		"Clients": clientsOf(all), "DayOf": func(at time.Time) string { return link("day", at) }}
 	return r.show(status, "calendar", v)
@@ -313,27 +299,18 @@ func clientsOf(all []planned) (faces []face) {
 // Weekday returns the short name of the weekday of a day, Date its date, and MonthOf its month.
 func (v *view) Weekday(d time.Time) string { return v.T(d.Format("Mon")) }
 
-// Date returns a day with its weekday.
-func (v *view) Date(d time.Time) string {
-	return v.Weekday(d) + ", " + d.Format("2") + " " + v.T(d.Format("Jan")) + d.Format(" 2006")
-}
+func (v *view) Date(d time.Time) string { return v.Weekday(d) + ", " + v.date(d) + d.Format(" 2006") }
 
 // LongDate returns a day in words, without its year.
-func (v *view) LongDate(d time.Time) string {
-	return v.T(d.Weekday().String()) + ", " + d.Format("2") + " " + v.T(d.Format("Jan"))
-}
+func (v *view) LongDate(d time.Time) string { return v.T(d.Weekday().String()) + ", " + v.date(d) }
 
 // Local returns a time in the zone of the page, as a field of a form has it.
 func (v *view) Local(t time.Time) string { return v.in(t).Format("2006-01-02T15:04") }
 
-// MonthOf returns the month of a day.
 func (v *view) MonthOf(d time.Time) string { return v.T(d.Format("January")) + d.Format(" 2006") }
 
 // Clock returns the time of day in the chosen zone.
 func (v *view) Clock(t time.Time) string { return v.in(t).Format("15:04") }
 
 // At returns a time in the chosen zone.
-func (v *view) At(t time.Time) string {
-	t = v.in(t)
-	return v.Date(t) + t.Format(", 15:04 MST")
-}
+func (v *view) At(t time.Time) string { return v.Date(v.in(t)) + v.in(t).Format(", 15:04 MST") }

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime/multipart"
 	"net/http"
 	"net/url"
 	"slices"
@@ -80,24 +79,11 @@ func besideClient(r *request, _ *view, p brand, to map[string]any) error {
 			}
 			return err
 		})
-	spent := limited{Name: p.Name, Spent: p.Usage.UsedCredits}
-	if p.SpendLimitCredits != nil {
-		spent.Limit = *p.SpendLimitCredits
-	}
+	r.permitMedia(picturesOf(next)...)
 	to["Accounts"] = slices.DeleteFunc(accounts, socialAccount.Gone)
 	to["Next"], to["Links"], to["MoreLinks"] = next, links, moreLinks != ""
-	to["Belongings"], to["Spent"], to["Face"] = belong, spent, n.faceOf(p.ID, p.Name)
+	to["Belongings"], to["Spent"], to["Face"] = belong, p.limited(p.Usage.UsedCredits), faceIn(n.Profiles, p.ID, p.Name)
 	return err
-}
-
-// faceOf returns the face of a profile.
-func (n names) faceOf(id, name string) face {
-	ids := []string{}
-	for _, one := range n.Profiles {
-		ids = append(ids, one.ID)
-	}
-	slices.Sort(ids)
-	return face{id, name, letters(name), colour(max(0, slices.Index(ids, id)))}
 }
 
 // profileOf reads the profile of a request, which its person may see.
@@ -117,7 +103,7 @@ func serveLogo(r *request) error {
 		return err
 	}
 	if !slices.Contains(logoKinds, logo.MIMEType) {
-		return &failure{Status: http.StatusNotFound, Message: "There is no such page."}
+		return errNoPage
 	}
 	r.w.Header().Set("Content-Type", logo.MIMEType)
 	r.w.Header().Set("Cache-Control", "private, max-age=86400, immutable")
@@ -128,102 +114,76 @@ func serveLogo(r *request) error {
 // changeLogo makes the picture of a form the logo of a profile, or removes the logo. It brings the picture in as a
 // caller of the API does.
 func changeLogo(r *request) error {
-	back := func(done string) error {
-		return r.redirect(profilesPath + "/" + url.PathEscape(r.PathValue("id")) + "?done=" + done)
+	var logo any
+	var err error
+	done := "logo-removed"
+	if r.PostFormValue("remove") == "" {
+		done = "logo"
+		logo, err = r.bringIn()
 	}
-	refuse := func(found fieldErrors) error {
-		r.found = found
-		return profiles.show(r, http.StatusUnprocessableEntity, found.message())
+	if err == nil {
+		a := r.api
+		a.version = r.PostFormValue("version")
+		err = a.change(r.Context(), http.MethodPatch, r.apiPath("profiles"), r.once()+"-set",
+			map[string]any{"logo": logo}, nil)
 	}
-	a := r.api
-	a.version = r.PostFormValue("version")
-	set := func(logo any) (fieldErrors, error) {
-		return refused(a.change(r.Context(), http.MethodPatch, r.apiPath("profiles"), r.once()+"-set",
-			map[string]any{"logo": logo}, nil))
+	if found, other := refused(err); other != nil {
+		return other
+	} else if found != nil {
+		return profiles.refuse(r, http.StatusUnprocessableEntity, found)
 	}
-	if r.PostFormValue("remove") != "" {
-		found, err := set(nil)
-		switch {
-		case err != nil:
-			return err
-		case found != nil:
-			return refuse(found)
-		}
-		return back("logo-removed")
-	}
-	kind, content, found := logoFile(r)
-	if found != nil {
-		return refuse(found)
-	}
-	id, found, err := r.bringIn(kind, content)
-	if err == nil && found == nil {
-		found, err = set(id)
-	}
-	if err != nil {
-		return err
-	}
-	if found != nil {
-		return refuse(found)
-	}
-	return back("logo")
+	return r.redirect(profiles.one(r) + "?done=" + done)
 }
 
 // logoFile reads the picture of a form, and checks what it is before it is sent.
-func logoFile(r *request) (kind string, content []byte, found fieldErrors) {
+func logoFile(r *request) (kind string, content []byte, err error) {
 	file, _, err := r.FormFile("logo")
 	if err == nil {
-		defer func(f multipart.File) { _ = f.Close() }(file)
+		defer func() { _ = file.Close() }()
 		content, err = io.ReadAll(file)
 	}
-	v := r.view("", "")
 	switch kind = http.DetectContentType(content); {
 	case err != nil || len(content) == 0:
 		return "", nil, about("logo", "Choose a picture.")
 	case !slices.Contains(logoKinds, kind):
 		return "", nil, about("logo", "The file is no PNG, JPEG or WebP picture. Choose another one.")
 	case len(content) > profile.MaxLogo:
+		v := r.view("", "")
 		return "", nil, about("logo", v.T("The picture has %d KB. Choose one of up to 64 KB.",
 			(len(content)+1023)/1024))
 	}
 	return kind, content, nil
 }
 
-// upload is a media that is being brought in.
-type upload struct {
-	ID     string              `json:"id"`
-	State  string              `json:"state"`
-	Upload *client.MediaUpload `json:"upload"`
-}
-
-// bringIn brings a picture of the profile of the request in: it is declared, sent to where the API says, and decoded.
-func (r *request) bringIn(kind string, content []byte) (id string, found fieldErrors, err error) {
+// bringIn brings the picture of a form in for the profile of the request: it is declared, sent to where the API says,
+// and decoded.
+func (r *request) bringIn() (id string, err error) {
+	kind, content, err := logoFile(r)
+	if err != nil {
+		return "", err
+	}
 	sum := sha256.Sum256(content)
-	var m upload
+	var m struct {
+		ID, State string
+		Upload    *client.MediaUpload
+	}
 	err = r.api.change(r.Context(), http.MethodPost, "/v1/media", r.once(), map[string]any{"mime_type": kind,
 		"bytes": len(content), "sha256": hex.EncodeToString(sum[:]), "profile_id": r.PathValue("id")}, &m)
-	if found, err = refused(err); err != nil || found != nil {
-		return "", found, err
+	if err == nil && m.State == "pending" && m.Upload != nil {
+		err = r.site.send(r.Context(), m.Upload, content)
 	}
-	if m.State == "pending" && m.Upload != nil {
-		if err := r.site.send(r.Context(), m.Upload, content); err != nil {
-			return "", nil, err
+	for try := 1; err == nil && m.State == "pending" && try <= logoTries; try++ {
+		if err = backoff.Wait(r.Context(), try, 100*time.Millisecond, 2*time.Second); err == nil {
+			err = r.api.get(r.Context(), "/v1/media/"+url.PathEscape(m.ID), nil, &m)
 		}
 	}
-	for try := 0; m.State == "pending" && try < logoTries; try++ {
-		if err := backoff.Wait(r.Context(), try+1, 100*time.Millisecond, 2*time.Second); err != nil {
-			return "", nil, err
-		}
-		if err := r.api.get(r.Context(), "/v1/media/"+url.PathEscape(m.ID), nil, &m); err != nil {
-			return "", nil, err
-		}
+	switch {
+	case err != nil || m.State == "ready":
+		return m.ID, err
+	case m.State == "pending":
+		return "", about("logo", "The picture is still being checked. Send it again in a minute.")
 	}
-	switch m.State {
-	case "ready":
-		return m.ID, nil, nil
-	case "pending":
-		return "", about("logo", "The picture is still being checked. Send it again in a minute."), nil
-	}
-	return "", about("logo", "The picture cannot be read. Choose another one."), nil
+	return "", about("logo", "The picture cannot be read. Choose another one.")
 }
 
 // send sends a file to where the API wants it.
@@ -274,5 +234,5 @@ func showConnectPage(r *request) error {
 			return nil
 		}
 	}
-	return &failure{Status: http.StatusNotFound, Message: "There is no such page."}
+	return errNoPage
 }

@@ -1,14 +1,13 @@
 package console
 
 import (
+	"context"
 	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/content-automation/api/pkg/auth/session"
 )
 
 // confirmation is what a page asks before something that cannot be undone. Its form is sent to the path of the page
@@ -62,17 +61,27 @@ func confirmed(r *request, c confirmation, act func() error) error {
 	return act()
 }
 
-// countOf returns the number of rows of a list, which is at least the number of the first page.
-func countOf(r *request, path string, query url.Values) (n int, more bool, err error) {
+// waiting is a number of rows. More reports that there are more than one page has.
+type waiting struct {
+	N    int
+	More bool
+}
+
+// Text returns the number, or an empty text for none.
+func (w waiting) Text() string {
+	if w.N == 0 && !w.More {
+		return ""
+	}
+	return number(w.N, w.More)
+}
+
+// countOf counts the rows of the first page of a list.
+func countOf(ctx context.Context, a api, path string, query url.Values) (waiting, error) {
 	q := url.Values{"limit": {"100"}}
-	for name, values := range query {
-		q[name] = values
-	}
-	var rows []struct {
-		ID string `json:"id"`
-	}
-	next, err := r.api.list(r.Context(), path, q, &rows)
-	return len(rows), next != "", err
+	maps.Copy(q, query)
+	var rows []struct{ ID string }
+	next, err := a.list(ctx, path, q, &rows)
+	return waiting{len(rows), next != ""}, err
 }
 
 // number returns a number of rows in words.
@@ -85,116 +94,29 @@ func number(n int, more bool) string {
 
 // confirmSession asks before one browser of the person is signed out.
 func confirmSession(r *request) error {
-	all, err := r.site.Sessions.List(r.Context(), r.session.ID)
+	some, err := r.browsers(r.named)
+	if err == nil && len(some) == 0 {
+		err = errNoPage
+	}
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(all, func(s *session.Session) bool { return s.Name() == r.PathValue("session") })
-	if i < 0 {
-		return &failure{Status: http.StatusNotFound, Message: "There is no such page."}
-	}
-	browser, system := device(all[i].UserAgent)
-	v := r.view("", "")
+	b, v := some[0], r.view("", "")
 	return r.confirm(http.StatusOK, confirmation{Title: "Sign out the browser", Verb: "Sign out", Active: profilePath,
-		Subject: strings.Trim(browser+" · "+system, " ·"), Back: profilePath,
+		Subject: strings.Trim(b.Browser+" · "+b.System, " ·"), Back: profilePath,
 		Text:    "It is signed out with its next request.",
-		Effects: []string{v.T("Last used") + ": " + v.ago(&all[i].SeenAt), v.T("Address") + ": " + all[i].IP}}, "")
+		Effects: []string{v.T("Last used") + ": " + v.ago(&b.SeenAt), v.T("Address") + ": " + b.IP}}, "")
 }
 
 // confirmOthers asks before all other browsers of the person are signed out.
 func confirmOthers(r *request) error {
-	all, err := r.site.Sessions.List(r.Context(), r.session.ID)
+	others, err := r.browsers(r.other)
 	if err != nil {
 		return err
 	}
 	return r.confirm(http.StatusOK, confirmation{Title: "Sign out all other browsers", Verb: "Sign out",
 		Active: profilePath, Back: profilePath, Text: "They are signed out with their next request.",
-		Effects: []string{r.view("", "").T("Browsers that are signed out: %d.", len(all)-1)}}, "")
-}
-
-// connectionConfirmation returns the confirmation about the sign-on connection of the page, with its people.
-func connectionConfirmation(r *request) (c confirmation, err error) {
-	_, account, err := r.role()
-	if err != nil {
-		return c, err
-	}
-	all, err := r.site.Connections.List(r.Context(), account)
-	if err != nil {
-		return c, err
-	}
-	for _, one := range all {
-		if one.ID == r.PathValue("id") {
-			n, more, err := peopleBy(r, one.ID)
-			c = confirmation{Subject: one.Name, Name: one.Name, Active: signOnPath, Back: signOnPath,
-				Effects: []string{r.view("", "").T("People who sign in by it: %s. Verified domains: %d.",
-					number(n, more), len(one.Verified()))}}
-			return c, err
-		}
-	}
-	return c, &failure{Status: http.StatusNotFound, Message: "There is no such page."}
-}
-
-// peopleBy returns the number of people of the account who sign in by a connection.
-func peopleBy(r *request, connection string) (n int, more bool, err error) {
-	var all []member
-	next, err := r.api.list(r.Context(), "/v1/people", url.Values{"limit": {"100"}}, &all)
-	for _, p := range all {
-		if p.Connection != nil && *p.Connection == connection && !p.Gone() {
-			n++
-		}
-	}
-	return n, next != "", err
-}
-
-// removal is the confirmation before a provider is removed, and enforcement before it is required.
-func removal(r *request) (confirmation, error) {
-	c, err := connectionConfirmation(r)
-	c.Title, c.Verb, c.Text = "Remove the provider", "Remove",
-		"People of its domains sign in by it no longer. Its domains have to be verified again."
-	return c, err
-}
-
-func enforcement(r *request) (confirmation, error) {
-	c, err := connectionConfirmation(r)
-	c.Title, c.Verb, c.Text = "Require single sign-on", "Require it for these domains",
-		"People of its verified domains can sign in by this provider only. Owners with emergency access still can "+
-			"otherwise."
-	c.Fields = []choice{{"on", "true"}}
-	return c, err
-}
-
-// confirmDomain asks before a domain is removed from a connection.
-func confirmDomain(r *request) error {
-	c, err := connectionConfirmation(r)
-	if err != nil {
-		return err
-	}
-	c.Title, c.Verb, c.Name, c.Subject = "Remove the domain", "Remove", "", r.URL.Query().Get("domain")
-	c.Text = "People with addresses of the domain sign in by this provider no longer."
-	c.Fields = []choice{{"domain", c.Subject}}
-	return r.confirm(http.StatusOK, c, "")
-}
-
-// asking returns the handler of a page that shows a confirmation.
-func asking(of func(*request) (confirmation, error)) func(*request) error {
-	return func(r *request) error {
-		c, err := of(r)
-		if err != nil {
-			return err
-		}
-		return r.confirm(http.StatusOK, c, "")
-	}
-}
-
-// typing wraps the handler of a form that needs the name of a confirmation.
-func typing(of func(*request) (confirmation, error), act func(*request) error) func(*request) error {
-	return func(r *request) error {
-		c, err := of(r)
-		if err != nil {
-			return err
-		}
-		return confirmed(r, c, func() error { return act(r) })
-	}
+		Effects: []string{r.view("", "").T("Browsers that are signed out: %d.", len(others))}}, "")
 }
 
 // proposal is a page that lists what a form would change before it is saved. Its form repeats the fields.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"html/template"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -14,84 +15,87 @@ import (
 	"unicode"
 
 	client "github.com/content-automation/api/clients/go"
+	clip "github.com/content-automation/api/pkg/base/text"
 )
 
 const contentPath = "/settings/content-items"
 
 func addContent(open func(string, func(*request) error)) {
-	open("GET "+contentPath, listContent)
 	open("POST "+contentPath+"/publish", publishAgain)
-	open("GET "+contentPath+"/{id}", func(r *request) error { return r.showItem(http.StatusOK, "") })
 	open("POST "+contentPath+"/{id}/decide", decide)
-	open("POST "+contentPath+"/{id}/publish", publishElsewhere)
-	open("GET "+contentPath+"/{id}/unschedule", askUnschedule)
-	open("POST "+contentPath+"/{id}/unschedule", unschedule)
-	open("POST "+contentPath+"/{id}/move", move)
 }
 
-// content is a content item as the API answers it.
+var contentItems = page[content]{
+	Title: "Content", Path: contentPath, API: "/v1/content-items", List: "content", Names: true,
+	Filters: []string{"factory_id", "profile_id"}, Narrow: narrowItems, Rows: itemsOf, More: besideItems,
+	Show: "content-item", Heading: "Content item", Name: content.Name, Below: besideItem,
+	Actions: []action[content]{
+		{Name: "publish", Method: http.MethodPost, API: "/publish", Done: "published",
+			Body: func(r *request) (any, error) {
+				return map[string]any{"social_account_ids": []string{r.PostFormValue("account")}}, nil
+			}},
+		{Name: "unschedule", Method: http.MethodPost, API: "/schedule", Done: "unscheduled", Fields: versionOf,
+			Ask: &confirmation{Title: "Do not publish the post", Verb: "Do not publish", Active: calendarPath,
+				Text: "It loses its time. The post itself stays, and can be scheduled again."},
+			Body: func(*request) (any, error) { return map[string]any{"publish_at": nil}, nil }},
+		{Name: "move", Method: http.MethodPost, API: "/schedule", Done: "moved", Body: movedTo},
+		{Name: "again", Method: http.MethodPost, API: "/regenerate", Done: "again",
+			Fields: func(r *request, c content) []choice {
+				if c.reuses() {
+					return append(versionOf(r, c), choice{"reuse", "true"})
+				}
+				return versionOf(r, c)
+			},
+			Ask: &confirmation{Title: "Make the post again", Verb: "Make it again", Harmless: true},
+			Text: func(c content) string {
+				if c.reuses() {
+					return "Its prices are replaced, and the rest stays as it is. Then it goes out as it was planned."
+				}
+				return "Its texts and pictures are made anew from the product as it is now. Then it goes out as it " +
+					"was planned."
+			},
+			Effects: effectsOfAgain,
+			Body: func(r *request) (any, error) {
+				if r.PostFormValue("reuse") == "" {
+					return map[string]any{}, nil
+				}
+				return map[string]any{"reuse": true}, nil
+			}},
+	},
+	Done: map[string]string{"approve": "The item before this one is approved.",
+		"request-changes": "Changes of the item before this one are requested.",
+		"moved":           "The post has another time.", "published": "The post is being published.",
+		"unscheduled": "The post is not published: it has no time any more.",
+		"again":       "The post is being made again.", "resent": "The posts are being published again."},
+}
+
+// content is a content item, with files as pages show them.
 type content struct {
-	ID        string                  `json:"id"`
-	Version   int64                   `json:"version"`
-	CreatedAt time.Time               `json:"created_at"`
-	FactoryID string                  `json:"factory_id"`
-	Accounts  []string                `json:"social_account_ids"`
-	Kind      string                  `json:"kind"`
-	Prompt    string                  `json:"prompt"`
-	Title     string                  `json:"title"`
-	Caption   string                  `json:"caption"`
-	Hashtags  []string                `json:"hashtags"`
-	Script    string                  `json:"script"`
-	Previews  []client.ContentPreview `json:"previews"`
-	Approval  client.ContentApproval  `json:"approval"`
-	Media     []mediaFile             `json:"media"`
-	PublishAt *time.Time              `json:"publish_at"`
-	ProductID *string                 `json:"product_id"`
-	WaitsFor  string                  `json:"waits_for"`
-	Outdated  []string                `json:"outdated"`
-	// Remake is what making it again from its product takes, with the parts that it has.
-	Remake *struct {
-		Credits *int64 `json:"credits"`
-	} `json:"remake"`
-	State   string `json:"state"`
-	Failure *struct {
-		Message string `json:"message"`
-	} `json:"failure"`
-	Publications []client.Publication `json:"publications"`
+	client.ContentItem
+	ID    string      `json:"id"`
+	Media []mediaFile `json:"media"`
 }
 
-// mediaFile is a file of an item.
+// mediaFile is a file of an item. Thumbnail is the address of a small picture of it, or nil.
 type mediaFile struct {
-	ID   string `json:"id"`
-	Role string `json:"role"`
-	Type string `json:"type"`
-	URL  string `json:"url"`
-	// Thumbnail is the address of a small picture of it, or nil.
+	client.Media
+	Role      string  `json:"role"`
+	Type      string  `json:"type"`
+	URL       string  `json:"url"`
 	Thumbnail *string `json:"thumbnail_url"`
-	Width     int     `json:"width"`
-	Height    int     `json:"height"`
-	AltText   string  `json:"alt_text"`
-	// Provenance is nil for files that say nothing of their origin.
-	Provenance *struct {
-		Source string `json:"digital_source_type"`
-		Signer string `json:"signer"`
-	} `json:"provenance"`
 }
+
+// Alt returns what the file shows, in words, or an empty text.
+func (f mediaFile) Alt() string { return given(f.AltText) }
 
 // Small returns the address of the thumbnail, or of the file if it has none.
-func (f mediaFile) Small() string {
-	if f.Thumbnail != nil {
-		return *f.Thumbnail
-	}
-	return f.URL
-}
+func (f mediaFile) Small() string { return cmp.Or(given(f.Thumbnail), f.URL) }
 
-// tones are the tones of the states of items, approvals, publications and automations.
-var tones = map[string]string{"approved": "good", "pending": "warn", "changes_requested": "bad", "published": "good",
-	"scheduled": "good", "failed": "bad", "active": "good", "planned": "warn",
-	"completed": "good", "held": "warn"}
+// tones are the tones of states.
+var tones = map[string]string{"approved": "good", "pending": "warn", changesTab: "bad", "published": "good",
+	"scheduled": "good", "failed": "bad", "active": "good", "planned": "warn", "completed": "good", "held": "warn",
+	"connected": "good", "needs_reconnect": "bad", "invited": "warn", "delivered": "good", retryingState: "warn"}
 
-// Tone returns the tone of a state.
 func (*view) Tone(state any) string { return tones[fmt.Sprint(state)] }
 
 // Word translates a state or a kind of the API.
@@ -102,7 +106,7 @@ func (c content) Open() bool { return c.State == "generated" || c.State == "sche
 
 // Name returns a text by which people know the item.
 func (c content) Name() string {
-	for _, text := range []string{c.Title, c.Caption, c.Prompt} {
+	for _, text := range []string{given(c.Title), given(c.Caption), c.Prompt} {
 		if line, _, _ := strings.Cut(strings.TrimSpace(text), "\n"); line != "" {
 			return line
 		}
@@ -123,11 +127,12 @@ func (c content) Final() (all []mediaFile) {
 // Made says how the finished media were made, as far as their files do, in a text to translate.
 func (c content) Made() string {
 	for _, f := range c.Final() {
+		source := given(client.Value(f.Provenance).DigitalSourceType)
 		switch {
 		case f.Provenance == nil:
-		case strings.HasSuffix(f.Provenance.Source, "/trainedAlgorithmicMedia"):
+		case strings.HasSuffix(source, "/trainedAlgorithmicMedia"):
 			return "AI models have made it."
-		case strings.HasSuffix(f.Provenance.Source, "/compositeWithTrainedAlgorithmicMedia"):
+		case strings.HasSuffix(source, "/compositeWithTrainedAlgorithmicMedia"):
 			return "AI models have made parts of it."
 		default:
 			return "No part was generated."
@@ -140,7 +145,7 @@ func (c content) Made() string {
 func (c content) Signer() string {
 	for _, f := range c.Final() {
 		if f.Provenance != nil {
-			return f.Provenance.Signer
+			return given(f.Provenance.Signer)
 		}
 	}
 	return ""
@@ -166,17 +171,10 @@ type post struct {
 }
 
 // posts returns the item as each platform shows it, or as it is if no platform is planned.
-func (r *request) posts(c content) (all []post, err error) {
-	accounts, err := r.outlets()
-	if err != nil {
-		return nil, err
-	}
+func (r *request) posts(c content, accounts map[string]outlet) (all []post, err error) {
 	for _, p := range c.Previews {
-		one := post{Platform: string(p.Platform), Title: given(p.Title), Caption: given(p.Caption), Rest: given(p.Rest),
-			Hashtags: p.Hashtags}
-		if p.SocialAccountID != nil {
-			one.Handle = accounts[*p.SocialAccountID].Handle
-		}
+		one := post{Platform: string(p.Platform), Handle: accounts[given(p.SocialAccountID)].Handle,
+			Title: given(p.Title), Caption: given(p.Caption), Rest: given(p.Rest), Hashtags: p.Hashtags}
 		for _, id := range p.MediaIDs {
 			f, err := r.file(c, id)
 			if err != nil {
@@ -189,7 +187,7 @@ func (r *request) posts(c content) (all []post, err error) {
 		all = append(all, one)
 	}
 	if len(all) == 0 {
-		all = []post{{Title: c.Title, Caption: c.Caption, Hashtags: c.Hashtags, Media: c.Final()}}
+		all = []post{{Title: given(c.Title), Caption: given(c.Caption), Hashtags: c.Hashtags, Media: c.Final()}}
 	}
 	return all, nil
 }
@@ -227,9 +225,7 @@ func (r *request) permitMedia(files ...mediaFile) {
 // listAll reads a list whose pages have at most 100 rows, up to a number of rows.
 func listAll[T any](ctx context.Context, a api, path string, query url.Values, most int) (all []T, err error) {
 	q := url.Values{"limit": {"100"}}
-	for name, values := range query {
-		q[name] = values
-	}
+	maps.Copy(q, query)
 	for {
 		var some []T
 		next, err := a.list(ctx, path, q, &some)
@@ -268,12 +264,10 @@ const mostOptions = 15
 // names reads the newest factories and profiles, and the factories with the given ids. However many there are, a page
 // reads as much as it shows.
 func (r *request) names(factories ...string) (n names, err error) {
-	r.listed.Do(func() { r.newestNames, r.listErr = r.newest() })
-	n, err = r.newestNames, r.listErr
-	if err == nil {
+	if n, err = r.newest(); err == nil {
 		n.Factories, err = r.with(n.Factories, "/v1/factories/", factories)
 	}
-	var profiles []string
+	profiles := []string{r.FormValue("profile_id")}
 	for _, f := range n.Factories {
 		if f.ProfileID != nil && slices.Contains(factories, f.ID) {
 			profiles = append(profiles, *f.ProfileID)
@@ -285,8 +279,8 @@ func (r *request) names(factories ...string) (n names, err error) {
 	return n, err
 }
 
-// newest reads the newest factories and profiles. A page reads them once.
-func (r *request) newest() (n names, err error) {
+// readNewest reads the newest factories and profiles.
+func (r *request) readNewest() (n names, err error) {
 	n.Many = map[string]bool{}
 	var more, most string
 	query := url.Values{"limit": {"100"}}
@@ -358,28 +352,21 @@ func lacking(all []named, ids []string) (more []named) {
 	return more
 }
 
-// many reports whether a field has more options than a select should.
-func (n names) many(field string) bool { return n.Many[field] }
+func (n names) all() names { return n }
 
-// Factory returns the name of a factory, or its id.
 func (n names) Factory(id string) string { return nameOf(n.Factories, id) }
 
 // Profile returns the name of a profile, or its id.
 func (n names) Profile(id string) string { return nameOf(n.Profiles, id) }
 
 // ProfileOf returns the name of the profile of a factory, or an empty text.
-func (n names) ProfileOf(factory string) string {
-	if id := n.clientOf(factory); id != "" {
-		return n.Profile(id)
-	}
-	return ""
-}
+func (n names) ProfileOf(factory string) string { return n.Profile(n.clientOf(factory)) }
 
 // clientOf returns the id of the profile of a factory, or an empty text.
 func (n names) clientOf(factory string) string {
 	for _, f := range n.Factories {
-		if f.ID == factory && f.ProfileID != nil {
-			return *f.ProfileID
+		if f.ID == factory {
+			return given(f.ProfileID)
 		}
 	}
 	return ""
@@ -398,18 +385,18 @@ func nameOf(all []named, id string) string {
 type face struct{ ID, Name, Letters, Class string }
 
 // FaceOf returns the face of the client that a factory works for: its profile, or the factory itself without one.
-// Profiles have their colours in the order of their ids, so that a new one changes none of them.
 func (n names) FaceOf(factory string) face {
-	of, id := n.Profiles, n.clientOf(factory)
-	if id == "" {
-		of, id = n.Factories, factory
+	if id := n.clientOf(factory); id != "" {
+		return faceIn(n.Profiles, id, n.Profile(id))
 	}
-	ids := make([]string, len(of))
-	for i, one := range of {
-		ids[i] = one.ID
-	}
+	return faceIn(n.Factories, factory, n.Factory(factory))
+}
+
+// faceIn returns the face of one of many. They have their colours in the order of their ids, so that a new one changes
+// none of them.
+func faceIn(all []named, id, name string) face {
+	ids := mapped(all, func(one named) string { return one.ID })
 	slices.Sort(ids)
-	name := nameOf(of, id)
 	return face{id, name, letters(name), colour(max(0, slices.Index(ids, id)))}
 }
 
@@ -433,7 +420,6 @@ type outlet struct {
 	ProfileID                   *string `json:"profile_id"`
 }
 
-// outlets returns the social accounts by their ids.
 func (r *request) outlets() (map[string]outlet, error) {
 	all, err := listAll[outlet](r.Context(), r.api, "/v1/social/accounts", nil, mostNames)
 	found := map[string]outlet{}
@@ -454,11 +440,17 @@ func (r *request) permitPictures(all []content) {
 	r.permitMedia(files...)
 }
 
-// The tabs of the list of content.
-var contentTabs = []struct {
+// contentTab is a tab of the list of content.
+type contentTab struct {
 	Value, Text string
 	query       url.Values
-}{{"", "All", nil}, {"failed", "Failed", url.Values{"state": {"failed"}}},
+}
+
+// failedTab is the tab of what has failed, wholly or on some accounts.
+const failedTab = "failed"
+
+var contentTabs = []contentTab{{"", "All", nil},
+	{failedTab, "Failed", url.Values{"state": {"failed"}, "limit": {"100"}}},
 	{"approve", "To approve", url.Values{"state": {"generated,scheduled"}, "approval": {"pending,changes_requested"}}},
 	{"ready", "Scheduled", url.Values{"state": {"scheduled"}}},
 	{"published", "Published", url.Values{"state": {"published"}}}}
@@ -467,91 +459,136 @@ var contentTabs = []struct {
 var contentOrders = []choice{{"", "Newest first"}, {"asc", "Oldest first"}, {"publish_at", "By time of publication"}}
 
 const (
-	// contentRowFields are what a row of the list shows. mostSearched bounds the items that a search reads, and
-	// mostFound those that it shows.
+	// contentRowFields are what a row of the list shows. mostLooked bounds the calls that look for a platform, which
+	// end with mostFound items.
 	contentRowFields = "version,created_at,factory_id,kind,prompt,title,caption,approval,media,publish_at,state," +
 		"social_account_ids,publications,failure"
-	mostSearched, mostFound = 2000, 50
+	mostLooked, mostFound = 5, 20
 )
 
-// listContent shows all items by state, with what platforms have said about those that have failed.
-func listContent(r *request) error {
-	given, query := r.filters("factory_id", "profile_id")
-	given["tab"], given["q"] = r.FormValue("tab"), strings.TrimSpace(r.FormValue("q"))
-	given["platform"], given["order"] = r.FormValue("platform"), r.FormValue("order")
+// narrowItems adds the state of the chosen tab, and the order, to the query of the list.
+func narrowItems(r *request, query url.Values) {
 	query.Set("fields", contentRowFields)
 	for _, t := range contentTabs {
-		for name, values := range t.query {
-			if t.Value == given["tab"] {
-				query[name] = values
-			}
+		if t.Value == r.FormValue("tab") {
+			maps.Copy(query, t.query)
 		}
 	}
-	switch given["order"] {
+	switch r.FormValue("order") {
 	case "asc":
 		query.Set("order", "asc")
 	case "publish_at":
 		query.Set("order_by", "publish_at")
 	}
-	all, next, err := r.itemsOf(query, given)
-	message, err := messageOf(err)
-	if err != nil {
-		return err
+	if words := strings.TrimSpace(r.FormValue("q")); words != "" {
+		query.Set("q", words)
 	}
-	n, err := r.names(factoriesOf(all)...)
-	if err != nil {
-		return err
+}
+
+// besideItems adds the tabs of the list, and what its filters choose of.
+func besideItems(r *request, _ *view, all []content, to map[string]any) error {
+	given, _ := to["Filters"].(map[string]string)
+	for _, name := range []string{"tab", "q", "platform", "order"} {
+		given[name] = strings.TrimSpace(r.FormValue(name))
 	}
 	accounts, err := r.outlets()
 	if err != nil {
 		return err
 	}
 	r.permitPictures(all)
-	v := r.view("Content", contentPath)
-	v.Error = message
-	if r.FormValue("done") == "published" {
-		v.Notice = "The posts are being published again."
-	}
-	var tabs []tab
-	for _, t := range contentTabs {
-		tabs = append(tabs, tab{Text: t.Text, Path: pathWith(r, "tab", t.Value), Chosen: t.Value == given["tab"]})
-	}
-	v.Data = map[string]any{"Rows": all, "More": r.more(next), "Filters": given, "Names": n, "Tabs": tabs,
-		"Accounts": accounts, "Orders": contentOrders, "Platforms": platformsOf(accounts),
-		"Count": number(len(all), next != "" || r.FormValue("cursor") != "")}
-	return r.show(http.StatusOK, "content", v)
+	tabs := mapped(contentTabs, func(t contentTab) tab {
+		return tab{Text: t.Text, Path: pathWith(r, "tab", t.Value), Chosen: t.Value == given["tab"]}
+	})
+	maps.Copy(to, map[string]any{"Tabs": tabs, "Accounts": accounts, "Orders": contentOrders,
+		"Platforms": platformsOf(accounts),
+		"Count":     number(len(all), to["More"] != "" || r.FormValue("cursor") != "")})
+	return nil
 }
 
-// itemsOf reads the items of a list. A search, and a platform, read more of them than a page shows.
-func (r *request) itemsOf(query url.Values, given map[string]string) (all []content, next string, err error) {
-	if given["q"] == "" && given["platform"] == "" {
+// itemsOf reads the items of a list, with what platforms have said about those that have failed: those that the address
+// names, or those of the chosen tab. The tab of what has failed begins with what has failed on some accounts.
+func itemsOf(r *request, query url.Values) (all []content, next string, err error) {
+	if of := r.FormValue("of"); of != "" {
+		all, err = r.itemsWith(strings.Split(of, "."))
+		return all, "", err
+	}
+	if platform := r.FormValue("platform"); platform == "" {
 		next, err = r.api.list(r.Context(), "/v1/content-items", query, &all)
+	} else {
+		all, next, err = r.itemsOn(platform, query)
+	}
+	if r.FormValue("tab") != failedTab || r.FormValue("cursor") != "" || err != nil {
 		return all, next, err
 	}
-	query.Del("cursor")
+	forgetCorner(r)
+	partly, err := r.partly(query, all)
+	return append(partly, all...), next, err
+}
+
+// itemsOn reads the items on a platform. It looks for them in at most mostLooked calls: the rest of the list follows.
+func (r *request) itemsOn(platform string, query url.Values) (all []content, next string, err error) {
+	accounts, err := r.outlets()
+	on := func(id string) bool { return accounts[id].Platform == platform }
 	query.Set("limit", "100")
-	read, err := listAll[content](r.Context(), r.api, "/v1/content-items", query, mostSearched)
-	if err != nil {
-		return nil, "", err
-	}
-	accounts := map[string]outlet{}
-	if given["platform"] != "" {
-		if accounts, err = r.outlets(); err != nil {
-			return nil, "", err
+	for range mostLooked {
+		var some []content
+		if err == nil {
+			next, err = r.api.list(r.Context(), "/v1/content-items", query, &some)
+		}
+		for _, c := range some {
+			published := slices.ContainsFunc(c.Publications, func(p client.Publication) bool {
+				return string(p.Platform) == platform
+			})
+			if published || slices.ContainsFunc(c.SocialAccountIDs, on) {
+				all = append(all, c)
+			}
+		}
+		if query.Set("cursor", next); err != nil || next == "" || len(all) >= mostFound {
+			break
 		}
 	}
-	on := func(id string) bool { return accounts[id].Platform == given["platform"] }
-	for _, c := range read {
-		sought := has(given["q"], c.Title, c.Caption, c.Prompt) || isID(given["q"], c.ID)
-		published := slices.ContainsFunc(c.Publications, func(p client.Publication) bool {
-			return string(p.Platform) == given["platform"]
-		})
-		if len(all) < mostFound && sought &&
-			(given["platform"] == "" || published || slices.ContainsFunc(c.Accounts, on)) {
-			all = append(all, c)
+	return all, next, err
+}
+
+// itemsWith reads items by their ids, without those that are gone.
+func (r *request) itemsWith(ids []string) ([]content, error) {
+	all := make([]content, min(len(ids), pageOfQueue))
+	for i := range all {
+		all[i].ID = ids[i]
+	}
+	err := each(all, func(c *content) error {
+		err := r.api.get(r.Context(), "/v1/content-items/"+url.PathEscape(c.ID), nil, c)
+		if missing(err) {
+			c.ID = ""
+			return nil
+		}
+		return err
+	})
+	return slices.DeleteFunc(all, func(c content) bool { return c.ID == "" }), err
+}
+
+// partly reads the items of a list that were published in the last days, but not on all accounts. Failed are those that
+// have failed wholly.
+func (r *request) partly(of url.Values, failed []content) ([]content, error) {
+	query := failedSince(r.site.Now())
+	for _, name := range []string{"factory_id", "profile_id"} {
+		if of.Get(name) != "" {
+			query.Set(name, of.Get(name))
 		}
 	}
-	return all, "", nil
+	if platform := r.FormValue("platform"); platform != "" {
+		query.Set("platform", platform)
+	}
+	var posts []planned
+	if _, err := r.api.list(r.Context(), "/v1/publications", query, &posts); err != nil {
+		return nil, err
+	}
+	known := mapped(failed, func(c content) named { return named{ID: c.ID} })
+	all, err := r.itemsWith(unpublishedOf(posts, known))
+	return slices.DeleteFunc(all, func(c content) bool {
+		return c.State == "failed" || len(c.Failed()) == 0 ||
+			!clip.HasWords(of.Get("q"), given(c.Title), given(c.Caption), c.Prompt)
+	}), err
 }
 
 // Failed returns the publications of the item that have failed.
@@ -567,18 +604,14 @@ func (c content) Failed() (all []client.Publication) {
 // Reconnects reports whether a failure ends when the account is connected again, and Again whether the post can be sent
 // again.
 func (c content) Reconnects() bool {
-	return slices.ContainsFunc(c.Failed(), func(p client.Publication) bool { return reconnects(p.Failure) })
+	return slices.ContainsFunc(c.Failed(), func(p client.Publication) bool {
+		return p.Failure != nil && slices.Contains([]string{"needs_reconnect", "token_expired", "missing_permission",
+			"authority_ended"}, string(p.Failure.Code))
+	})
 }
 
-// Again reports whether publishing again may succeed.
 func (c content) Again() bool {
 	return slices.ContainsFunc(c.Failed(), func(p client.Publication) bool { return retryable(p.Failure) })
-}
-
-// reconnects reports whether a failure is that of the connection of an account.
-func reconnects(f *client.PublicationFailure) bool {
-	return f != nil && slices.Contains([]string{"needs_reconnect", "token_expired", "missing_permission",
-		"authority_ended"}, string(f.Code))
 }
 
 // retryable reports whether the post may be sent again. If its outcome is unknown, it may exist already.
@@ -593,15 +626,17 @@ func (c content) Status() choice {
 		return choice{"bad", "not published"}
 	case c.State == "failed":
 		return choice{"bad", "failed"}
-	case c.Open() && c.Approval.State == changesTab:
-		return choice{"bad", "changes requested"}
-	case c.Open() && c.Approval.State == "pending":
-		return choice{"warn", "to approve"}
+	case c.Open() && undecided[c.Approval.State].Text != "":
+		return undecided[c.Approval.State]
 	case c.State == "scheduled":
 		return choice{"good", "ready"}
 	}
-	return choice{tones[c.State], c.State}
+	return choice{tones[string(c.State)], string(c.State)}
 }
+
+// undecided are the states of approvals that keep a post from being published, in words of people.
+var undecided = map[client.ContentApprovalState]choice{changesTab: {"bad", "changes requested"},
+	"pending": {"warn", "to approve"}}
 
 // publishAgain publishes items again on the accounts on which they have failed.
 func publishAgain(r *request) error {
@@ -609,120 +644,95 @@ func publishAgain(r *request) error {
 	if err != nil && len(done) == 0 {
 		return err
 	}
-	back := r.PostFormValue("return")
-	if !own(back) {
-		back = contentPath
-	}
-	path, text, _ := strings.Cut(back, "?")
+	path, text, _ := strings.Cut(r.back(contentPath), "?")
 	q, _ := url.ParseQuery(text) // a query that cannot be read has no filters
-	q.Set("done", "published")
+	q.Set("done", "resent")
 	return r.redirect(path + "?" + q.Encode())
 }
 
-// publishElsewhere publishes an item on one account.
-func publishElsewhere(r *request) error {
-	err := r.api.change(r.Context(), http.MethodPost, r.apiPath("content-items")+"/publish", r.once(),
-		map[string]any{"social_account_ids": []string{r.PostFormValue("account")}}, nil)
-	return r.itemChanged(err, "published")
+// versionOf returns what the page that asks passes on: the version that the person has seen, and where they came from.
+func versionOf(r *request, c content) []choice {
+	fields := []choice{{"version", strconv.FormatInt(c.Version, 10)}}
+	if back := r.back(""); back != "" {
+		fields = append(fields, choice{"return", back})
+	}
+	return fields
 }
 
-// itemChanged leads to the page of the item, or shows there why it was not changed.
-func (r *request) itemChanged(err error, done string) error {
-	if message, other := r.form(err); other != nil {
-		return other
-	} else if message != "" {
-		return r.showItem(statusOf(err), message)
-	}
-	if back := r.PostFormValue("return"); own(back) {
-		return r.redirect(back)
-	}
-	return r.redirect(contentPath + "/" + r.PathValue("id") + "?done=" + done)
-}
-
-// askUnschedule asks before an item is no longer published.
-func askUnschedule(r *request) error {
-	var c content
-	if err := r.api.get(r.Context(), r.apiPath("content-items"), nil, &c); err != nil {
-		return err
-	}
-	back := r.FormValue("return")
-	if !own(back) {
-		back = contentPath + "/" + c.ID
-	}
-	return r.confirm(http.StatusOK, confirmation{Title: "Do not publish the post", Subject: c.Name(), Back: back,
-		Text: "It loses its time. The post itself stays, and can be scheduled again.", Verb: "Do not publish",
-		Active: calendarPath, Fields: []choice{{"version", strconv.FormatInt(c.Version, 10)}, {"return", back}}}, "")
-}
-
-// unschedule takes the time of an item away.
-func unschedule(r *request) error {
-	a := r.api
-	a.version = r.PostFormValue("version")
-	return r.itemChanged(a.change(r.Context(), http.MethodPost, r.apiPath("content-items")+"/schedule", r.once(),
-		map[string]any{"publish_at": nil}, nil), "unscheduled")
-}
-
-// move gives an item another time, which is in the zone of the page. A calendar sends only the day: the time of day
-// stays.
-func move(r *request) error {
-	var c content
-	if err := r.api.get(r.Context(), r.apiPath("content-items"), nil, &c); err != nil {
-		return err
-	}
+// movedTo returns another time of an item, which is in the zone of the page. A calendar sends only the day: the time of
+// day stays.
+func movedTo(r *request) (any, error) {
 	zone := zoneOf(r.Request, r.session)
 	at, err := time.ParseInLocation("2006-01-02T15:04", r.PostFormValue("at"), zone)
-	day, wrong := time.Parse(time.DateOnly, r.PostFormValue("day"))
-	if err != nil && wrong == nil && c.PublishAt != nil {
-		clock := c.PublishAt.In(zone)
-		at = time.Date(day.Year(), day.Month(), day.Day(), clock.Hour(), clock.Minute(), clock.Second(), 0, zone)
-		err = nil
+	if day, wrong := time.Parse(time.DateOnly, r.PostFormValue("day")); err != nil && wrong == nil {
+		var c content
+		if err := r.api.get(r.Context(), r.apiPath("content-items"), nil, &c); err != nil {
+			return nil, err
+		}
+		if c.PublishAt != nil {
+			clock := c.PublishAt.In(zone)
+			at = time.Date(day.Year(), day.Month(), day.Day(), clock.Hour(), clock.Minute(), clock.Second(), 0, zone)
+			err = nil
+		}
 	}
 	if err != nil {
-		return r.showItem(http.StatusUnprocessableEntity, mark(r, "at", "Choose a day and a time."))
+		return nil, about("at", "Choose a day and a time.")
 	}
-	a := r.api
-	a.version = r.PostFormValue("version")
-	return r.itemChanged(a.change(r.Context(), http.MethodPost, r.apiPath("content-items")+"/schedule", r.once(),
-		map[string]any{"publish_at": at.UTC().Format(time.RFC3339)}, nil), "moved")
+	return map[string]any{"publish_at": at.UTC().Format(time.RFC3339)}, nil
 }
 
-// showItem shows an item. Opened from the queue, it links the items before and after it.
+// reuses reports whether the item can be made again with the parts that it has.
+func (c content) reuses() bool { return c.Remake != nil && c.Remake.Credits != nil }
+
+// effectsOfAgain tells why an item is made again, and what that costs, if it is known.
+func effectsOfAgain(r *request, v *view, c content) (effects []string, err error) {
+	if len(c.Outdated) > 0 {
+		effects = append(effects, v.T("What is not so any more: %s.", v.Ways(c)))
+	}
+	var price client.Estimate
+	refused := ""
+	if c.reuses() {
+		price.Credits = *c.Remake.Credits
+	} else {
+		refused, err = messageOf(r.api.change(r.Context(), http.MethodPost, "/v1/balance/estimates", "", map[string]any{
+			"operation": "regenerateContentItem", "content_item_id": c.ID, "body": map[string]any{}}, &price))
+	}
+	if refused == "" {
+		effects = append(effects, v.T("It costs %s credits; in the sandbox, none.", grouped(price.Credits)))
+	}
+	return effects, err
+}
+
+// showItem shows an item. The message is why a form did nothing.
 func (r *request) showItem(status int, message string) error {
-	var c content
-	if err := r.api.get(r.Context(), r.apiPath("content-items"), nil, &c); err != nil {
+	return contentItems.show(r, status, message)
+}
+
+// besideItem adds the posts of an item and the accounts that it can go to. Opened from the queue, it links the items
+// before and after it.
+func besideItem(r *request, v *view, c content, to map[string]any) error {
+	accounts, err := r.outlets()
+	if err != nil {
 		return err
 	}
-	posts, err := r.posts(c)
+	posts, err := r.posts(c, accounts)
 	if err != nil {
 		return err
 	}
 	beside, err := r.neighboursOf(c.ID, r.FormValue("queue"))
-	if err != nil {
-		return err
-	}
-	accounts, err := r.outlets()
-	if err != nil {
-		return err
+	if beside != nil {
+		v.Active = approvalsPath
 	}
 	var files []mediaFile
 	for _, p := range posts {
 		files = append(files, p.Media...)
 	}
 	r.permitMedia(files...)
-	of := callersOf(r, []string{c.FactoryID})
-	v := r.view("Content item", contentPath)
-	if v.Error = message; beside != nil {
-		v.Active = approvalsPath
-	}
-	v.Notice = map[string]string{"approve": "The item before this one is approved.",
-		"request-changes": "Changes of the item before this one are requested.",
-		"moved":           "The post has another time.", "published": "The post is being published.",
-		"unscheduled": "The post is not published: it has no time any more.",
-		"again":       "The post is being made again.",
-	}[r.URL.Query().Get("done")]
-	v.Data = map[string]any{"Item": c, "Names": of, "Posts": posts, "Note": r.PostFormValue("note"), "Beside": beside,
-		"Accounts": accounts, "Elsewhere": elsewhere(c, accounts, of.clientOf(c.FactoryID))}
-	return r.show(status, "content-item", v)
+	of := callersOf(r, nil)
+	of.names, _ = to["Names"].(names)
+	maps.Copy(to, map[string]any{"Names": of, "Posts": posts, "Note": r.PostFormValue("note"), "Beside": beside,
+		"Accounts": accounts, "Elsewhere": elsewhere(c, accounts, of.clientOf(c.FactoryID))})
+	return err
 }
 
 // elsewhere returns the other accounts of the item's client that a failed post can be published on.
@@ -760,7 +770,9 @@ var reviewLinks = page[client.ReviewLink]{
 	Create: &form[client.ReviewLink]{Title: "Create a review link", Verb: "Create the link", Recent: true,
 		Template: "review-link-new", Inputs: []input{
 			{Name: "name", Member: "name", Label: "Name", Help: "The heading of the page. It may be empty."},
-			{Name: "factory_id", Member: "factory_id", Label: "Factory", Kind: asOwn},
+			{Name: "factory_id", Member: "factory_id", Label: "Factory", Kind: asOwn, Of: factoryChoices, None: "–",
+				Help: "The page shows the generated and scheduled content of the factory. To show single items, " +
+					"choose them under Approvals."},
 			{Name: "may", Member: "may", Label: "People may", Kind: asRadio, Choices: mays, Usual: mays[1].Value},
 			{Name: "days", Label: "Days", Kind: asNumber, Usual: "7", Must: true,
 				Help:  "The page ends after these days: 30 at most.",
@@ -779,23 +791,20 @@ var reviewLinks = page[client.ReviewLink]{
 
 // chosenItems adds the items that the queue passes on in the address of the form.
 func chosenItems(r *request, v *view, to map[string]any) error {
-	var items []content
-	for i, id := range r.Form["item"] {
-		if i == mostChosen {
-			v.Error = "A review link has at most 50 items. The others are left out."
-			break
-		}
-		var c content
-		switch err := r.api.get(r.Context(), "/v1/content-items/"+url.PathEscape(id), nil, &c); {
-		case missing(err):
-		case err != nil:
-			return err
-		default:
-			items = append(items, c)
-		}
+	ids := r.Form["item"]
+	if len(ids) > mostChosen {
+		ids, v.Error = ids[:mostChosen], "A review link has at most 50 items. The others are left out."
 	}
-	to["Items"] = items
-	return nil
+	items := mapped(ids, func(id string) content { return content{ID: id} })
+	err := each(items, func(c *content) error {
+		err := r.api.get(r.Context(), "/v1/content-items/"+url.PathEscape(c.ID), nil, c)
+		if missing(err) {
+			c.ID, err = "", nil
+		}
+		return err
+	})
+	to["Items"] = slices.DeleteFunc(items, func(c content) bool { return c.ID == "" })
+	return err
 }
 
 // fillReviewLink adds what the link shows and when it ends.
@@ -887,37 +896,27 @@ func intervalsOf(e experimentOfAPI, v *view) (all []intervals) {
 	return all
 }
 
-// drawIntervals draws the interval of each look, with its estimate, around the line of no difference. All texts are
-// escaped.
+// drawIntervals draws the interval of each look, with its estimate, around the line of no difference.
 func drawIntervals(looks []experimentLook, label string, v *view) template.HTML {
 	const height = chartHeight - chartBottom - 16
 	y := func(effect float64) float64 { return 8 + (0.5-effect)*height }
-	var out strings.Builder
-	fmt.Fprintf(&out, `<svg class="chart" viewBox="0 0 %d %d" role="img" aria-label="%s">`, chartWidth, chartHeight,
-		template.HTMLEscapeString(label))
+	out := newDrawing(v, label)
 	for _, effect := range []float64{-0.5, -0.25, 0, 0.25, 0.5} {
-		fmt.Fprintf(&out, `<line class="grid" x1="%d" x2="%d" y1="%.1f" y2="%.1f"/>`, chartLeft, chartWidth, y(effect),
-			y(effect))
-		fmt.Fprintf(&out, `<text x="%d" y="%.1f" text-anchor="end">%s</text>`, chartLeft-6, y(effect)+4, cases(effect))
+		out.grid(y(effect), cases(effect))
 	}
 	step := min(float64(chartWidth-chartLeft)/float64(len(looks)), 40)
 	for i, look := range looks {
 		o, x := look.Results[0], chartLeft+float64(i)*step
-		title := template.HTMLEscapeString(fmt.Sprintf("%s: %s (%s–%s)", v.ShortDay(look.At), cases(*o.Estimate),
-			cases(*o.Lower), cases(*o.Upper)))
 		left, wide, top := x+step*0.2, step*0.6, y(*o.Upper)
-		fmt.Fprintf(&out, `<rect class="c1" opacity="0.35" x="%.1f" y="%.1f" width="%.1f" height="%.1f">`, left, top,
-			wide, max(y(*o.Lower)-top, 1))
-		fmt.Fprintf(&out, `<title>%s</title></rect>`, title)
-		fmt.Fprintf(&out, `<rect class="c1" x="%.1f" y="%.1f" width="%.1f" height="3"/>`, left, y(*o.Estimate)-1.5,
-			wide)
-		if (len(looks)-1-i)%max(1, (len(looks)+3)/5) == 0 {
-			fmt.Fprintf(&out, `<text x="%.1f" y="%d" text-anchor="%s">%s</text>`, x+step/2, chartHeight-6,
-				anchor(i, len(looks)), template.HTMLEscapeString(v.ShortDay(look.At)))
+		out.add(`<rect class="c1" opacity="0.35" x="%.1f" y="%.1f" width="%.1f" height="%.1f">`+
+			`<title>%s: %s (%s–%s)</title></rect>`, left, top, wide, max(y(*o.Lower)-top, 1), v.ShortDay(look.At),
+			cases(*o.Estimate), cases(*o.Lower), cases(*o.Upper))
+		out.add(`<rect class="c1" x="%.1f" y="%.1f" width="%.1f" height="3"/>`, left, y(*o.Estimate)-1.5, wide)
+		if dated(i, len(looks)) {
+			out.day(x+step/2, i, len(looks), look.At)
 		}
 	}
-	out.WriteString(`</svg>`)
-	return template.HTML(out.String()) //nolint:gosec // all texts are escaped above
+	return out.done()
 }
 
 // monthFigures are what the month of a factory may show.
@@ -925,27 +924,22 @@ var monthFigures = []choice{{"views", "Views"}, {"likes", "Likes"}, {"comments",
 	{"saves", "Saves"}, {"published", "Publications"}, {"cost_credits", "Credits"}}
 
 func showFactoryMonth(r *request) error {
-	n, err := r.names(r.URL.Query().Get("factory_id"))
+	factory := r.URL.Query().Get("factory_id")
+	month, months := r.chosenMonth(12)
+	first, err := time.Parse("2006-01", month)
 	if err != nil {
 		return err
 	}
-	given := url.Values{"factory_id": {r.URL.Query().Get("factory_id")}}
-	factory := given.Get("factory_id")
+	n, err := r.names(factory)
+	if err != nil {
+		return err
+	}
 	if factory == "" && len(n.Factories) > 0 {
 		factory = n.Factories[0].ID
 	}
-	now := r.site.Now().UTC()
-	first := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)
-	var months []string
-	for back := range 12 {
-		months = append(months, first.AddDate(0, -back, 0).Format("2006-01"))
-	}
-	if at, err := time.Parse("2006-01", r.URL.Query().Get("month")); err == nil {
-		first = at
-	}
 	figure := chosenOf(r, "figure", monthFigures, "views")
 	v := r.view("Reports", monthsPath)
-	data := map[string]any{"Names": n, "Factory": factory, "Months": months, "Month": first.Format("2006-01"),
+	data := map[string]any{"Names": n, "Factory": factory, "Months": months, "Month": month,
 		"Figures": monthFigures, "Figure": figure}
 	if factory != "" {
 		chart, err := factoryMonth(r, v, factory, first, figure)

@@ -1,38 +1,46 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	client "github.com/content-automation/api/clients/go"
 	"github.com/content-automation/api/pkg/area/erasure"
 	"github.com/content-automation/api/pkg/auth"
-	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 )
 
 const erasurePath = "/settings/erasure"
 
-// addErasure adds the pages by which owners have the account or a profile erased. The API has no operations for it: a
-// key never erases more than what it has made. Only owners see them.
+// addErasure adds the page by which owners have the account erased. The API has no operations for erasures: a key never
+// erases more than what it has made.
 func addErasure(open func(string, func(*request) error)) {
-	open("GET "+erasurePath, owning(func(r *request) error { return showErasures(r, http.StatusOK, "") }))
-	open("GET "+erasurePath+"/account", guarded("", owning(asking(accountErasure))))
-	open("POST "+erasurePath+"/account", guarded("", owning(typing(accountErasure, askErasure))))
-	open("GET "+profilesPath+"/{id}/erase", guarded("", owning(asking(profileErasure))))
-	open("POST "+profilesPath+"/{id}/erase", guarded("", owning(typing(profileErasure, askErasure))))
-	open("POST "+erasurePath+"/{scope}/cancel", guarded(erasurePath, owning(func(r *request) error {
-		return changeErasure(r, "erasure.cancel", "canceled", r.site.Erasures.Cancel)
-	})))
-	open("POST "+erasurePath+"/{scope}/export", guarded(erasurePath, owning(func(r *request) error {
-		return changeErasure(r, "erasure.export", "exporting", r.site.Erasures.Export)
-	})))
+	open("GET "+erasurePath+"/account", guarded("", owning(eraseAccount)))
+	open("POST "+erasurePath+"/account", guarded("", owning(eraseAccount)))
+}
+
+var erasures = page[erasureRow]{
+	Title: "Erasure", Path: erasurePath, ID: "scope", List: "erasure", Owners: true, Rows: readErasures,
+	More: func(_ *request, _ *view, rows []erasureRow, to map[string]any) error {
+		to["Whole"] = slices.ContainsFunc(rows, func(e erasureRow) bool { return e.Whole() && e.Open() })
+		to["Days"], to["ProfileDays"] = days(erasure.AccountWait), days(erasure.ProfileWait)
+		return nil
+	},
+	Actions: []action[erasureRow]{
+		{Name: "cancel", Recent: true, Done: "canceled",
+			Do: changeErasure("erasure.cancel", (*erasure.Service).Cancel)},
+		{Name: "export", Recent: true, Done: "exporting",
+			Do: changeErasure("erasure.export", (*erasure.Service).Export)}},
+	Done: map[string]string{"asked": "The erasure is scheduled, and the last export has begun.",
+		"canceled":  "The erasure is canceled. Nothing was erased.",
+		"exporting": "Another last export has begun."},
 }
 
 // owning wraps the handler of a page that there is for owners alone.
@@ -40,7 +48,7 @@ func owning(handle func(*request) error) func(*request) error {
 	return func(r *request) error {
 		role, _, err := r.role()
 		if err == nil && role != auth.Owner {
-			err = &failure{Status: http.StatusNotFound, Message: "There is no such page."}
+			err = errNoPage
 		}
 		if err != nil {
 			return err
@@ -58,10 +66,8 @@ type erasureRow struct {
 // ScopePath names what is erased in the paths of its forms.
 func (e erasureRow) ScopePath() string { return erasurePath + "/" + erasure.ScopeName(e.Scope) }
 
-// exported is an export.
 type exported struct{ client.Export }
 
-// Total returns the number of exported resources.
 func (x exported) Total() (n int64) {
 	for _, some := range x.Resources {
 		n += some
@@ -69,44 +75,20 @@ func (x exported) Total() (n int64) {
 	return n
 }
 
-// Ready reports whether all parts are there.
-func (x exported) Ready() bool { return x.State == "completed" }
-
-// showErasures shows the erasures of the account and of its profiles.
-func showErasures(r *request, status int, message string) error {
+// readErasures reads the erasures of the account and of its profiles, with their last exports.
+func readErasures(r *request, _ url.Values) (rows []erasureRow, _ string, err error) {
 	all, err := r.site.Erasures.List(r.Context(), r.session.Account)
-	if err != nil {
-		return err
-	}
-	var me account
-	if err := r.api.get(r.Context(), "/v1/me", nil, &me); err != nil {
-		return err
-	}
-	rows, whole := []erasureRow{}, false
-	for _, one := range all {
-		row, x := erasureRow{Record: one}, exported{}
-		whole = whole || one.Whole() && one.Open()
-		of := r.api
-		of.mode = tenant.Live
-		if one.Scope.Mode != "" {
-			of.mode = one.Scope.Mode
+	rows = mapped(all, func(one erasure.Record) erasureRow { return erasureRow{Record: one} })
+	return rows, "", errors.Join(err, each(rows, func(e *erasureRow) error {
+		of, x := r.api, exported{}
+		of.mode = cmp.Or(e.Scope.Mode, tenant.Live)
+		err := of.get(r.Context(), "/v1/exports/"+url.PathEscape(e.ExportID), nil, &x)
+		if missing(err) { // it has expired
+			return nil
 		}
-		switch err := of.get(r.Context(), "/v1/exports/"+url.PathEscape(one.ExportID), nil, &x); {
-		case err == nil:
-			row.Export = &x
-		case !missing(err): // one that has expired is missing
-			return err
-		}
-		rows = append(rows, row)
-	}
-	v := r.view("Erasure", erasurePath)
-	v.Error = message
-	v.Notice = map[string]string{"asked": "The erasure is scheduled, and the last export has begun.",
-		"canceled":  "The erasure is canceled. Nothing was erased.",
-		"exporting": "Another last export has begun."}[r.URL.Query().Get("done")]
-	v.Data = map[string]any{"Rows": rows, "Whole": whole, "Account": me.Name, "Days": days(erasure.AccountWait),
-		"ProfileDays": days(erasure.ProfileWait)}
-	return r.show(status, "erasure", v)
+		e.Export = &x
+		return err
+	}))
 }
 
 func days(d time.Duration) int { return int(d / (24 * time.Hour)) }
@@ -132,22 +114,30 @@ func accountErasure(r *request) (c confirmation, err error) {
 	return c, err
 }
 
-// profileErasure is the confirmation before the erasure of a profile is scheduled.
-func profileErasure(r *request) (c confirmation, err error) {
-	var p brand
-	if err := r.api.get(r.Context(), r.apiPath("profiles"), nil, &p); err != nil {
-		return c, err
+// profileErasure tells what is erased with a profile.
+func profileErasure(r *request, v *view, p brand) ([]string, error) {
+	effects, err := erasureEffects(r, r.api, p.ID)
+	return append(effects, v.T("No credits are lost: they stay with the account"), begins(v, erasure.ProfileWait)), err
+}
+
+// eraseAccount asks before the erasure of the account is scheduled, and schedules it.
+func eraseAccount(r *request) error {
+	c, err := accountErasure(r)
+	if err != nil {
+		return err
 	}
-	c.Effects, err = erasureEffects(r, r.api, p.ID)
-	v := r.view("", "")
-	c.Effects = append(c.Effects, v.T("No credits are lost: they stay with the account"),
-		begins(v, erasure.ProfileWait))
-	c.Title, c.Subject, c.Name, c.Verb = "Erase the profile", p.Name, p.Name, "Schedule the erasure"
-	c.Active, c.Back = profilesPath, profilesPath+"/"+p.ID
-	c.Text = "The profile and all that belongs to it are erased. A last export begins now. Until the erasure " +
-		"everything works as before, and you can cancel it. The entries of the balance and the audit log stay with " +
-		"the account."
-	return c, err
+	if r.Method != http.MethodPost {
+		return r.confirm(http.StatusOK, c, "")
+	}
+	return confirmed(r, c, func() error {
+		err := askErasure(r)
+		if found, other := refused(err); other != nil {
+			return other
+		} else if found != nil {
+			return erasures.refuse(r, statusOf(err), found)
+		}
+		return r.redirect(erasurePath + "?done=asked")
+	})
 }
 
 // begins tells when an erasure that is asked for now would begin.
@@ -180,79 +170,67 @@ func erasureEffects(r *request, a api, profileID string, more ...effect) ([]stri
 		{"CRM integrations: %s", "/v1/integrations", nil, lasting},
 		{"Webhooks: %s", "/v1/webhooks", nil, nil},
 		{"API keys, which are revoked: %s", "/v1/api-keys", nil, lasting}}, more...)
-	texts, failed := make([]string, len(all)), make([]error, len(all))
-	v := r.view("", "")
-	var reads sync.WaitGroup
+	texts, v := make([]string, len(all)), r.view("", "")
+	var reads []func() error
 	for i, e := range all {
-		reads.Go(func() {
-			q := url.Values{}
-			for name, values := range e.query {
-				q[name] = values
-			}
-			if profileID != "" && e.path != "/v1/api-keys" {
-				q.Set("profile_id", profileID)
-			}
-			rows, err := listAll[struct {
-				State      string   `json:"state"`
-				ProfileIDs []string `json:"profile_ids"`
-			}](r.Context(), a, e.path, q, mostCounted)
-			n := 0
-			for _, row := range rows {
-				other := e.path == "/v1/api-keys" && profileID != "" &&
-					(len(row.ProfileIDs) != 1 || row.ProfileIDs[0] != profileID)
-				if (e.counts == nil || e.counts(row.State)) && !other {
-					n++
-				}
-			}
-			texts[i], failed[i] = v.T(e.text, number(n, len(rows) >= mostCounted)), err
+		reads = append(reads, func() error {
+			n, more, err := e.count(r, a, profileID)
+			texts[i] = v.T(e.text, number(n, more))
+			return err
 		})
 	}
-	reads.Wait()
-	return texts, errors.Join(failed...)
+	return texts, atOnce(reads...)
+}
+
+// count counts the rows of a list that are erased with the account, or with a profile: of the keys, those that are
+// bound to it alone.
+func (e effect) count(r *request, a api, profileID string) (n int, more bool, err error) {
+	q, keys := maps.Clone(e.query), e.path == "/v1/api-keys"
+	if q == nil {
+		q = url.Values{}
+	}
+	if profileID != "" && !keys {
+		q.Set("profile_id", profileID)
+	}
+	rows, err := listAll[struct {
+		State      string   `json:"state"`
+		ProfileIDs []string `json:"profile_ids"`
+	}](r.Context(), a, e.path, q, mostCounted)
+	for _, row := range rows {
+		other := keys && profileID != "" && !slices.Equal(row.ProfileIDs, []string{profileID})
+		if (e.counts == nil || e.counts(row.State)) && !other {
+			n++
+		}
+	}
+	return n, len(rows) >= mostCounted, err
+}
+
+// noteErasure returns the error of a change of an erasure, after the audit log has it.
+func noteErasure(r *request, operation string, scope tenant.Owner, err error) error {
+	r.site.noteSignOn(r.Request, scope.Account, auth.Actor{Kind: auth.Person, ID: r.session.ID}, operation,
+		r.URL.Path+" "+erasure.ScopeName(scope), err)
+	return err
 }
 
 // askErasure schedules the erasure of the page's profile, or of the account.
 func askErasure(r *request) error {
-	_, accountID, err := r.role()
-	if err != nil {
-		return err
-	}
-	scope := tenant.Of(accountID, "")
+	scope := tenant.Of(r.session.Account, "")
 	if profileID := r.PathValue("id"); profileID != "" {
-		scope = tenant.Of(accountID, r.session.Mode).Of(tenant.Profile(profileID))
+		scope = tenant.Of(r.session.Account, r.session.Mode).Of(tenant.Profile(profileID))
 	}
-	by := auth.Actor{Kind: auth.Person, ID: r.session.ID}
-	_, err = r.site.Erasures.Ask(r.Context(), scope, strings.TrimSpace(r.PostFormValue("typed")), by.ID)
-	r.site.noteSignOn(r.Request, accountID, by, "erasure.ask", fmt.Sprint(r.URL.Path, " ", erasure.ScopeName(scope)),
-		err)
-	return erasureDone(r, "asked", err)
+	_, err := r.site.Erasures.Ask(r.Context(), scope, strings.TrimSpace(r.PostFormValue("typed")), r.session.ID)
+	return noteErasure(r, "erasure.ask", scope, err)
 }
 
-// changeErasure cancels the erasure of the form's scope, or exports again.
-func changeErasure(r *request, operation, done string,
-	change func(context.Context, tenant.Owner) (erasure.Record, error)) error {
-	_, accountID, err := r.role()
-	if err != nil {
-		return err
+// changeErasure returns the handler of a form that cancels the erasure of the page, or exports again.
+func changeErasure(operation string, change func(*erasure.Service, context.Context, tenant.Owner) (erasure.Record,
+	error)) func(*request) error {
+	return func(r *request) error {
+		scope := tenant.Of(r.session.Account, "")
+		if name := r.PathValue("scope"); name != erasure.ScopeName(scope) {
+			scope = scope.Of(tenant.Profile(name))
+		}
+		_, err := change(r.site.Erasures, r.Context(), scope)
+		return noteErasure(r, operation, scope, err)
 	}
-	scope := tenant.Of(accountID, "")
-	if name := r.PathValue("scope"); name != erasure.ScopeName(scope) {
-		scope = scope.Of(tenant.Profile(name))
-	}
-	_, err = change(r.Context(), scope)
-	r.site.noteSignOn(r.Request, accountID, auth.Actor{Kind: auth.Person, ID: r.session.ID}, operation,
-		fmt.Sprint(r.URL.Path, " ", erasure.ScopeName(scope)), err)
-	return erasureDone(r, done, err)
-}
-
-// erasureDone returns to the erasures after a form, with the error that the person can mend.
-func erasureDone(r *request, done string, err error) error {
-	var public *errs.Error
-	switch {
-	case err == nil:
-		return r.redirect(erasurePath + "?done=" + done)
-	case errors.As(err, &public) && errs.InfoOf(public.Code).Status < http.StatusInternalServerError:
-		return showErasures(r, errs.InfoOf(public.Code).Status, public.Message)
-	}
-	return err
 }

@@ -4,9 +4,6 @@ import "cmp"
 
 const exportsPath = "/settings/exports"
 
-// Open reports whether the export goes on.
-func (x exported) Open() bool { return x.State == "running" }
-
 // Word returns the state in a word of people.
 func (x exported) Word() string {
 	return map[string]string{"running": "being made", "completed": "ready"}[cmp.Or(string(x.State), "failed")]

@@ -2,12 +2,12 @@ package console
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	client "github.com/content-automation/api/clients/go"
 	"github.com/content-automation/api/pkg/base/money"
@@ -18,22 +18,13 @@ const feedsPath = "/settings/feeds"
 // addFeeds adds what people do with a feed beside its declared pages.
 func addFeeds(open func(string, func(*request) error)) {
 	open("GET "+feedsPath+"/{id}/runs/{run}/refusals.csv", refusalsFile)
-	open("GET "+contentPath+"/{id}/again", askAgain)
-	open("POST "+contentPath+"/{id}/again", makeAgain)
 }
 
 // shop is a factory that sells, with its feed if it has one.
 type shop struct {
-	ID   string    `json:"id"`
-	Name string    `json:"name"`
-	Feed *shopFeed `json:"-"`
-}
-
-// shopFeed is a feed.
-type shopFeed struct {
-	client.Feed
-	// RemakePerDay is the number of items that are made again a day by themselves.
-	RemakePerDay int64 `json:"remake_per_day"`
+	ID   string       `json:"id"`
+	Name string       `json:"name"`
+	Feed *client.Feed `json:"-"`
 }
 
 var feeds = page[shop]{
@@ -45,8 +36,7 @@ var feeds = page[shop]{
 		query.Set("type", "seller")
 		query.Set("limit", "20")
 	},
-	More: func(r *request, _ *view, to map[string]any) error {
-		rows, _ := to["Rows"].([]shop)
+	More: func(r *request, _ *view, rows []shop, _ map[string]any) error {
 		return each(rows, func(s *shop) (err error) {
 			s.Feed, err = feedOf(r, s.ID)
 			return err
@@ -56,8 +46,8 @@ var feeds = page[shop]{
 }
 
 // feedOf reads the feed of a factory, or nil if it has none.
-func feedOf(r *request, factoryID string) (*shopFeed, error) {
-	var f shopFeed
+func feedOf(r *request, factoryID string) (*client.Feed, error) {
+	var f client.Feed
 	err := r.api.get(r.Context(), "/v1/factories/"+url.PathEscape(factoryID)+"/feed", nil, &f)
 	if missing(err) {
 		return nil, nil
@@ -67,28 +57,22 @@ func feedOf(r *request, factoryID string) (*shopFeed, error) {
 
 // feedPage is the feed of a factory with its name. A feed that is not set has no version.
 type feedPage struct {
-	shopFeed
+	client.Feed
 	Name string `json:"-"`
 }
 
-// Runs reports whether a run is under way.
-func (f feedPage) Runs() bool { return f.State == client.FeedStateRunning }
+// Last returns the last run, or an empty one.
+func (f feedPage) Last() client.FeedRun { return client.Value(f.LastRun) }
 
 // readFeed reads the feed of the page, and the name of its factory.
 func readFeed(r *request) (f feedPage, err error) {
-	id := r.PathValue("id")
 	var of named
-	var found *shopFeed
+	var found *client.Feed
 	err = atOnce(
-		func() error { return r.api.get(r.Context(), "/v1/factories/"+url.PathEscape(id), nil, &of) },
-		func() (err error) {
-			found, err = feedOf(r, id)
-			return err
-		})
-	if found != nil {
-		f.shopFeed = *found
-	}
-	f.FactoryID, f.Name = id, of.Name
+		func() error { return r.api.get(r.Context(), r.apiPath("factories"), nil, &of) },
+		func() (err error) { found, err = feedOf(r, r.PathValue("id")); return err })
+	f = feedPage{client.Value(found), of.Name}
+	f.FactoryID = r.PathValue("id")
 	return f, err
 }
 
@@ -145,18 +129,10 @@ var feedPages = page[feedPage]{
 			Ask: &confirmation{Title: "Archive the products that are gone", Verb: "Archive them",
 				Text: "No new posts are made of archived products. A later run brings back what the feed has again."},
 			Effects: func(_ *request, v *view, f feedPage) ([]string, error) {
-				if f.LastRun == nil {
-					return nil, nil
-				}
-				return []string{v.T("Products that are archived: %s.", grouped(f.LastRun.Gone))}, nil
+				return []string{v.T("Products that are archived: %s.", grouped(f.Last().Gone))}, nil
 			},
-			Fields: func(f feedPage) []choice {
-				if f.LastRun == nil {
-					return nil
-				}
-				return []choice{{"run", f.LastRun.ID}}
-			},
-			Body: func(r *request) map[string]any { return map[string]any{"confirm_run_id": r.PostFormValue("run")} }},
+			Fields: func(_ *request, f feedPage) []choice { return []choice{{"run", f.Last().ID}} },
+			Body:   sentAs("run", "confirm_run_id")},
 		{Name: "delete", Method: http.MethodDelete, Done: "deleted", ToList: true, Ask: &confirmation{
 			Title: "Delete the feed", Text: "It is not read any more. Its products and its runs stay."}}},
 	Done: map[string]string{"changed": "The feed is set.", "sync": "The feed is being read.",
@@ -199,14 +175,11 @@ func heldItems(r *request, factoryID, productID string) (held []content, err err
 	return held, err
 }
 
-// feedRun is a run of a feed.
-type feedRun client.FeedRun
-
-var feedRuns = page[feedRun]{
+var feedRuns = page[client.FeedRun]{
 	Active: feedsPath, Path: feedsPath + "/{id}/runs", API: "/v1/factories/{id}/feed/runs", ID: "run", Show: "feed-run",
 	Heading: "Run of a feed", Names: true,
-	Below: func(r *request, _ *view, run feedRun, to map[string]any) error {
-		from, _ := strconv.Atoi(r.FormValue("from"))
+	Below: func(r *request, _ *view, run client.FeedRun, to map[string]any) error {
+		from, _ := strconv.Atoi(r.FormValue("from")) // without a number it is the first one
 		from = min(max(from, 0), len(run.Refusals))
 		until := min(from+mostRefusals, len(run.Refusals))
 		if to["Refusals"] = run.Refusals[from:until]; until < len(run.Refusals) {
@@ -229,24 +202,18 @@ func refusalsFile(r *request) error {
 	return nil
 }
 
-// Done returns the number of rows that are done.
-func (r feedRun) Done() int64 { return min(r.Created+r.Changed+r.Unchanged+r.Refused, r.Total) }
+// doneOf returns the number of rows of a run that are done.
+func doneOf(r client.FeedRun) int64 { return min(r.Created+r.Changed+r.Unchanged+r.Refused, r.Total) }
 
-// Share returns the part of the rows that is done, of 100.
-func (r feedRun) Share() int64 { return r.Done() * 100 / max(r.Total, 1) }
+// Share returns the part of the rows of a run that is done, of 100.
+func (*view) Share(r client.FeedRun) int64 { return doneOf(r) * 100 / max(r.Total, 1) }
 
-// Moves reports whether the run is under way.
-func (r feedRun) Moves() bool { return r.State == "queued" || r.State == "running" }
-
-// RunOf returns a run as pages show it.
-func (*view) RunOf(r client.FeedRun) feedRun { return feedRun(r) }
-
-// LastRunOf returns the last run of a feed, or an empty one.
-func (*view) LastRunOf(f feedPage) feedRun {
-	if f.LastRun == nil {
-		return feedRun{}
+// Left tells how much of a run is done, in words.
+func (v *view) Left(r client.FeedRun) string {
+	if r.Total == 0 {
+		return v.T("The feed is being fetched and checked.")
 	}
-	return feedRun(*f.LastRun)
+	return v.T("%s of %s rows", grouped(doneOf(r)), grouped(r.Total))
 }
 
 // runCounts are the counts of a run, with what they are.
@@ -254,37 +221,15 @@ var runCounts = []choice{{"read", "Read"}, {"created", "Created"}, {"changed", "
 	{"archived", "Archived"}, {"refused", "Refused"}}
 
 // CountsOf returns the counts of a run, by what they are.
-func (*view) CountsOf(r feedRun) (all []choice) {
+func (*view) CountsOf(r client.FeedRun) (all []choice) {
 	for i, n := range []int64{r.Read, r.Created, r.Changed, r.Unchanged, r.Archived, r.Refused} {
 		all = append(all, choice{grouped(n), runCounts[i].Text})
 	}
 	return all
 }
 
-// shopProduct is a product of a shop. Only that of one has what its feed has changed.
-type shopProduct struct {
-	ID           string       `json:"id"`
-	FactoryID    string       `json:"factory_id"`
-	SKU          string       `json:"sku"`
-	Name         string       `json:"name"`
-	Price        money.Price  `json:"price"`
-	Availability string       `json:"availability"`
-	State        string       `json:"state"`
-	Changes      []feedChange `json:"feed_changes"`
-}
-
-// feedChange is a change of a product by its feed.
-type feedChange struct {
-	RunID        string       `json:"run_id"`
-	At           time.Time    `json:"at"`
-	Changes      []string     `json:"changes"`
-	Price        money.Price  `json:"price"`
-	SalePrice    *money.Price `json:"sale_price"`
-	Availability string       `json:"availability"`
-}
-
 // Money writes a price in the language of the page.
-func (v *view) Money(p money.Price) string { return p.In(v.Language) }
+func (v *view) Money(p client.ProductPrice) string { return money.Price(p).In(v.Language) }
 
 // rowChanges are the names of what a feed changes, and ways those of how a product is not what a post shows.
 var (
@@ -295,16 +240,16 @@ var (
 		{"backorder", "backorder"}}
 )
 
-// named translates a value of the API by its name among some choices.
-func (v *view) named(of []choice, value string) string {
-	if i := slices.IndexFunc(of, func(c choice) bool { return c.Value == value }); i >= 0 {
-		return v.T(of[i].Text)
+// textOf returns the text of a value among some choices, or the value if it is none of them.
+func textOf(of []choice, value any) string {
+	text := fmt.Sprint(value)
+	if i := slices.IndexFunc(of, func(c choice) bool { return c.Value == text }); i >= 0 {
+		return of[i].Text
 	}
-	return value
+	return text
 }
 
-// Change names what has changed.
-func (v *view) Change(what string) string { return v.named(rowChanges, what) }
+func (v *view) Change(what any) string { return v.T(textOf(rowChanges, what)) }
 
 // Ways names in which ways the product of an item is not what the item shows.
 func (v *view) Ways(c content) string {
@@ -315,85 +260,21 @@ func (v *view) Ways(c content) string {
 	return strings.Join(all, ", ")
 }
 
-// Stock names an availability.
-func (v *view) Stock(availability string) string { return v.named(availabilities, availability) }
+func (v *view) Stock(availability any) string { return v.T(textOf(availabilities, availability)) }
 
-var feedProducts = page[shopProduct]{
+var feedProducts = page[client.Product]{
 	Title: "Products of the shop", Active: feedsPath, Path: feedsPath + "/{id}/products", API: "/v1/products",
 	ID: "product", List: "feed-products", Show: "feed-product", Filters: []string{"sku"}, Names: true,
 	Empty: "There are no products here", Icon: "folder",
 	Columns: []column{{Text: "Product"}, {Text: "Price"}, {Text: "Availability", At: "sm"}, {Text: "State", At: "sm"}},
 	Narrow:  func(r *request, query url.Values) { query.Set("factory_id", r.PathValue("id")) },
-	Name:    func(p shopProduct) string { return cmp.Or(p.Name, p.SKU) },
-	More: func(r *request, _ *view, to map[string]any) error {
+	Name:    func(p client.Product) string { return cmp.Or(p.Name, p.Sku) },
+	More: func(r *request, _ *view, _ []client.Product, to map[string]any) error {
 		to["Factory"] = r.PathValue("id")
 		return nil
 	},
-	Below: func(r *request, _ *view, p shopProduct, to map[string]any) (err error) {
+	Below: func(r *request, _ *view, p client.Product, to map[string]any) (err error) {
 		to["Held"], err = heldItems(r, p.FactoryID, p.ID)
 		return err
 	},
-}
-
-// askAgain asks before an item is made again, and tells what that costs.
-func askAgain(r *request) error {
-	var c content
-	if err := r.api.get(r.Context(), r.apiPath("content-items"), nil, &c); err != nil {
-		return err
-	}
-	v := r.view("", contentPath)
-	var effects []string
-	if len(c.Outdated) > 0 {
-		effects = append(effects, v.T("What is not so any more: %s.", v.Ways(c)))
-	}
-	fields := []choice{{"version", strconv.FormatInt(c.Version, 10)}}
-	text := "Its texts and pictures are made anew from the product as it is now. Then it goes out as it was planned."
-	credits, known, err := priceAgain(r, c)
-	if err != nil {
-		return err
-	}
-	if known {
-		effects = append(effects, v.T("It costs %s credits; in the sandbox, none.", grouped(credits)))
-	}
-	if c.reuses() {
-		fields = append(fields, choice{"reuse", "true"})
-		text = "Its prices are replaced, and the rest stays as it is. Then it goes out as it was planned."
-	}
-	return r.confirm(http.StatusOK, confirmation{Title: "Make the post again", Verb: "Make it again", Harmless: true,
-		Subject: c.Name(), Active: contentPath, Back: contentPath + "/" + c.ID, Effects: effects, Text: text,
-		Fields: fields}, "")
-}
-
-// reuses reports whether the item can be made again with the parts that it has.
-func (c content) reuses() bool { return c.Remake != nil && c.Remake.Credits != nil }
-
-// priceAgain returns what it costs to make an item again, if that is known.
-func priceAgain(r *request, c content) (credits int64, known bool, err error) {
-	if c.reuses() {
-		return *c.Remake.Credits, true, nil
-	}
-	var price client.Estimate
-	err = r.api.change(r.Context(), http.MethodPost, "/v1/balance/estimates", "", map[string]any{
-		"operation": "regenerateContentItem", "content_item_id": c.ID, "body": map[string]any{}}, &price)
-	refused, err := messageOf(err)
-	return price.Credits, refused == "", err
-}
-
-// makeAgain makes an item again from its product as it is now.
-func makeAgain(r *request) error {
-	a, body := r.api, map[string]any{}
-	a.version = r.PostFormValue("version")
-	if r.PostFormValue("reuse") == "true" {
-		body["reuse"] = true
-	}
-	return r.itemChanged(a.change(r.Context(), http.MethodPost, r.apiPath("content-items")+"/regenerate", r.once(),
-		body, nil), "again")
-}
-
-// Left tells how much of a run is done, in words.
-func (v *view) Left(r feedRun) string {
-	if r.Total == 0 {
-		return v.T("The feed is being fetched and checked.")
-	}
-	return v.T("%s of %s rows", grouped(r.Done()), grouped(r.Total))
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/content-automation/api/pkg/httpapi/jsontree"
 )
 
 // input is an input of a form. It fills a member of the body of the API, whose limits are those of the document.
@@ -54,7 +56,9 @@ const (
 	asWords   = "words"   // words with commas or spaces between them
 	asDate    = "date"    // the time at which a day begins in UTC
 	asTime    = "time"    // a time of day
-	asCountry = "country" // two letters
+	asCountry = "country" // one of all countries
+	asZone    = "zone"    // a time zone
+	asJSON    = "json"    // a member as JSON
 	asPairs   = "pairs"   // a line for each name with its value: name = value
 	asOwn     = "own"     // as the template of the form draws it
 )
@@ -114,7 +118,6 @@ var limits = sync.OnceValue(func() map[[2]string]limit {
 // draft is what a form has, by the names of its inputs.
 type draft map[string][]string
 
-// Get returns the first value of an input.
 func (d draft) Get(name string) string {
 	if len(d[name]) == 0 {
 		return ""
@@ -145,8 +148,13 @@ func (f *form[T]) sent(r *request) draft {
 			d[in.Name] = nil
 		}
 		for _, value := range values {
-			if value = strings.TrimSpace(value); in.Kind == asCountry {
-				value = strings.ToUpper(value)
+			value = strings.TrimSpace(value)
+			if in.Kind == asJSON {
+				value = indented(value)
+			}
+			if id, err := r.resolve(in.Name, value); err == nil && id != value {
+				value = id
+				r.Form.Set(in.Name, id) // the form shows its name if it is shown again
 			}
 			if value != "" {
 				d[in.Name] = append(d[in.Name], value)
@@ -163,11 +171,25 @@ func (f *form[T]) sent(r *request) draft {
 func (f *form[T]) of(one T) draft {
 	d := draft{}
 	for _, in := range f.Inputs {
-		if d[in.Name] = textsAt(one, in.Member); in.Kind == asPairs && len(d[in.Name]) > 0 {
+		switch d[in.Name] = textsAt(one, in.Member); {
+		case in.Kind == asPairs && len(d[in.Name]) > 0:
 			d[in.Name] = []string{strings.Join(d[in.Name], "\n")}
+		case in.Kind == asJSON:
+			text, _ := json.Marshal(within(treeOf(one), in.Member)) // it was JSON
+			d[in.Name] = []string{indented(string(text))}
 		}
 	}
 	return d
+}
+
+// indented returns JSON with a line for each member, in the order of their names. Other text stays as it is.
+func indented(text string) string {
+	value, err := jsontree.Parse([]byte(text))
+	if err != nil {
+		return text
+	}
+	b, _ := json.MarshalIndent(value, "", "  ") // it was JSON
+	return string(b)
 }
 
 // whole returns the body of a form that sets a resource as a whole.
@@ -221,6 +243,9 @@ func (f *form[T]) value(d draft, in input) (value any, ok bool) {
 		return nil, true
 	case in.Kind == asPairs:
 		return pairs(text)
+	case in.Kind == asJSON:
+		value, err := jsontree.Parse([]byte(text))
+		return value, err == nil
 	case in.Kind == asDigits, in.Kind == asNumber:
 		n, err := strconv.ParseInt(text, 10, 64)
 		return n, err == nil
@@ -239,6 +264,9 @@ func (f *form[T]) body(d draft) (body map[string]any, found fieldErrors) {
 		value, ok := f.value(d, in)
 		switch {
 		case !d.counts(in) || in.Member == "":
+		case !ok && in.Kind == asJSON:
+			_, err := jsontree.Parse([]byte(d.Get(in.Name)))
+			return nil, about(in.Name, err.Error())
 		case !ok:
 			return nil, about(in.Name, mends["/"+in.Member].text)
 		case value != nil:
@@ -274,8 +302,25 @@ func (f *form[T]) patch(before, d draft) (patch map[string]any, found fieldError
 		path := strings.Split(in.Member, "/")
 		patch[path[0]] = body[path[0]]
 		remove(patch, path)
+		if in.Kind == asJSON {
+			was, _ := jsontree.Parse([]byte(before.Get(in.Name))) // it is that of the resource
+			removed(was, patch[path[0]])
+		}
 	}
 	return patch, nil
+}
+
+// removed sets what an object has no more to null in the one that replaces it, as a merge patch needs it.
+func removed(was, now any) {
+	before, _ := was.(map[string]any)
+	after, isObject := now.(map[string]any)
+	for name, value := range before {
+		if _, has := after[name]; has {
+			removed(value, after[name])
+		} else if isObject {
+			after[name] = nil
+		}
+	}
 }
 
 // remove sets the first member of a path that has no value to null.
@@ -337,7 +382,6 @@ type shownForm struct {
 	Inputs                       []shownInput
 }
 
-// Input returns the input with a name.
 func (s shownForm) Input(name string) shownInput {
 	for _, in := range s.Inputs {
 		if in.Name == name {
@@ -394,10 +438,8 @@ type box struct {
 // Box returns the box of a choice, and Profile that of a profile.
 func (s shownInput) Box(c choice) box { return box{s.Name, c, s.Chosen(c.Value)} }
 
-// Profile returns the box of a profile.
 func (s shownInput) Profile(of named) box { return s.Box(choice{of.ID, of.Name}) }
 
-// Chosen reports whether the input has a value.
 func (s shownInput) Chosen(value string) bool { return slices.Contains(s.Values, value) }
 
 // Single reports whether a single type of events is chosen.
@@ -443,12 +485,16 @@ func textAt(one any, member string) string { return draft{"": textsAt(one, membe
 
 // textsAt returns the texts of a member of a resource.
 func textsAt(one any, member string) []string {
-	at := treeOf(one)
-	for name := range strings.SplitSeq(member, "/") {
-		of, _ := at.(map[string]any)
-		at = of[name]
+	return textsOf(within(treeOf(one), member))
+}
+
+// within returns the value at a path of a resource, or nil.
+func within(tree any, path string) any {
+	for name := range strings.SplitSeq(path, "/") {
+		of, _ := tree.(map[string]any)
+		tree = of[name]
 	}
-	return textsOf(at)
+	return tree
 }
 
 func textsOf(value any) (all []string) {

@@ -1,7 +1,6 @@
 package console
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -30,14 +29,6 @@ type keptForm struct {
 	Values url.Values
 }
 
-func (s *site) formBox(ctx context.Context) (*seal.Box, error) {
-	keys, err := s.Seal.Keys(ctx, nil, formPurpose)
-	if err != nil {
-		return nil, err
-	}
-	return seal.New(keys...)
-}
-
 // keep keeps the form of a request, and returns the path on which its person goes on with it. A form that cannot be
 // kept, such as one with a file, is lost, which the page then says.
 func (s *site) keep(r *http.Request, person string) (path string, kept bool) {
@@ -49,7 +40,7 @@ func (s *site) keep(r *http.Request, person string) (path string, kept bool) {
 	text, err := json.Marshal(keptForm{person, r.URL.Path, values})
 	var box *seal.Box
 	if err == nil {
-		box, err = s.formBox(r.Context())
+		box, err = s.box(r.Context(), formPurpose)
 	}
 	var id string
 	if err == nil {
@@ -73,7 +64,7 @@ func keptFormOf(r *request) (f keptForm, err error) {
 	}
 	var box *seal.Box
 	if err == nil {
-		box, err = r.site.formBox(r.Context())
+		box, err = r.site.box(r.Context(), formPurpose)
 	}
 	var text []byte
 	if err == nil {

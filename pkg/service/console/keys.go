@@ -115,12 +115,12 @@ var keys = page[key]{
 			Choice: func(*request, *view, key) (*chosen, error) {
 				return &chosen{Name: "overlap", Legend: "The earlier secret ends", Value: "86400", Of: overlaps}, nil
 			},
-			Body: func(r *request) map[string]any {
+			Body: func(r *request) (any, error) {
 				n, err := strconv.Atoi(r.PostFormValue("overlap"))
 				if err != nil {
-					n = -1 // which the API refuses
+					return nil, about("", mends["/overlap_seconds"].text)
 				}
-				return map[string]any{"overlap_seconds": n}
+				return map[string]any{"overlap_seconds": n}, nil
 			},
 			Then: func(r *request, made key) error { return r.showSecret("The new secret", made) }}},
 	Done: map[string]string{"changed": "The key is changed.",
@@ -145,7 +145,6 @@ func rowsOfKeys(r *request, query url.Values) (all []key, next string, err error
 	return all, next, err
 }
 
-// keysOfAccount returns the keys of the account.
 func keysOfAccount(r *request) ([]key, error) {
 	return listAll[key](r.Context(), r.api, "/v1/api-keys", nil, mostNames)
 }
@@ -170,6 +169,15 @@ func (r *request) profilesOf(modes ...tenant.Mode) (all []named, err error) {
 	return all, nil
 }
 
+// addProfiles adds the profiles of live data and of the sandbox to a page.
+func (r *request) addProfiles(to map[string]any) error {
+	var live, test []named
+	err := atOnce(func() (err error) { live, err = r.profilesOf(tenant.Live); return err },
+		func() (err error) { test, err = r.profilesOf(tenant.Test); return err })
+	to["LiveProfiles"], to["TestProfiles"] = live, test
+	return err
+}
+
 // cursor returns the query of the page of a list that was asked for.
 func cursor(r *request) url.Values {
 	q := url.Values{"limit": {"20"}}
@@ -181,12 +189,11 @@ func cursor(r *request) url.Values {
 
 // addCalls adds the names of profiles to the list of keys, and the calls of the last 30 days to its keys. The list is
 // shown without them if they cannot be read.
-func addCalls(r *request, _ *view, to map[string]any) error {
+func addCalls(r *request, _ *view, all []key, to map[string]any) error {
 	profiles, err := r.profilesOf(tenant.Live, tenant.Test)
 	if to["Names"] = (names{Profiles: profiles}); err != nil {
 		return err
 	}
-	all, _ := to["Rows"].([]key)
 	found := map[string]client.UsageOfKey{}
 	for _, mode := range []tenant.Mode{tenant.Live, tenant.Test} {
 		if !slices.ContainsFunc(all, func(k key) bool { return string(k.Kind) == string(mode) }) {
@@ -233,10 +240,7 @@ func addKeyFields(r *request, v *view, to map[string]any) (err error) {
 		if len(d["scopes"]) == 0 && r.Method == http.MethodGet {
 			d["preset"], d["scopes"] = []string{presets[1].ID}, asTexts(presets[1].Scopes)
 		}
-		if to["LiveProfiles"], err = r.profilesOf(tenant.Live); err != nil {
-			return err
-		}
-		if to["TestProfiles"], err = r.profilesOf(tenant.Test); err != nil {
+		if err = r.addProfiles(to); err != nil {
 			return err
 		}
 	}
@@ -322,7 +326,6 @@ func (l level) Value() string { return strings.Join(asTexts(l.Scopes), " ") }
 // Spends reports whether calls with the scopes may cost credits, and Publishes whether they may publish.
 func (l level) Spends() bool { return slices.ContainsFunc(l.Scopes, spends) }
 
-// Publishes reports whether calls with the scopes may publish.
 func (l level) Publishes() bool { return slices.Contains(l.Scopes, auth.ContentPublish) }
 
 // spends reports whether an operation of a scope costs credits.
@@ -394,11 +397,16 @@ func rowsOf(chosen []string) []scopeRow {
 
 // asTexts returns values as texts.
 func asTexts[T ~string](values []T) []string {
-	all := make([]string, len(values))
-	for i, value := range values {
-		all[i] = string(value)
+	return mapped(values, func(v T) string { return string(v) })
+}
+
+// mapped returns what a function makes of each of some values.
+func mapped[T, U any](all []T, of func(T) U) []U {
+	made := make([]U, len(all))
+	for i, one := range all {
+		made[i] = of(one)
 	}
-	return all
+	return made
 }
 
 // chosenScopes returns the scopes of the form: those of a preset, or those of the rows and those that are listed one by

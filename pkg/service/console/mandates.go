@@ -47,7 +47,7 @@ var mandateInputs = []input{
 		Counts: boundsAgents},
 	{Name: "quiet_to", Member: "mandate/quiet_hours/to", Label: "Quiet hours to", Kind: asTime, Free: true,
 		Counts: boundsAgents},
-	{Name: "quiet_zone", Member: "mandate/quiet_hours/timezone", Label: "Time zone of the quiet hours", Free: true,
+	{Name: "quiet_zone", Member: "mandate/quiet_hours/timezone", Label: "Time zone of the quiet hours", Kind: asZone, Free: true,
 		Wide: true, Help: "Nothing is published in the quiet hours. Content may be made.",
 		Counts: func(d draft) bool { return d.Get("quiet_from") != "" || d.Get("quiet_to") != "" }},
 	{Name: "platforms", Member: "mandate/platforms", Label: "Platforms that it may publish to", Kind: asBoxes,
@@ -71,12 +71,11 @@ var acts = func() (all []choice) {
 }()
 
 // platformChoices are the platforms of the page.
-func platformChoices(to map[string]any) (all []choice) {
+func platformChoices(to map[string]any) []choice {
 	platforms, _ := to["Platforms"].([]client.SocialPlatform)
-	for _, p := range platforms {
-		all = append(all, choice{string(p.ID), web.Label(string(p.ID))})
-	}
-	return all
+	return mapped(platforms, func(p client.SocialPlatform) choice {
+		return choice{string(p.ID), web.Label(string(p.ID))}
+	})
 }
 
 // mandateForm is the part of a form that has a mandate.
@@ -87,7 +86,7 @@ func addMandate(r *request, v *view, d draft, to map[string]any) error {
 	if d.Get("quiet_zone") == "" {
 		d["quiet_zone"] = []string{v.Zone.String()}
 	}
-	return addPlatforms(r, v, to)
+	return addPlatforms[key](r, v, nil, to)
 }
 
 var mandates = page[key]{
@@ -100,12 +99,12 @@ var mandates = page[key]{
 				"scheduled is not published. To let it go on, set a later end in the form of the key."},
 		Effects: func(_ *request, v *view, k key) ([]string, error) {
 			if k.Mandate == nil {
-				return nil, &failure{Status: http.StatusNotFound, Message: "There is no such page."}
+				return nil, errNoPage
 			}
 			return []string{v.T("Last used") + ": " + v.ago(k.LastUsedAt) + "."}, nil
 		},
-		Body: func(r *request) map[string]any {
-			return map[string]any{"mandate": map[string]any{"until": r.site.Now().UTC().Format(time.RFC3339)}}
+		Body: func(r *request) (any, error) {
+			return map[string]any{"mandate": map[string]any{"until": r.site.Now().UTC().Format(time.RFC3339)}}, nil
 		}}},
 	Done: map[string]string{"ended": "The access has ended: the key does nothing any more."},
 }

@@ -91,54 +91,71 @@ func bad(code, description string) *refusal {
 // themselves by PKCE.
 func (s *site) addOAuth(routes *http.ServeMux) {
 	routes.HandleFunc("GET "+oauthMetadataPath, s.oauthMetadata)
-	routes.HandleFunc("GET "+authorizePath, s.authorize)
+	routes.HandleFunc("GET "+authorizePath, s.visited(authorize))
 	// They take no cookie, so that programs in the pages of others may call them as well.
 	for path, handle := range map[string]func(*http.Request) (int, any, error){registerPath: s.register,
 		tokenPath: s.token, revokePath: s.revoke} {
 		routes.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) { s.serveProgram(w, r, handle) })
 	}
 	routes.HandleFunc("/oauth/", func(w http.ResponseWriter, _ *http.Request) {
-		writeJSON(w, http.StatusNotFound, map[string]string{"error": invalidRequest,
-			"error_description": "There is no such path. The metadata are at " + oauthMetadataPath + ".",
-			"request_id":        w.Header().Get("X-Request-Id")})
+		refuseProgram(w, &refusal{status: http.StatusNotFound, code: invalidRequest,
+			description: "There is no such path. The metadata are at " + oauthMetadataPath})
 	})
 }
 
-// serveProgram answers a program in JSON.
+// serveProgram answers a program, which may be in the page of another site.
 func (s *site) serveProgram(w http.ResponseWriter, r *http.Request,
 	handle func(*http.Request) (int, any, error)) {
 	w.Header().Set("Access-Control-Allow-Origin", "*")
 	switch r.Method {
 	case http.MethodPost:
+		s.answerProgram(w, r, handle)
 	case http.MethodOptions:
 		w.Header().Set("Access-Control-Allow-Methods", http.MethodPost)
 		w.Header().Set("Access-Control-Allow-Headers", "Content-Type, MCP-Protocol-Version")
 		w.WriteHeader(http.StatusNoContent)
-		return
 	default:
 		w.Header().Set("Allow", http.MethodPost)
-		writeJSON(w, http.StatusMethodNotAllowed, map[string]string{"error": invalidRequest,
-			"error_description": "Send a POST request", "request_id": w.Header().Get("X-Request-Id")})
+		refuseProgram(w, &refusal{status: http.StatusMethodNotAllowed, code: invalidRequest,
+			description: "Send a POST request"})
+	}
+}
+
+// answerProgram answers a program in JSON.
+func (s *site) answerProgram(w http.ResponseWriter, r *http.Request,
+	handle func(*http.Request) (int, any, error)) {
+	status, body, err := handle(r)
+	if e, ok := errors.AsType[*refusal](err); ok {
+		refuseProgram(w, e)
 		return
 	}
-	status, body, err := handle(r)
-	var e *refusal
 	switch {
-	case errors.As(err, &e):
-		if e.after > 0 {
-			w.Header().Set("Retry-After", inSeconds(e.after))
-		}
-		writeJSON(w, e.status, map[string]string{"error": e.code, "error_description": e.description + ".",
-			"request_id": w.Header().Get("X-Request-Id")})
 	case err != nil:
 		slog.Error("a program was not answered", "path", r.URL.Path, "error", err)
-		writeJSON(w, http.StatusServiceUnavailable, map[string]string{"error": temporarily,
-			"error_description": messageUnavailable, "request_id": w.Header().Get("X-Request-Id")})
+		refuseProgram(w, &refusal{status: http.StatusServiceUnavailable, code: temporarily,
+			description: strings.TrimSuffix(messageUnavailable, ".")})
 	case body == nil:
 		w.WriteHeader(status)
 	default:
 		writeJSON(w, status, body)
 	}
+}
+
+func refuseProgram(w http.ResponseWriter, e *refusal) {
+	if e.after > 0 {
+		w.Header().Set("Retry-After", inSeconds(e.after))
+	}
+	writeJSON(w, e.status, map[string]string{"error": e.code, "error_description": e.description + ".",
+		"request_id": w.Header().Get("X-Request-Id")})
+}
+
+// guesses returns an error of a guess, as a program from a network with too many wrong codes gets it.
+func (s *site) guesses(err error) error {
+	if errors.Is(err, session.ErrGuesses) {
+		return &refusal{status: http.StatusTooManyRequests, code: temporarily, after: s.Sessions.GuessesEnd(),
+			description: strings.TrimSuffix(messageGuesses, ".")}
+	}
+	return err
 }
 
 // inSeconds returns a time as Retry-After has it.
@@ -155,15 +172,11 @@ const messageGuesses = "Too many wrong codes or links came from this network. Tr
 
 // oauthMetadata describes the server (RFC 8414).
 func (s *site) oauthMetadata(w http.ResponseWriter, _ *http.Request) {
-	var scopes []string
-	for _, scope := range auth.AllScopes() {
-		scopes = append(scopes, string(scope))
-	}
 	w.Header().Set("Access-Control-Allow-Origin", "*")
 	writeJSON(w, http.StatusOK, map[string]any{
 		"issuer": s.URL, "authorization_endpoint": s.URL + authorizePath, "token_endpoint": s.URL + tokenPath,
 		"revocation_endpoint": s.URL + revokePath, "registration_endpoint": s.URL + registerPath,
-		"scopes_supported": scopes, "response_types_supported": []string{"code"},
+		"scopes_supported": asTexts(auth.AllScopes()), "response_types_supported": []string{"code"},
 		"response_modes_supported": []string{"query"}, "grant_types_supported": grants,
 		"code_challenge_methods_supported":               []string{"S256"},
 		"client_id_metadata_document_supported":          true,
@@ -221,16 +234,17 @@ func misshapen(q url.Values) string {
 	return ""
 }
 
-// program returns the program of a request, or a message that says why there is none.
-func (s *site) program(r *http.Request, id string) (p session.Program, message string, err error) {
+// program returns the program of a request, or why there is none.
+func (s *site) program(r *http.Request, id string) (session.Program, error) {
 	if strings.Contains(id, ":") {
 		return s.described(r, id)
 	}
-	p, err = s.registeredProgram(r.Context(), id)
+	p, err := s.registeredProgram(r.Context(), id)
 	if errors.Is(err, session.ErrProgram) {
-		return p, "The program is not registered. Start again in the program.", nil
+		err = &failure{Status: http.StatusBadRequest,
+			Message: "The program is not registered. Start again in the program."}
 	}
-	return p, "", err
+	return p, err
 }
 
 // registeredProgram returns a program that was registered, or session.ErrProgram.
@@ -276,24 +290,16 @@ func (s *site) token(r *http.Request) (int, any, error) {
 	case !s.targets(q["resource"]):
 		return 0, nil, bad(invalidTarget, "resource is not one of this service")
 	}
-	err = s.Sessions.MayGuess(r.Context(), session.ProgramTokens, addressOf(r))
-	if errors.Is(err, session.ErrGuesses) {
-		return 0, nil, &refusal{status: http.StatusTooManyRequests, code: temporarily, after: s.Sessions.GuessesEnd(),
-			description: strings.TrimSuffix(messageGuesses, ".")}
-	} else if err != nil {
+	if err := s.guesses(s.Sessions.MayGuess(r.Context(), session.ProgramTokens, addressOf(r))); err != nil {
 		return 0, nil, err
 	}
 	out, err := s.issued(r, program, q)
 	if err != nil {
 		return 0, nil, err
 	}
-	var names []string
-	for _, scope := range out.Scopes {
-		names = append(names, string(scope))
-	}
 	return http.StatusOK, map[string]any{"access_token": out.Access, "token_type": "Bearer",
 		"expires_in": int(out.AccessEndsAt.Sub(s.Now()).Round(time.Second).Seconds()), "refresh_token": out.Refresh,
-		"scope": strings.Join(names, " ")}, nil
+		"scope": strings.Join(asTexts(out.Scopes), " ")}, nil
 }
 
 // issued returns the tokens that a program gets for a code or a refresh token.
@@ -524,36 +530,39 @@ func documentAddress(id string) bool {
 	return hostNamed(u.Hostname()) || loopback(u) // which the client refuses but on the local system
 }
 
-// described returns the program of a document, or a message that says why there is none. A fresh one is kept; otherwise
-// the document is fetched, which counts as a registration.
-func (s *site) described(r *http.Request, id string) (p session.Program, message string, err error) {
-	if !documentAddress(id) {
-		return p, messageDocumentURL, nil
+// described returns the program of a document, or why there is none. A fresh one is kept; otherwise the document is
+// fetched, which counts as a registration.
+func (s *site) described(r *http.Request, id string) (session.Program, error) {
+	wrong := func(message string) (session.Program, error) {
+		return session.Program{}, &failure{Status: http.StatusBadRequest, Message: message}
 	}
-	p, err = s.Sessions.Document(r.Context(), id)
+	if !documentAddress(id) {
+		return wrong(messageDocumentURL)
+	}
+	p, err := s.Sessions.Document(r.Context(), id)
 	if !errors.Is(err, session.ErrProgram) {
-		return p, "", err
+		return p, err
 	}
 	switch err := s.Sessions.CountDocument(r.Context(), addressOf(r)); {
 	case errors.Is(err, session.ErrRegistrations):
-		return p, messageDocumentMany, nil
+		return wrong(messageDocumentMany)
 	case err != nil:
-		return p, "", err
+		return p, err
 	}
 	raw, header, err := s.fetched(r.Context(), id)
 	if err != nil {
 		slog.Warn("the document of a program was not read", "reason", safehttp.Describe(err))
-		return p, messageDocumentAnswer, nil
+		return wrong(messageDocumentAnswer)
 	}
 	p, ok := programOf(id, raw)
 	if !ok {
-		return p, messageDocumentForm, nil
+		return wrong(messageDocumentForm)
 	}
 	p.MadeAt = s.Now().UTC()
 	if fresh := freshness(header, s.Now()); fresh > 0 {
-		err = s.Sessions.KeepDocument(r.Context(), p, fresh)
+		return p, s.Sessions.KeepDocument(r.Context(), p, fresh)
 	}
-	return p, "", err
+	return p, nil
 }
 
 // fetched fetches a document.

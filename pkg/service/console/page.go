@@ -37,7 +37,7 @@ type page[T any] struct {
 	// Folded are further filters, which the page shows folded.
 	Folded []input
 	// More adds what the list shows beside its rows.
-	More func(r *request, v *view, to map[string]any) error
+	More func(r *request, v *view, rows []T, to map[string]any) error
 	// Show is the template of one resource, if it has a page. Heading is the title of its page, and Below adds what it
 	// shows beside the resource.
 	Show, Heading string
@@ -50,6 +50,8 @@ type page[T any] struct {
 	Actions []action[T]
 	// Done are the notices after forms.
 	Done map[string]string
+	// Owners reports that there is the page for owners alone.
+	Owners bool
 }
 
 // column is a column of a list. At is the width of the window from which it is shown, and From that from which its
@@ -79,19 +81,21 @@ type action[T any] struct {
 	// Ask is the page that asks before, if there is one. Typed reports that the name of the resource is typed then.
 	Ask   *confirmation
 	Typed bool
+	// Text returns what the page that asks says, if that depends on the resource.
+	Text func(one T) string
 	// Effects are what it does, in numbers.
 	Effects func(r *request, v *view, one T) ([]string, error)
 	// Choice is what the person chooses on the page that asks.
 	Choice func(r *request, v *view, one T) (*chosen, error)
-	// Recent reports that it needs a recent sign-in.
-	Recent bool
+	// Recent reports that it needs a recent sign-in, and Owners that only owners do it.
+	Recent, Owners bool
 	// Do does it, if it is no call of the API.
 	Do func(r *request) error
 	// Body is the body of its call, and Fields are what the page that asks passes on for it.
-	Body   func(r *request) map[string]any
-	Fields func(one T) []choice
-	// Done names the notice after it. Without a name it is the state of the form. ToList leads to the list, and To to
-	// another page.
+	Body   func(r *request) (body any, err error)
+	Fields func(r *request, one T) []choice
+	// Done names the notice after it. Without a name it is the state of the form. A form that names a page of its own
+	// returns to it. ToList leads to the list, and To to another page.
 	Done, To string
 	ToList   bool
 	// Then shows the answer, in place of the page of the resource.
@@ -113,9 +117,9 @@ type declared interface{ routes() []route }
 // pages are the declared pages.
 var pages = []declared{webhooks.declare(), deliveries.declare(), eventPages.declare(), reviewLinks.declare(),
 	automations.declare(), experiments.declare(), profiles.declare(), socialAccounts.declare(),
-	applications.declare(), integrations.declare(), persons.declare(), keys.declare(),
-	mandates.declare(), programs.declare(), calls.declare(), feeds.declare(), feedPages.declare(),
-	feedRuns.declare(), feedProducts.declare(), exports.declare()}
+	applications.declare(), integrations.declare(), persons.declare(), keys.declare(), contentItems.declare(),
+	signOn.declare(), erasures.declare(), mandates.declare(), programs.declare(), calls.declare(), feeds.declare(),
+	feedPages.declare(), feedRuns.declare(), feedProducts.declare(), exports.declare(), designs.declare()}
 
 // declare fills what follows from the rest of a declaration.
 func (p *page[T]) declare() declared {
@@ -169,6 +173,9 @@ func addPages(open func(string, func(*request) error)) {
 func (p *page[T]) routes() (all []route) {
 	one := p.Path + "/{" + p.ID + "}"
 	add := func(pattern, call string, recent bool, form string, handle func(*request) error) {
+		if p.Owners {
+			handle = owning(handle)
+		}
 		if recent {
 			handle = guarded(form, handle)
 		}
@@ -204,18 +211,20 @@ func (p *page[T]) routes() (all []route) {
 		all[len(all)-1].Inputs = f.Inputs
 	}
 	for _, a := range p.Actions {
-		if a.Ask != nil {
-			add("GET "+one+"/"+a.Name, "", a.Recent, "", func(r *request) error { return p.ask(r, a) })
+		ask, act := func(r *request) error { return p.ask(r, a) }, func(r *request) error { return p.act(r, a) }
+		if a.Owners {
+			ask, act = owning(ask), owning(act)
 		}
-		if a.Method != "" || a.Do != nil {
-			back, call := p.Path, ""
-			if a.Do == nil {
-				call = a.Method + " " + p.One + a.API
-			}
-			if a.Ask != nil {
-				back = ""
-			}
-			add("POST "+one+"/"+a.Name, call, a.Recent, back, func(r *request) error { return p.act(r, a) })
+		back, call := p.Path, ""
+		if a.Ask != nil {
+			back = ""
+			add("GET "+one+"/"+a.Name, "", a.Recent, "", ask)
+		}
+		if a.Method != "" {
+			call = a.Method + " " + p.One + a.API
+		}
+		if call != "" || a.Do != nil {
+			add("POST "+one+"/"+a.Name, call, a.Recent, back, act)
 		}
 	}
 	return all
@@ -255,7 +264,7 @@ func (p *page[T]) data(r *request, of ...T) (map[string]any, error) {
 	if !p.Names {
 		return to, nil
 	}
-	factories := []string{r.URL.Query().Get("factory_id")}
+	factories := []string{r.FormValue("factory_id")}
 	for _, one := range of {
 		factories = append(factories, textAt(one, "factory_id"))
 	}
@@ -306,6 +315,9 @@ func (p *page[T]) list(r *request, status int, message string) error {
 	if err != nil {
 		return err
 	}
+	if given["state"] != "" {
+		forgetCorner(r) // its number is that of this list
+	}
 	v := p.view(r, p.Title)
 	if v.Error = message; found != nil {
 		v.mend(found)
@@ -313,7 +325,7 @@ func (p *page[T]) list(r *request, status int, message string) error {
 	maps.Copy(to, map[string]any{"List": p, "Rows": all, "More": r.more(next), "Filters": given,
 		"Folded": p.folded(given)})
 	if p.More != nil {
-		if err := p.More(r, v, to); err != nil {
+		if err := p.More(r, v, all, to); err != nil {
 			return err
 		}
 	}
@@ -356,6 +368,14 @@ func (p *page[T]) show(r *request, status int, message string) error {
 	return r.show(status, p.Show, v)
 }
 
+// refuse shows the page of a form again, with what to mend in it.
+func (p *page[T]) refuse(r *request, status int, found fieldErrors) error {
+	if r.found = found; p.Show == "" || r.PathValue(p.ID) == "" {
+		return p.list(r, status, found.message())
+	}
+	return p.show(r, status, found.message())
+}
+
 // new shows the form of a new resource.
 func (p *page[T]) new(r *request, found fieldErrors) error {
 	to, err := p.data(r)
@@ -381,8 +401,8 @@ func (p *page[T]) new(r *request, found fieldErrors) error {
 func (p *page[T]) create(r *request) error {
 	f := p.Create
 	refuse := func(found fieldErrors) error {
-		if r.found = found; f.Inline {
-			return p.list(r, http.StatusUnprocessableEntity, found.message())
+		if f.Inline {
+			return p.refuse(r, http.StatusUnprocessableEntity, found)
 		}
 		return p.new(r, found)
 	}
@@ -452,11 +472,7 @@ func (p *page[T]) change(r *request) error {
 		if f.Review {
 			return p.edit(r, found)
 		}
-		r.found = found
-		if p.Show == "" {
-			return p.list(r, http.StatusUnprocessableEntity, found.message())
-		}
-		return p.show(r, http.StatusUnprocessableEntity, found.message())
+		return p.refuse(r, http.StatusUnprocessableEntity, found)
 	}
 	before := f.of(one)
 	for name := range f.fixed(one) {
@@ -507,14 +523,15 @@ func (p *page[T]) question(r *request, a action[T]) (c confirmation, err error) 
 	}
 	c = *a.Ask
 	v := p.view(r, "")
-	if c.Subject, c.Active, c.Back = p.Name(one), v.Active, r.at(c.Back); c.Back == "" {
-		c.Back = p.after(r)
-	}
+	c.Subject, c.Active, c.Back = p.Name(one), cmp.Or(c.Active, v.Active), r.back(p.after(r))
 	if a.Typed {
 		c.Name = c.Subject
 	}
+	if a.Text != nil {
+		c.Text = a.Text(one)
+	}
 	if a.Fields != nil {
-		c.Fields = a.Fields(one)
+		c.Fields = a.Fields(r, one)
 	}
 	if c.Action != "" {
 		c.Action = p.one(r) + c.Action
@@ -548,36 +565,39 @@ func (p *page[T]) act(r *request, a action[T]) error {
 	return p.call(r, a)
 }
 
-func (p *page[T]) call(r *request, a action[T]) error {
+// change calls what an action changes.
+func (a action[T]) change(r *request, path string) (made T, err error) {
 	if a.Do != nil {
-		if err := a.Do(r); err != nil {
-			return err
-		}
-		return r.redirect(r.at(p.Path) + "?done=" + a.Done)
+		return made, a.Do(r)
 	}
 	var body, into any
 	if a.Body != nil {
-		body = a.Body(r)
+		if body, err = a.Body(r); err != nil {
+			return made, err
+		}
 	}
-	var made T
 	if a.Then != nil {
 		into = &made
 	}
-	err := r.api.change(r.Context(), a.Method, r.at(p.One+a.API), r.once(), body, into)
-	if message, other := r.form(err); other != nil {
+	of := r.api
+	of.version = r.PostFormValue("version")
+	return made, of.change(r.Context(), a.Method, r.at(path+a.API), r.once(), body, into)
+}
+
+func (p *page[T]) call(r *request, a action[T]) error {
+	made, err := a.change(r, p.One)
+	if found, other := refused(err); other != nil {
 		return other
-	} else if message != "" && p.List == "" && p.Show == "" {
-		return err
-	} else if message != "" && p.Show == "" {
-		return p.list(r, statusOf(err), message)
-	} else if message != "" {
-		return p.show(r, statusOf(err), message)
+	} else if found != nil {
+		return p.refuse(r, statusOf(err), found)
 	}
 	switch {
 	case a.Then != nil:
 		return a.Then(r, made)
 	case a.To != "":
 		return r.redirect(r.at(a.To))
+	case own(r.PostFormValue("return")):
+		return r.redirect(r.PostFormValue("return"))
 	}
 	to := p.after(r)
 	if a.ToList {

@@ -1,9 +1,11 @@
 package console
 
 import (
+	"cmp"
 	"errors"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,12 +30,6 @@ type member struct {
 	Mailed bool    `json:"invitation_mailed"`
 }
 
-// Tone returns the tone of the state.
-func (p member) Tone() string {
-	return map[client.PersonState]string{"active": "good", "invited": "warn"}[p.State]
-}
-
-// Gone reports whether the person was removed.
 func (p member) Gone() bool { return p.State == "removed" }
 
 // roles are the roles, with what they may do.
@@ -47,7 +43,7 @@ var persons = page[member]{
 	List: "people",
 	Columns: []column{{Text: "Person"}, {Text: "Role"}, {Text: "State", At: "sm"}, {Text: "Signs in by", At: "lg"},
 		{Text: "Last seen", At: "md"}, {Text: "Actions", Quiet: true}},
-	More: func(_ *request, _ *view, to map[string]any) error {
+	More: func(_ *request, _ *view, _ []member, to map[string]any) error {
 		to["Roles"] = roles
 		return nil
 	},
@@ -61,7 +57,7 @@ var persons = page[member]{
 			return r.show(http.StatusOK, "invited", v)
 		}},
 	Actions: []action[member]{{Name: "role", Method: http.MethodPatch, Recent: true, Done: "changed",
-		Body: func(r *request) map[string]any { return map[string]any{"role": r.PostFormValue("role")} }},
+		Body: sentAs("role", "role")},
 		{Name: "remove", Method: http.MethodDelete, Recent: true, Done: "removed",
 			Ask: &confirmation{Title: "Remove the person", Verb: "Remove",
 				Text: "They lose access with their next request. What they made stays."},
@@ -101,9 +97,9 @@ const profilePath = "/settings/profile"
 func addProfile(open func(string, func(*request) error)) {
 	open("GET "+profilePath, func(r *request) error { return r.showProfile() })
 	open("GET "+profilePath+"/sessions/end", guarded("", confirmOthers))
-	open("POST "+profilePath+"/sessions/end", guarded(profilePath, endOthers))
+	open("POST "+profilePath+"/sessions/end", guarded(profilePath, end("others", (*request).other)))
 	open("GET "+profilePath+"/sessions/{session}/end", guarded("", confirmSession))
-	open("POST "+profilePath+"/sessions/{session}/end", guarded(profilePath, endSession))
+	open("POST "+profilePath+"/sessions/{session}/end", guarded(profilePath, end("one", (*request).named)))
 }
 
 // browser is a session of the person as the page shows it.
@@ -122,14 +118,9 @@ func (r *request) showProfile() error {
 	if err != nil {
 		return err
 	}
-	all, err := r.site.Sessions.List(r.Context(), r.session.ID)
+	shown, err := r.browsers(func(*session.Session) bool { return true })
 	if err != nil {
 		return err
-	}
-	shown := make([]browser, len(all))
-	for i, s := range all {
-		shown[i] = browser{Session: s, Here: s.Is(r.session)}
-		shown[i].Browser, shown[i].System = device(s.UserAgent)
 	}
 	v := r.view("Your profile", profilePath)
 	v.Notice = map[string]string{"one": "The browser is signed out.",
@@ -138,39 +129,44 @@ func (r *request) showProfile() error {
 	return r.show(http.StatusOK, "profile", v)
 }
 
-// endSession signs one browser of the person out.
-func endSession(r *request) error {
-	return r.end("one", func(s *session.Session) bool { return s.Name() == r.PathValue("session") })
-}
-
-// endOthers signs all browsers of the person out but this one.
-func endOthers(r *request) error {
-	return r.end("others", func(s *session.Session) bool { return !s.Is(r.session) })
-}
-
-// end ends the chosen sessions of the person. Ending one that has just ended has no effect.
-func (r *request) end(what string, chosen func(*session.Session) bool) error {
+// browsers returns some of the sessions of the person.
+func (r *request) browsers(which func(*session.Session) bool) ([]browser, error) {
 	all, err := r.site.Sessions.List(r.Context(), r.session.ID)
-	if err != nil {
-		return err
-	}
-	here := false
-	for _, s := range all {
-		if !chosen(s) {
-			continue
-		}
-		if err := r.site.leave(r.Request, s); err != nil {
+	all = slices.DeleteFunc(all, func(s *session.Session) bool { return !which(s) })
+	return mapped(all, func(s *session.Session) browser {
+		name, system := device(s.UserAgent)
+		return browser{s, name, system, s.Is(r.session)}
+	}), err
+}
+
+// named reports whether a session is that of the path, and other whether it is not that of the request.
+func (r *request) named(s *session.Session) bool { return s.Name() == r.PathValue("session") }
+
+func (r *request) other(s *session.Session) bool { return !s.Is(r.session) }
+
+// end returns the handler of a form that ends some sessions of the person. Ending one that has just ended has no
+// effect.
+func end(what string, which func(*request, *session.Session) bool) func(*request) error {
+	return func(r *request) error {
+		some, err := r.browsers(func(s *session.Session) bool { return which(r, s) })
+		if err != nil {
 			return err
 		}
-		here = here || s.Is(r.session)
-		r.site.note(r.Request, r.session.Account, auth.Actor{Kind: auth.Person, ID: r.session.ID},
-			auditlog.Entry{OperationID: endedSessionOperation, Path: r.URL.Path, Status: http.StatusSeeOther})
+		here := false
+		for _, b := range some {
+			if err := r.site.leave(r.Request, b.Session); err != nil {
+				return err
+			}
+			here = here || b.Here
+			r.site.note(r.Request, r.session.Account, auth.Actor{Kind: auth.Person, ID: r.session.ID},
+				auditlog.Entry{OperationID: endedSessionOperation, Path: r.URL.Path, Status: http.StatusSeeOther})
+		}
+		if here {
+			r.site.clear(r.w, sessionCookie)
+			return r.redirect(homePath)
+		}
+		return r.redirect(profilePath + "?ended=" + what)
 	}
-	if here {
-		r.site.clear(r.w, sessionCookie)
-		return r.redirect("/settings")
-	}
-	return r.redirect(profilePath + "?ended=" + what)
 }
 
 // The marks of browsers and systems in user agents. An earlier one counts, because browsers also name those that they
@@ -230,16 +226,11 @@ func showNotifications(r *request) error {
 	if r.URL.Query().Get("done") != "" {
 		v.Notice = "Your choice is saved."
 	}
-	var all []mailWish
-	for _, n := range person.Notices {
-		all = append(all, mailWish{n, noticeTexts[n], record.Wants(n)})
-	}
-	chosen := record.Choices.Language
-	if chosen == "" {
-		chosen = v.Language
-	}
-	v.Data = map[string]any{"All": all, "Chosen": chosen, "Email": record.Email, "Mails": r.site.Mails,
-		"Most": people.MostMails}
+	all := mapped(person.Notices, func(n person.Notice) mailWish {
+		return mailWish{n, noticeTexts[n], record.Wants(n)}
+	})
+	v.Data = map[string]any{"All": all, "Chosen": cmp.Or(record.Choices.Language, v.Language),
+		"Email": record.Email, "Mails": r.site.Mails, "Most": people.MostMails}
 	return r.show(http.StatusOK, "notifications", v)
 }
 
@@ -247,7 +238,7 @@ func showNotifications(r *request) error {
 func chooseNotifications(r *request) error {
 	language := r.PostFormValue("language")
 	if !known(language) {
-		return &failure{Status: http.StatusUnprocessableEntity, Message: "There are no pages in this language."}
+		return errLanguage
 	}
 	err := r.site.People.Choose(r.Context(), r.session.Account, r.session.ID, func(c *person.Choices) {
 		c.Language = language
@@ -264,40 +255,30 @@ func chooseNotifications(r *request) error {
 // addLeave adds the page of the link in each e-mail. A program that only opens links changes nothing: GET shows a form,
 // and POST, which mail programs send by RFC 8058 without the form, leaves. No session is needed.
 func (s *site) addLeave(routes *http.ServeMux) {
-	routes.HandleFunc("GET "+people.LeavePath+"{token}", func(w http.ResponseWriter, r *http.Request) {
-		s.showLeave(w, r, false)
-	})
-	routes.HandleFunc("POST "+people.LeavePath+"{token}", func(w http.ResponseWriter, r *http.Request) {
-		s.showLeave(w, r, true)
-	})
+	routes.HandleFunc("GET "+people.LeavePath+"{token}", s.visited(showLeave))
+	routes.HandleFunc("POST "+people.LeavePath+"{token}", s.visited(showLeave))
 }
 
-const messageLeave = "This link has expired, or is not complete. Sign in, and choose your e-mails in your profile."
-
-func (s *site) showLeave(w http.ResponseWriter, r *http.Request, leave bool) {
-	of, err := s.People.OpenLeave(r.Context(), r.PathValue("token"))
+func showLeave(r *request) error {
+	leave, title := r.Method == http.MethodPost, "Stop these e-mails"
+	of, err := r.site.People.OpenLeave(r.Context(), r.PathValue("token"))
 	if errors.Is(err, person.ErrNoLeave) {
-		s.failedAs(w, r, nil, http.StatusNotFound, messageLeave)
-		return
+		return &failure{Status: http.StatusNotFound, Message: "This link has expired, or is not complete. Sign in, " +
+			"and choose your e-mails in your profile."}
 	}
 	if err == nil && leave {
-		err = s.People.Choose(r.Context(), of.Account, of.Person,
+		title = "You get no more of these e-mails"
+		err = r.site.People.Choose(r.Context(), of.Account, of.Person,
 			func(c *person.Choices) { c.Kinds[of.Notice] = false })
 		if errs.CodeOf(err) == errs.NotFound {
 			err = nil // the person is gone, and gets no e-mails
 		}
 	}
 	if err != nil {
-		s.answer(w, r, nil, err)
-		return
+		return err
 	}
-	v := s.newView(r, nil)
-	v.Title = "Stop these e-mails"
-	if leave {
-		v.Title = "You get no more of these e-mails"
-	}
-	v.Data = map[string]any{"Left": leave, "Kind": noticeTexts[of.Notice], "Path": r.URL.Path}
-	s.showPublic(w, r, http.StatusOK, "leave", v)
+	return r.page(http.StatusOK, "leave", title, map[string]any{"Left": leave, "Kind": noticeTexts[of.Notice],
+		"Path": r.URL.Path})
 }
 
 // look starts the hourly look for what no event tells, for the account of a person who has signed in. Without it the

@@ -21,9 +21,8 @@ var profileInputs = []input{
 		Help: "The page by which its social accounts are connected shows it."},
 	{Name: "limit", Member: "spend_limit_credits", Label: "Spending limit", Kind: asDigits,
 		Help: "Credits a month. Without a number there is no limit."},
-	{Name: "region", Member: "region", Label: "Country", Kind: asCountry, Holder: "DE",
-		Help: "Two letters, such as DE. Its rules of law apply to the content of factories that name no other one. " +
-			"It may be empty."},
+	{Name: "region", Member: "region", Label: "Country", Kind: asCountry, None: "–",
+		Help: "Its rules of law apply to the content of factories that name no other one. It may be empty."},
 }
 
 var profiles = page[brand]{
@@ -46,7 +45,13 @@ var profiles = page[brand]{
 				}
 			}
 			return effects, err
-		}}},
+		}},
+		{Name: "erase", Recent: true, Owners: true, Typed: true, Do: askErasure, To: erasurePath + "?done=asked",
+			Ask: &confirmation{Title: "Erase the profile", Verb: "Schedule the erasure",
+				Text: "The profile and all that belongs to it are erased. A last export begins now. Until the " +
+					"erasure everything works as before, and you can cancel it. The entries of the balance and the " +
+					"audit log stay with the account."},
+			Effects: profileErasure}},
 	Done: map[string]string{"created": "The profile is created.", "changed": "The profile is changed.",
 		"deleted": "The profile is deleted.", "logo": "The logo is changed.", "logo-removed": "The logo is removed."},
 }

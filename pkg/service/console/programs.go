@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"html/template"
-	"log/slog"
 	"maps"
 	"net"
 	"net/http"
@@ -17,6 +16,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	client "github.com/content-automation/api/clients/go"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/session"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -115,9 +115,12 @@ func shownAt(u *url.URL) string {
 
 // input returns what a program asks for, or why it is wrong. An error is shown to the person, and never sent on: the
 // address of a program that anybody can register is no place to lead a browser to without a click.
-func (s *site) input(r *http.Request, q url.Values) (w wish, message string, err error) {
+func (s *site) input(r *http.Request, q url.Values) (w wish, err error) {
+	wrong := func(message string) (wish, error) {
+		return w, &failure{Status: http.StatusBadRequest, Message: message}
+	}
 	if message := misshapen(q); message != "" {
-		return w, message + ".", nil
+		return wrong(message + ".")
 	}
 	w = wish{Redirect: q.Get("redirect_uri"), State: q.Get("state"), Challenge: q.Get("code_challenge"),
 		values: url.Values{}}
@@ -127,34 +130,32 @@ func (s *site) input(r *http.Request, q url.Values) (w wish, message string, err
 			w.values[name] = q[name]
 		}
 	}
-	w.Program, message, err = s.program(r, q.Get("client_id"))
+	w.Program, err = s.program(r, q.Get("client_id"))
 	switch {
-	case err != nil || message != "":
-		return w, message, err
+	case err != nil:
+		return w, err
 	case !redirects(w.Program, w.Redirect):
-		return w, "The program has not registered the address that it wants to return to.", nil
+		return wrong("The program has not registered the address that it wants to return to.")
 	case q.Get("response_type") != "code":
-		return w, "The program asks for something else than a code: response_type must be code.", nil
+		return wrong("The program asks for something else than a code: response_type must be code.")
 	case q.Get("code_challenge_method") != "S256" || !isToken(w.Challenge, challengeLength, challengeLength):
-		return w, "The program does not use PKCE with S256.", nil
+		return wrong("The program does not use PKCE with S256.")
 	case !s.targets(q["resource"]):
-		return w, "The program asks for access to another service.", nil
+		return wrong("The program asks for access to another service.")
 	case !printable(w.State):
-		return w, "The program has sent a state with characters that cannot be shown.", nil
+		return wrong("The program has sent a state with characters that cannot be shown.")
 	}
 	for _, name := range strings.Fields(q.Get("scope")) {
 		scope := auth.Scope(name)
-		if slices.Contains(ofPeople, name) {
-			continue
-		}
-		if !scope.Known() {
-			return w, "The program asks for a scope that does not exist.", nil
-		}
-		if !slices.Contains(w.Scopes, scope) {
+		switch {
+		case slices.Contains(ofPeople, name):
+		case !scope.Known():
+			return wrong("The program asks for a scope that does not exist.")
+		case !slices.Contains(w.Scopes, scope):
 			w.Scopes = append(w.Scopes, scope)
 		}
 	}
-	return w, "", nil
+	return w, nil
 }
 
 // ofPeople are the scopes of OpenID Connect, which programs ask for beside ours wherever they connect. They mean
@@ -176,52 +177,36 @@ func (s *site) consentPathOf(r *http.Request, w wish) (string, error) {
 }
 
 // authorize checks what a program asks for, and leads to the page where the person decides.
-func (s *site) authorize(w http.ResponseWriter, r *http.Request) {
-	of, message, err := s.input(r, r.URL.Query())
-	switch {
-	case err != nil:
-		s.answer(w, r, nil, err)
-	case message != "":
-		s.failed(w, r, http.StatusBadRequest, message)
-	default:
-		path, err := s.consentPathOf(r, of)
-		if errors.Is(err, session.ErrRegistrations) {
-			s.failed(w, r, http.StatusTooManyRequests, messageDocumentMany)
-			return
-		}
-		if err != nil {
-			s.answer(w, r, nil, err)
-			return
-		}
-		http.Redirect(w, r, s.prefix+path, http.StatusSeeOther)
+func authorize(r *request) error {
+	of, err := r.site.input(r.Request, r.URL.Query())
+	if err != nil {
+		return err
 	}
+	path, err := r.site.consentPathOf(r.Request, of)
+	if errors.Is(err, session.ErrRegistrations) {
+		return &failure{Status: http.StatusTooManyRequests, Message: messageDocumentMany}
+	} else if err != nil {
+		return err
+	}
+	return r.redirect(path)
 }
 
 // consenting runs a handler if what the program asks for is right, and the sign-in is recent.
 func (r *request) consenting(handle func(*request, wish) error) error {
-	if err := r.ParseForm(); err != nil {
-		return &failure{Status: http.StatusBadRequest, Message: "The form cannot be read."}
-	}
 	q, err := r.wished()
 	if err != nil {
 		return err
 	}
-	w, message, err := r.site.input(r.Request, q)
+	w, err := r.site.input(r.Request, q)
 	if err != nil {
 		return err
-	}
-	if message != "" {
-		return &failure{Status: http.StatusBadRequest, Message: message}
 	}
 	if !r.session.SignedInRecently(r.site.Now()) {
 		path, err := r.site.consentPathOf(r.Request, w)
 		if err != nil {
 			return err
 		}
-		if err := r.sensitive(path); !errors.Is(err, errAgain) {
-			return err
-		}
-		return nil
+		return r.sensitive(path)
 	}
 	return handle(r, w)
 }
@@ -230,7 +215,7 @@ func (r *request) consenting(handle func(*request, wish) error) error {
 func (r *request) wished() (url.Values, error) {
 	text := r.URL.RawQuery
 	if r.Method == http.MethodPost {
-		text = r.PostForm.Get("wish")
+		text = r.PostFormValue("wish")
 	} else if id := r.URL.Query().Get("kept"); id != "" {
 		kept, err := r.site.Sessions.Wish(r.Context(), id)
 		if errors.Is(err, session.ErrProgram) {
@@ -243,7 +228,7 @@ func (r *request) wished() (url.Values, error) {
 	}
 	q, err := url.ParseQuery(text)
 	if err != nil {
-		return nil, &failure{Status: http.StatusBadRequest, Message: "The form cannot be read."}
+		return nil, errForm
 	}
 	return q, nil
 }
@@ -265,14 +250,6 @@ func (r *request) showConsent(status int, w wish, message string) error {
 	if !slices.Contains(role.Scopes(), auth.AccountManage) {
 		return &failure{Status: http.StatusForbidden, Message: messageCLIRole}
 	}
-	live, err := r.profilesOf(tenant.Live)
-	if err != nil {
-		return err
-	}
-	test, err := r.profilesOf(tenant.Test)
-	if err != nil {
-		return err
-	}
 	wanted := w.Scopes
 	if len(wanted) == 0 {
 		wanted = presets[slices.IndexFunc(presets, func(p preset) bool { return p.ID == "make" })].Scopes
@@ -287,10 +264,10 @@ func (r *request) showConsent(status int, w wish, message string) error {
 	}
 	v := r.view("Connect a program", "")
 	v.Error = message
-	data := map[string]any{"Wish": w, "Values": w.values.Encode(), "Scopes": scopes, "LiveProfiles": live,
-		"TestProfiles": test, "Cancel": template.URL(w.Callback(r.site.URL, "error", "access_denied"))}
+	data := map[string]any{"Wish": w, "Values": w.values.Encode(), "Scopes": scopes,
+		"Cancel": template.URL(w.Callback(r.site.URL, "error", "access_denied"))}
 	d := mandateForm.sent(r)
-	if err := addMandate(r, v, d, data); err != nil {
+	if err := errors.Join(r.addProfiles(data), addMandate(r, v, d, data)); err != nil {
 		return err
 	}
 	data["Form"] = mandateForm.shown("", "", d, data)
@@ -300,20 +277,21 @@ func (r *request) showConsent(status int, w wish, message string) error {
 
 // consent makes the key of the connection as the person, and leads to the program with a code.
 func consent(r *request, w wish) error {
+	refuse := func(message string) error { return r.showConsent(http.StatusUnprocessableEntity, w, message) }
 	mode := tenant.Mode(r.PostFormValue("kind"))
 	if mode != tenant.Live && mode != tenant.Test {
-		return r.showConsent(http.StatusUnprocessableEntity, w, "The mode is live or test.")
+		return refuse("The mode is live or test.")
 	}
 	var scopes []auth.Scope
 	for _, name := range r.PostForm["scope"] {
 		scope := auth.Scope(name)
 		if scope == auth.AccountManage || len(w.Scopes) > 0 && !slices.Contains(w.Scopes, scope) {
-			return r.showConsent(http.StatusUnprocessableEntity, w, "The program has not asked for one of the scopes.")
+			return refuse("The program has not asked for one of the scopes.")
 		}
 		scopes = append(scopes, scope)
 	}
 	if len(scopes) == 0 {
-		return r.showConsent(http.StatusUnprocessableEntity, w, "Choose what the program may do.")
+		return refuse("Choose what the program may do.")
 	}
 	ends := r.site.Now().UTC().AddDate(0, 0, programDays).Truncate(24 * time.Hour)
 	body := map[string]any{"name": w.Program.Name + " (program)", "scopes": scopes,
@@ -323,13 +301,13 @@ func consent(r *request, w wish) error {
 	}
 	m, found := mandateForm.body(mandateForm.sent(r))
 	if maps.Copy(body, m); found != nil {
-		return r.showConsent(http.StatusUnprocessableEntity, w, slices.Collect(maps.Values(found))[0])
+		return refuse(slices.Collect(maps.Values(found))[0])
 	}
 	made, err := r.makeKey(mode, body)
 	if message, other := messageOf(err); other != nil {
 		return other
 	} else if message != "" {
-		return r.showConsent(http.StatusUnprocessableEntity, w, message)
+		return refuse(message)
 	}
 	code, err := r.site.Sessions.Permit(r.Context(), session.Grant{KeyID: made.ID, Program: w.Program.ID,
 		By: r.session.ID, Name: w.Program.Name, Account: r.session.Account, Mode: mode, Scopes: scopes}, w.Redirect,
@@ -337,18 +315,17 @@ func consent(r *request, w wish) error {
 	if err != nil {
 		return err
 	}
-	v := r.view("Return to the program", "")
 	// The policy for forms counts for redirects of their answers too, so the page itself leads on. redirectable has
 	// checked the scheme, which may be that of a program of the computer.
-	v.Data = template.URL(w.Callback(r.site.URL, "code", code))
-	return r.show(http.StatusOK, "consented", v)
+	return r.page(http.StatusOK, "consented", "Return to the program",
+		template.URL(w.Callback(r.site.URL, "code", code)))
 }
 
 // grantOf returns the connection of the page, which the person has made.
 func grantOf(r *request) (session.Grant, error) {
 	g, err := r.site.Sessions.Grant(r.Context(), r.PathValue("id"))
 	if errors.Is(err, session.ErrGrant) || err == nil && (g.By != r.session.ID || g.Account != r.session.Account) {
-		return g, &failure{Status: http.StatusNotFound, Message: "There is no such page."}
+		return g, errNoPage
 	}
 	return g, err
 }
@@ -366,7 +343,9 @@ const (
 func (s *site) addCLI(routes *http.ServeMux, open func(string, func(*request) error)) {
 	open("GET "+cliPath, func(r *request) error { return r.confirming(showCLI) })
 	open("POST "+cliPath, func(r *request) error { return r.confirming(createCLIKey) })
-	routes.HandleFunc("POST /auth/cli/token", s.redeemCLI)
+	routes.HandleFunc("POST /auth/cli/token", func(w http.ResponseWriter, r *http.Request) {
+		s.answerProgram(w, r, s.redeemCLI)
+	})
 }
 
 // cliRequest is what a command line has asked for. Only the port of its address is its own.
@@ -387,24 +366,26 @@ func isToken(text string, least, most int) bool {
 }
 
 // cli returns the request of the command line, or why it is wrong.
-func (r *request) cli() (c cliRequest, message string) {
+func (r *request) cli() (c cliRequest, err error) {
 	c = cliRequest{Challenge: r.FormValue("challenge"), State: r.FormValue("state"), Name: r.FormValue("name")}
-	port, err := strconv.Atoi(r.FormValue("port"))
-	c.Port = port
+	wrong := ""
+	c.Port, err = strconv.Atoi(r.FormValue("port"))
 	switch {
-	case err != nil || port < 1 || port > 65535:
-		return c, "The parameter port must be a number from 1 to 65535. Start the sign-in from the command line again."
+	case err != nil || c.Port < 1 || c.Port > 65535:
+		wrong = "The parameter port must be a number from 1 to 65535. Start the sign-in from the command line again."
 	case !isToken(c.Challenge, challengeLength, challengeLength):
-		return c, "The parameter challenge must be an SHA-256 in base64url. Start the sign-in from the command line " +
-			"again."
+		wrong = "The parameter challenge must be an SHA-256 in base64url. Start the sign-in from the command " +
+			"line again."
 	case !isToken(c.State, 16, 128):
-		return c, "The parameter state must have 16 to 128 letters, digits, - or _. Start the sign-in from the " +
+		wrong = "The parameter state must have 16 to 128 letters, digits, - or _. Start the sign-in from the " +
 			"command line again."
 	case c.Name == "" || utf8.RuneCountInString(c.Name) > maxHostName || !printable(c.Name):
-		return c, "The parameter name must have 1 to 64 printable characters. Start the sign-in from the command " +
+		wrong = "The parameter name must have 1 to 64 printable characters. Start the sign-in from the command " +
 			"line again."
+	default:
+		return c, nil
 	}
-	return c, ""
+	return c, &failure{Status: http.StatusUnprocessableEntity, Message: wrong}
 }
 
 func printable(text string) bool {
@@ -433,13 +414,11 @@ func (c cliRequest) Callback(name, value string) string {
 
 // confirming runs a handler if the request is right, the sign-in is recent, and the role may create keys.
 func (r *request) confirming(handle func(*request, cliRequest) error) error {
-	c, message := r.cli()
-	if message != "" {
-		return &failure{Status: http.StatusUnprocessableEntity, Message: message}
+	c, err := r.cli()
+	if err == nil {
+		err = r.sensitive(c.path())
 	}
-	if err := r.sensitive(c.path()); errors.Is(err, errAgain) {
-		return nil
-	} else if err != nil {
+	if err != nil {
 		return err
 	}
 	return handle(r, c)
@@ -448,16 +427,11 @@ func (r *request) confirming(handle func(*request, cliRequest) error) error {
 func showCLI(r *request, c cliRequest) error { return r.showCLI(http.StatusOK, c, "") }
 
 func (r *request) showCLI(status int, c cliRequest, message string) error {
-	var me struct {
-		Name   string `json:"name"`
-		Person *struct {
-			Role auth.Role `json:"role"`
-		} `json:"person"`
-	}
+	var me client.Account
 	if err := r.api.get(r.Context(), "/v1/me", nil, &me); err != nil {
 		return err
 	}
-	if me.Person == nil || me.Person.Role == auth.Auditor {
+	if me.Person == nil || me.Person.Role == client.RoleAuditor {
 		return &failure{Status: http.StatusForbidden, Message: messageCLIRole}
 	}
 	v := r.view("Sign in the command line", "")
@@ -478,77 +452,62 @@ func (r *request) cliExpiry() time.Time {
 
 // createCLIKey creates the key as the person, and leads to the command line with a code for it.
 func createCLIKey(r *request, c cliRequest) error {
-	mode, scopes := tenant.Mode(r.FormValue("kind")), chosenScopes(r)
-	if mode != tenant.Live && mode != tenant.Test {
-		return r.showCLI(http.StatusUnprocessableEntity, c, "The mode is live or test.")
+	refuse := func(message string) error { return r.showCLI(http.StatusUnprocessableEntity, c, message) }
+	mode, scopes, expires := tenant.Mode(r.FormValue("kind")), chosenScopes(r), r.cliExpiry()
+	switch {
+	case mode != tenant.Live && mode != tenant.Test:
+		return refuse("The mode is live or test.")
+	case len(scopes) == 0:
+		return refuse("Choose what the command line may do.")
 	}
-	if len(scopes) == 0 {
-		return r.showCLI(http.StatusUnprocessableEntity, c, "Choose what the command line may do.")
-	}
-	expires := r.cliExpiry()
 	made, err := r.makeKey(mode, map[string]any{"name": c.KeyName(), "scopes": scopes,
 		"expires_at": expires.Format(time.RFC3339)})
 	if message, other := r.form(err); other != nil {
 		return other
 	} else if message != "" {
-		return r.showCLI(http.StatusUnprocessableEntity, c, message)
+		return refuse(message)
 	}
 	code, err := r.site.Sessions.Offer(r.Context(), r.session.Person, session.Handover{KeyID: made.ID,
 		Secret: *made.Secret, Mode: mode, ExpiresAt: expires}, c.Challenge)
 	if err != nil {
 		return err
 	}
-	v := r.view("Return to the command line", "")
 	// The policy for forms counts for redirects of their answers too, so the page itself leads on.
-	v.Data = c.Callback("code", code)
-	return r.show(http.StatusOK, "cli-done", v)
+	return r.page(http.StatusOK, "cli-done", "Return to the command line", c.Callback("code", code))
 }
 
 // redeemCLI answers a command line that has a code and its verifier with the key, as RFC 6749 answers with a token.
-func (s *site) redeemCLI(w http.ResponseWriter, r *http.Request) {
+func (s *site) redeemCLI(r *http.Request) (int, any, error) {
 	code, verifier := r.PostFormValue("code"), r.PostFormValue("code_verifier")
-	refuse := func(status int, reason, description string) {
-		writeJSON(w, status, map[string]string{"error": reason, "error_description": description,
-			"request_id": w.Header().Get("X-Request-Id")})
-	}
 	switch {
 	case code == "":
-		refuse(http.StatusBadRequest, "invalid_request", "The member code is missing.")
-		return
+		return 0, nil, bad(invalidRequest, "The member code is missing")
 	case verifier == "":
-		refuse(http.StatusBadRequest, "invalid_request", "The member code_verifier is missing.")
-		return
+		return 0, nil, bad(invalidRequest, "The member code_verifier is missing")
 	}
+	err := s.guesses(s.Sessions.MayGuess(r.Context(), session.CommandCodes, addressOf(r)))
 	var h session.Handover
-	err := s.Sessions.MayGuess(r.Context(), session.CommandCodes, addressOf(r))
 	if err == nil {
 		h, err = s.Sessions.Redeem(r.Context(), code, verifier)
 	}
 	if errors.Is(err, session.ErrHandover) {
-		err = errors.Join(err, s.Sessions.CountGuess(r.Context(), session.CommandCodes, addressOf(r)))
+		err = cmp.Or(s.Sessions.CountGuess(r.Context(), session.CommandCodes, addressOf(r)), error(bad(invalidGrant,
+			"The code is wrong, used or expired, or code_verifier is wrong")))
 	}
 	var role auth.Role
 	if err == nil {
 		role, err = s.role(r.Context(), h.Account, h.By)
 	}
 	switch {
-	case err == nil && !slices.Contains(role.Scopes(), auth.AccountManage):
-		// Nobody learns the secret of the key, which expires by itself.
-		refuse(http.StatusBadRequest, "invalid_grant", "The person who has confirmed the key may not create API keys "+
-			"any more.")
-	case errors.Is(err, session.ErrGuesses):
-		w.Header().Set("Retry-After", inSeconds(s.Sessions.GuessesEnd()))
-		refuse(http.StatusTooManyRequests, temporarily, messageGuesses)
-	case errors.Is(err, session.ErrHandover):
-		refuse(http.StatusBadRequest, "invalid_grant", "The code is wrong, used or expired, or code_verifier is wrong.")
 	case err != nil:
-		slog.Error("a code of the command line was not redeemed", "error", err)
-		refuse(http.StatusServiceUnavailable, "temporarily_unavailable", messageUnavailable)
-	default:
-		writeJSON(w, http.StatusOK, map[string]any{"access_token": h.Secret, "token_type": "Bearer",
-			"expires_in": int(h.ExpiresAt.Sub(s.Now()).Seconds()), "expires_at": h.ExpiresAt.UTC().Format(time.RFC3339),
-			"key_id": h.KeyID, "mode": h.Mode})
+		return 0, nil, err
+	case !slices.Contains(role.Scopes(), auth.AccountManage):
+		// Nobody learns the secret of the key, which expires by itself.
+		return 0, nil, bad(invalidGrant, "The person who has confirmed the key may not create API keys any more")
 	}
+	return http.StatusOK, map[string]any{"access_token": h.Secret, "token_type": "Bearer",
+		"expires_in": int(h.ExpiresAt.Sub(s.Now()).Seconds()), "expires_at": h.ExpiresAt.UTC().Format(time.RFC3339),
+		"key_id": h.KeyID, "mode": h.Mode}, nil
 }
 
 // writeJSON writes an answer for a program.

@@ -15,6 +15,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -52,10 +53,8 @@ type request struct {
 	known auth.Role
 	// found is what to mend in the form of the request.
 	found fieldErrors
-	// newestNames are the names that listed has read once.
-	newestNames names
-	listed      sync.Once
-	listErr     error
+	// newest reads the newest names once.
+	newest func() (names, error)
 	// wholes are the lists that were read to their end, by their paths.
 	wholes    map[string][]named
 	wholeLock sync.Mutex
@@ -120,10 +119,26 @@ func ofPage(r *http.Request) bool {
 	return r.Method == http.MethodGet && hasToken(r, forDialogs, r.URL.Query().Get("dialog"))
 }
 
-const (
-	messageNotPage = "Only the pages of the account area may ask for this, in a browser of 2023 or later."
-	messageToken   = "This form is not of your current sign-in. Open the page again and repeat."
+// The failures of several pages.
+var (
+	errNoPage  = &failure{Status: http.StatusNotFound, Message: "There is no such page."}
+	errForm    = &failure{Status: http.StatusBadRequest, Message: "The form cannot be read."}
+	errNotPage = &failure{Status: http.StatusForbidden,
+		Message: "Only the pages of the account area may ask for this, in a browser of 2023 or later."}
+	errToken = &failure{Status: http.StatusForbidden,
+		Message: "This form is not of your current sign-in. Open the page again and repeat."}
+	errLanguage = &failure{Status: http.StatusUnprocessableEntity, Message: "There are no pages in this language."}
 )
+
+// visited returns a handler that visitors reach, too. Its request has no session.
+func (s *site) visited(handle func(*request) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if err := handle(&request{Request: r, site: s, w: w}); err != nil {
+			found, _ := s.find(r) // whoever is signed in sees the error among their pages
+			s.answer(w, r, found, err)
+		}
+	}
+}
 
 // permitted returns an error unless a request with a session comes from a page of that session. A form needs the token
 // of the session, because a script of the explorer can send a form without seeing the answer.
@@ -136,14 +151,13 @@ func permitted(r *http.Request) error {
 		parse = func() error { return r.ParseMultipartForm(maxLogoForm) }
 	}
 	if err := parse(); err != nil {
-		var tooLarge *http.MaxBytesError
-		if errors.As(err, &tooLarge) {
+		if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
 			return err
 		}
-		return &failure{Status: http.StatusBadRequest, Message: "The form cannot be read."}
+		return errForm
 	}
 	if !hasToken(r, forForms, r.PostFormValue(tokenField)) {
-		return &failure{Status: http.StatusForbidden, Message: messageToken}
+		return errToken
 	}
 	return nil
 }
@@ -151,25 +165,26 @@ func permitted(r *http.Request) error {
 // signedIn returns a handler that only signed-in persons reach.
 func (s *site) signedIn(handle func(*request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if !ofPage(r) {
-			s.failed(w, r, http.StatusForbidden, messageNotPage)
-			return
-		}
 		found, err := s.find(r)
+		if !ofPage(r) {
+			err = errNotPage
+		}
 		if err == nil {
 			err = permitted(r)
 		}
+		var token string
 		if err == nil {
-			var token string
-			if token, err = s.Sessions.AccessToken(r.Context(), found, s.Issuer); err == nil {
-				q := &request{Request: r, site: s, w: w, session: found, api: s.apiOf(r, found, token),
-					known: s.roleOf(r, found), wholes: map[string][]named{}}
-				if err = handle(q); r.Method != http.MethodGet {
-					forgetCorner(q)
-				}
+			token, err = s.Sessions.AccessToken(r.Context(), found, s.Issuer)
+		}
+		if err == nil {
+			q := &request{Request: r, site: s, w: w, session: found, api: s.apiOf(r, found, token),
+				known: s.roleOf(r, found), wholes: map[string][]named{}}
+			q.newest = sync.OnceValues(q.readNewest)
+			if err = handle(q); r.Method != http.MethodGet {
+				forgetCorner(q)
 			}
 		}
-		if err != nil {
+		if err != nil && !errors.Is(err, errAgain) {
 			s.answer(w, r, found, err)
 		}
 	}
@@ -230,7 +245,7 @@ func (r *request) redirect(path string) error {
 	return nil
 }
 
-// errAgain is returned for a sensitive change if the last sign-in was too long ago.
+// errAgain is returned for a sensitive change if the last sign-in was too long ago. The person has been asked then.
 var errAgain = errors.New("console: sign in again")
 
 // sensitive returns an error after it has asked for another sign-in, unless the last one was recent. The form is at the
@@ -255,18 +270,10 @@ func (r *request) sensitive(path string) error {
 // guarded wraps the handler of a sensitive page. The path of the form is that of the request, or the given one.
 func guarded(form string, handle func(*request) error) func(*request) error {
 	return func(r *request) error {
-		path := form
-		if path == "" {
-			path = r.URL.Path
+		if err := r.sensitive(cmp.Or(form, r.URL.Path)); err != nil {
+			return err
 		}
-		err := r.sensitive(path)
-		if err == nil {
-			err = handle(r)
-		}
-		if errors.Is(err, errAgain) {
-			return nil
-		}
-		return err
+		return handle(r)
 	}
 }
 
@@ -274,7 +281,7 @@ func guarded(form string, handle func(*request) error) func(*request) error {
 func (r *request) view(title, active string) *view {
 	v := r.site.newView(r.Request, r.session)
 	v.Title, v.Active, v.Role, v.FieldErrors = title, active, r.known, r.found
-	if r.Header.Get(partHeader) == "" {
+	if r.session != nil && r.Header.Get(partHeader) == "" {
 		v.Corner = cornerOf(r)
 	}
 	return v
@@ -292,6 +299,13 @@ func (s *site) roleOf(r *http.Request, found *session.Session) auth.Role {
 	return role
 }
 
+// page renders a page that belongs to no link of the menu.
+func (r *request) page(status int, name, title string, data any) error {
+	v := r.view(title, "")
+	v.Data = data
+	return r.show(status, name, v)
+}
+
 // show renders a page.
 func (r *request) show(status int, name string, v *view) error {
 	return r.site.render(r.w, r.Request, status, name, v)
@@ -306,6 +320,9 @@ func (s *site) render(w http.ResponseWriter, r *http.Request, status int, name s
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Language", v.Language)
+	if r.Method == http.MethodPost && status >= http.StatusBadRequest { // others may have a secret
+		web.KeepAnswer(w.Header())
+	}
 	w.WriteHeader(status)
 	_, _ = w.Write(out.Bytes())
 	return nil
@@ -370,10 +387,7 @@ func listOf(path string) string {
 	}
 	path, _, _ = strings.Cut(path, "?")
 	parts := strings.SplitN(strings.TrimPrefix(path, "/"), "/", 3)
-	if len(parts) == 3 && parts[2] == "new" {
-		return path
-	}
-	if len(parts) < 2 {
+	if len(parts) < 2 || len(parts) == 3 && parts[2] == "new" {
 		return path
 	}
 	if list := "/" + parts[0] + "/" + parts[1]; list != contentPath {
@@ -386,22 +400,24 @@ func listOf(path string) string {
 func chooseLanguage(r *request) error {
 	language := r.PostFormValue("language")
 	if !known(language) {
-		return &failure{Status: http.StatusUnprocessableEntity, Message: "There are no pages in this language."}
+		return errLanguage
 	}
-	if err := r.site.Sessions.Change(r.Context(), r.session,
-		func(s *session.Session) { s.Language = language }); err != nil {
+	err := r.site.Sessions.Change(r.Context(), r.session, func(s *session.Session) { s.Language = language })
+	if err != nil {
 		return err
 	}
-	return r.back()
+	return r.redirect(r.back(homePath))
 }
 
-// back returns to the page of the form.
-func (r *request) back() error {
-	path := r.PostFormValue("return")
-	if !own(path) {
-		path = "/settings"
+// back returns the page that the form was sent from, or the usual one.
+func (r *request) back(usual string) string { return ownOr(r.FormValue("return"), usual) }
+
+// ownOr returns a path if it leads to a page of the account area, and otherwise the usual one.
+func ownOr(path, usual string) string {
+	if own(path) {
+		return path
 	}
-	return r.redirect(path)
+	return usual
 }
 
 // modeHeader makes a call of a person one in test mode.
@@ -451,7 +467,6 @@ type detail struct {
 	Message string `json:"message"`
 }
 
-// Error implements error.
 func (f *failure) Error() string {
 	return fmt.Sprintf("console: the API answers %d %s", f.Status, f.Code)
 }
@@ -461,21 +476,20 @@ var errSent = &failure{Status: http.StatusConflict, Message: "This form was sent
 
 // messageOf returns the message of a failure that the person can mend in the form, or the error itself.
 func messageOf(err error) (message string, other error) {
-	var failed *failure
-	if errors.As(err, &failed) && failed != errSent {
-		switch failed.Status {
-		case http.StatusBadRequest, http.StatusConflict, http.StatusUnprocessableEntity, http.StatusPreconditionFailed,
-			http.StatusPaymentRequired:
-			return failed.Message, nil
-		}
+	failed, ok := errors.AsType[*failure](err)
+	named := ok && failed.Status == http.StatusNotFound && strings.HasPrefix(failed.Param, "/") // by the form
+	if ok && failed != errSent && (named || slices.Contains([]int{
+		http.StatusBadRequest, http.StatusConflict, http.StatusUnprocessableEntity, http.StatusPreconditionFailed,
+		http.StatusPaymentRequired}, failed.Status)) {
+		return failed.Message, nil
 	}
 	return "", err
 }
 
 // missing reports whether the API has no such resource.
 func missing(err error) bool {
-	var failed *failure
-	return errors.As(err, &failed) && failed.Status == http.StatusNotFound
+	failed, ok := errors.AsType[*failure](err)
+	return ok && failed.Status == http.StatusNotFound
 }
 
 // answer is the envelope of all answers.
@@ -679,7 +693,7 @@ type fieldErrors map[string]string
 var formFields = []string{"url", "name", "email", "kind", "expires", "ips", "limit", "profiles",
 	"credits_a_day", "until", "quiet_from", "quiet_to", "quiet_zone", "description",
 	"event_types", "scopes", "logo", "region", "factory_id", "trigger", "cron", "prompt", "most", "domain", "groups",
-	"media_id", "format", "mapping", "currency", "schedule", "daily_time", "remake_per_day",
+	"media_id", "format", "mapping", "theme", "design", "currency", "schedule", "daily_time", "remake_per_day",
 	"metadata_url", "metadata", "issuer", "client_id", "client_secret", "daily_limit", "from", "to",
 	"operation_id", "status",
 	"key_id", "request_id", "type", "object_id", "role", "may", "days", "zone", "note", "at", "typed"}
@@ -701,7 +715,7 @@ var mends = map[string]mend{
 	"/email":               {"email", "Write an e-mail address, such as ada@acme.example."},
 	"/role":                {"role", "Choose a role that you may give."},
 	"/logo":                {"logo", "Choose a PNG, JPEG or WebP picture of up to 64 KB."},
-	"/region":              {"region", "Write a country in two letters, such as DE."},
+	"/region":              {"region", "Choose a country."},
 	"/trigger/url":         {"url", "Write the address of an RSS, Atom or JSON Feed that the internet reaches."},
 	"/trigger/cron":        {"cron", "Write five fields, such as 30 9 * * 1-5."},
 	"/template/prompt":     {"prompt", "Write a prompt of up to 4000 characters, with known names in braces only."},
@@ -721,6 +735,7 @@ var mends = map[string]mend{
 	"/format":              {"format", "Choose the format of the feed."},
 	"/mapping": {"mapping", "Write a line for each member with its column, such as: sku = Number. Only the format " +
 		"CSV has a mapping."},
+	"/design":         {"design", "Write the design as JSON."},
 	"/currency":       {"currency", "Write a currency in three letters, such as EUR. An export of Shopify needs it."},
 	"/schedule":       {"schedule", "A file that you have uploaded does not change: choose by hand."},
 	"/remake_per_day": {"remake_per_day", "Write how many posts are made again a day: 0 to 1000."},
@@ -755,15 +770,25 @@ var codes = map[errs.Code]string{
 	errs.IdempotencyKeyReused: "This form was sent before with other values. Open the page again and repeat.",
 }
 
-// refused returns what to mend in a form that the API has refused, or the error itself if the person cannot mend it.
+// refused returns what to mend in a form that the API or the service itself has refused, or the error itself if the
+// person cannot mend it.
 func refused(err error) (fieldErrors, error) {
-	var failed *failure
+	found := fieldErrors{}
+	if wrong, ok := errors.AsType[fieldErrors](err); ok {
+		return wrong, nil
+	}
+	if public, ok := errors.AsType[*errs.Error](err); ok && statusOf(err) < http.StatusInternalServerError {
+		param := public.Param
+		if param != "" && !strings.HasPrefix(param, "/") {
+			param = "/" + param
+		}
+		found.add(param, public.Code, public.Message)
+		return found, nil
+	}
+	failed, _ := errors.AsType[*failure](err)
 	if message, other := messageOf(err); message == "" {
 		return nil, other
-	} else if !errors.As(err, &failed) {
-		return nil, err
 	}
-	found := fieldErrors{}
 	details := failed.Details
 	if len(details) == 0 {
 		details = []detail{{failed.Param, failed.Message}}
@@ -792,11 +817,13 @@ func (f fieldErrors) message() string {
 	return f[""]
 }
 
-// statusOf returns the status of the API's answer to a form.
+// statusOf returns the status of the answer to a form with an error.
 func statusOf(err error) int {
-	var failed *failure
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*failure](err); ok {
 		return failed.Status
+	}
+	if public, ok := errors.AsType[*errs.Error](err); ok {
+		return errs.InfoOf(public.Code).Status
 	}
 	return http.StatusUnprocessableEntity
 }
@@ -810,7 +837,10 @@ func mark(r *request, field, message string) string {
 // add adds the error of a member or a parameter. An unknown one stays as the API says it.
 func (f fieldErrors) add(param string, code errs.Code, message string) {
 	for at := param; at != "" && at != "/"; {
-		if m, ok := mends[at]; ok {
+		if m, ok := mends[at]; ok && at == "/design" { // the API says where in it
+			f[m.field] = strings.TrimSpace(f[m.field] + "\n" + strings.TrimPrefix(param, at+"/") + ": " + message)
+			return
+		} else if ok {
 			f[m.field] = m.text
 			return
 		}
@@ -826,16 +856,8 @@ func (f fieldErrors) add(param string, code errs.Code, message string) {
 	f[""] = message
 }
 
-// mendable returns what to mend for a public error of the service itself.
-func mendable(e *errs.Error) fieldErrors {
-	found := fieldErrors{}
-	param := e.Param
-	if param != "" && !strings.HasPrefix(param, "/") {
-		param = "/" + param
-	}
-	found.add(param, e.Code, e.Message)
-	return found
-}
+// Error implements error: the person can mend it.
+func (f fieldErrors) Error() string { return "console: " + f.message() }
 
 func about(field, message string) fieldErrors {
 	if message == "" {

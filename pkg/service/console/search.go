@@ -6,11 +6,11 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
-	"unicode"
 
-	"golang.org/x/text/unicode/norm"
+	"github.com/content-automation/api/pkg/base/text"
 )
 
 const searchPath = "/settings/search"
@@ -28,8 +28,8 @@ type hits struct {
 	All  []hit
 }
 
-// mostHits bounds the results of each kind.
-const mostHits = 8
+// mostHits bounds the results of each kind, and mostSought the characters of a search in the API.
+const mostHits, mostSought = 8, 100
 
 // searched is a list that a search reads, with the page that shows one of its rows. A name of the row is one of its
 // members.
@@ -37,8 +37,9 @@ type searched struct {
 	Text, API, Path string
 	Members         []string
 	// Ends is the member with the end of a secret, by which a person knows it.
-	Ends  string
-	Query url.Values
+	Ends string
+	// Here reports that the page judges the newest rows: the API does not search in the list, which is short.
+	Here bool
 	// Whole reports that the row has no page: the path is that of its list.
 	Whole bool
 }
@@ -46,38 +47,16 @@ type searched struct {
 var searchedLists = []searched{
 	{Text: "Clients", API: "/v1/profiles", Path: profilesPath, Members: []string{"name"}},
 	{Text: "Factories", API: "/v1/factories", Path: contentPath + "?factory_id=", Members: []string{"name"}},
-	{Text: "Content", API: "/v1/content-items", Path: contentPath, Members: []string{"title", "caption", "prompt"},
-		Query: url.Values{"fields": {"title,caption,prompt,state"}}},
+	{Text: "Content", API: "/v1/content-items", Path: contentPath, Members: []string{"title", "caption", "prompt"}},
 	{Text: "Social accounts", API: "/v1/social/accounts", Path: socialPath, Members: []string{"handle", "display_name"},
 		Whole: true},
-	{Text: "API keys", API: "/v1/api-keys", Path: keysPath, Members: []string{"name"}, Ends: "last4"},
-	{Text: "Webhooks", API: "/v1/webhooks", Path: webhooksPath, Members: []string{"description", "url"}},
+	{Text: "Templates", API: "/v1/templates", Path: templatesPath, Members: []string{"name"}, Here: true},
+	{Text: "API keys", API: "/v1/api-keys", Path: keysPath, Members: []string{"name"}, Ends: "last4", Here: true},
+	{Text: "Webhooks", API: "/v1/webhooks", Path: webhooksPath, Members: []string{"description", "url"}, Here: true},
 }
 
 // requestID is the form of the id of a request of the API.
 var requestID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\d{13}-[0-9a-f-]{8,}$`) })
-
-// folded returns a text in which case and accents do not count.
-func folded(text string) string {
-	plain := strings.Map(func(r rune) rune {
-		if unicode.Is(unicode.Mn, r) {
-			return -1
-		}
-		return unicode.ToLower(r)
-	}, norm.NFKD.String(text))
-	return strings.ReplaceAll(plain, "ß", "ss")
-}
-
-// has reports whether texts have all words of a search.
-func has(search string, texts ...string) bool {
-	in := folded(strings.Join(texts, " "))
-	for word := range strings.FieldsSeq(folded(search)) {
-		if !strings.Contains(in, word) {
-			return false
-		}
-	}
-	return true
-}
 
 // isID reports whether a search is an id or its beginning. The middle of an id has words by chance.
 func isID(search, id string) bool {
@@ -85,10 +64,18 @@ func isID(search, id string) bool {
 	return strings.Contains(search, "_") && strings.HasPrefix(id, search)
 }
 
-// find returns the rows of a list that have the words of a search.
+// find returns the rows of a list that have the words of a search, in one call of the API.
 func (l searched) find(ctx context.Context, a api, search string) (found hits, err error) {
 	found.Text = l.Text
-	rows, err := listAll[map[string]any](ctx, a, l.API, l.Query, mostSearched)
+	query := url.Values{"limit": {"100"}}
+	if !l.Here {
+		query = url.Values{"limit": {strconv.Itoa(mostHits)}, "q": {text.ClipText(search, mostSought)}}
+	}
+	if l.API == "/v1/content-items" {
+		query.Set("fields", "title,caption,prompt,state")
+	}
+	var rows []map[string]any
+	_, err = a.list(ctx, l.API, query, &rows)
 	for _, row := range rows {
 		var names []string
 		for _, member := range l.Members {
@@ -96,7 +83,7 @@ func (l searched) find(ctx context.Context, a api, search string) (found hits, e
 		}
 		id := textAt(row, "id")
 		ends := l.Ends != "" && textAt(row, l.Ends) == search
-		if len(found.All) == mostHits || !has(search, names...) && !isID(search, id) && !ends {
+		if len(found.All) == mostHits || l.Here && !text.HasWords(search, names...) && !isID(search, id) && !ends {
 			continue
 		}
 		one := hit{ID: id, Text: id, About: textAt(row, "state"), Path: l.Path}
@@ -118,16 +105,16 @@ func (l searched) find(ctx context.Context, a api, search string) (found hits, e
 
 // search returns what has the words of a search: pages, and rows of the lists. In is the API of the only list that is
 // searched, if it is not empty.
-func (r *request) search(v *view, text, in string) (all []hits, err error) {
+func (r *request) search(v *view, sought, in string) (all []hits, err error) {
 	pages := hits{Text: "Pages"}
 	if in == "" {
-		if id := strings.TrimSpace(text); requestID().MatchString(id) {
+		if id := strings.TrimSpace(sought); requestID().MatchString(id) {
 			pages.All = append(pages.All, hit{ID: id, Text: id, About: v.T("Call"), Path: auditPath + "/" + id})
 		} else if page := pageOf(id); page != "" && strings.HasPrefix(page, "/settings") {
 			pages.All = append(pages.All, hit{ID: id, Text: id, Path: page})
 		}
 		for _, l := range v.links() {
-			if len(pages.All) < mostHits && has(text, v.T(l.Text), l.Text, l.Path) {
+			if len(pages.All) < mostHits && text.HasWords(sought, v.T(l.Text), l.Text, l.Path) {
 				pages.All = append(pages.All, hit{ID: l.Path, Text: v.T(l.Text), Path: l.Path})
 			}
 		}
@@ -136,7 +123,7 @@ func (r *request) search(v *view, text, in string) (all []hits, err error) {
 	var reads []func() error
 	for i, l := range searchedLists {
 		if in == "" || in == l.API {
-			reads = append(reads, func() (err error) { found[i], err = l.find(r.Context(), r.api, text); return err })
+			reads = append(reads, func() (err error) { found[i], err = l.find(r.Context(), r.api, sought); return err })
 		}
 	}
 	err = atOnce(reads...)
@@ -145,11 +132,11 @@ func (r *request) search(v *view, text, in string) (all []hits, err error) {
 
 // showSearch shows what has the words of a search: as a page, or as the options of a field in which people type.
 func showSearch(r *request) error {
-	text := strings.TrimSpace(r.FormValue("q"))
+	sought := strings.TrimSpace(r.FormValue("q"))
 	v := r.view("Search", "")
-	data := map[string]any{"Text": text, "List": r.Header.Get(partHeader) != ""}
-	if len([]rune(text)) > 0 {
-		all, err := r.search(v, text, choosables[r.FormValue("in")])
+	data := map[string]any{"Text": sought, "List": r.Header.Get(partHeader) != ""}
+	if sought != "" {
+		all, err := r.search(v, sought, choosables[r.FormValue("in")])
 		message, err := messageOf(err)
 		if err != nil {
 			return err
@@ -159,6 +146,9 @@ func showSearch(r *request) error {
 	v.Data = data
 	return r.show(http.StatusOK, "search", v)
 }
+
+// mostAlike bounds the names that are compared with a typed one.
+const mostAlike = 500
 
 // choosables are the lists in which fields of forms search, by their names.
 var choosables = map[string]string{"factory_id": "/v1/factories", "profile_id": "/v1/profiles"}
@@ -170,15 +160,16 @@ func (r *request) resolve(field, value string) (string, error) {
 	if prefix == "" || value == "" || strings.HasPrefix(value, prefix) {
 		return value, nil
 	}
-	all, err := listAll[named](r.Context(), r.api, choosables[field], nil, mostNames)
+	// Of names with the same words, the one that was typed may be an old one.
+	all, err := listAll[named](r.Context(), r.api, choosables[field], url.Values{"q": {value}}, mostAlike)
 	if err != nil {
 		return "", err
 	}
 	for _, same := range []func(named) bool{
 		func(n named) bool { return strings.TrimSpace(n.Name) == value },
-		func(n named) bool { return folded(n.Name) == folded(value) },
-		func(n named) bool { return strings.HasPrefix(folded(n.Name), folded(value)) },
-		func(n named) bool { return has(value, n.Name) }} {
+		func(n named) bool { return text.Fold(n.Name) == text.Fold(value) },
+		func(n named) bool { return strings.HasPrefix(text.Fold(n.Name), text.Fold(value)) },
+		func(n named) bool { return true }} {
 		if i := slices.IndexFunc(all, same); i >= 0 {
 			return all[i].ID, nil
 		}

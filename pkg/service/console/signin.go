@@ -1,7 +1,6 @@
 package console
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
@@ -17,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	client "github.com/content-automation/api/clients/go"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/session"
 	"github.com/content-automation/api/pkg/auth/signin"
@@ -50,58 +50,37 @@ type progress struct {
 }
 
 func (s *site) addSignIn(routes *http.ServeMux) {
-	routes.HandleFunc("GET /auth/sign-in", s.welcome)
-	routes.HandleFunc("GET /auth/start", s.ask)
-	routes.HandleFunc("POST /auth/start", s.started)
-	routes.HandleFunc("GET /auth/callback", s.callback)
-	routes.HandleFunc("GET /auth/invitations", s.invited)
-	routes.HandleFunc("POST /auth/sign-out", s.signOut)
-	routes.HandleFunc("GET /auth/signed-out", s.signedOut)
+	for pattern, handle := range map[string]func(*request) error{"GET /auth/sign-in": welcome, "GET /auth/start": ask,
+		"POST /auth/start": started, "GET /auth/callback": endSignIn, "GET /auth/invitations": invited,
+		"POST /auth/sign-out": signOut, "GET /auth/signed-out": signedOut} {
+		routes.HandleFunc(pattern, s.visited(handle))
+	}
 }
 
 // welcome shows the page from which a sign-in starts. A person who is signed in already goes on, unless they are to
 // sign in again: at the pool, whose form asks for it. A link that names a provider starts nothing.
-func (s *site) welcome(w http.ResponseWriter, r *http.Request) {
+func welcome(r *request) error {
 	q := r.URL.Query()
 	if q.Get("again") != "" && q.Get("connection") == "" {
-		s.start(w, r)
-		return
+		return start(r)
 	}
-	if found, err := s.find(r); err == nil && found != nil {
-		http.Redirect(w, r, s.prefix+returnOf(q), http.StatusSeeOther)
-		return
+	if found, err := r.site.find(r.Request); err == nil && found != nil {
+		return r.redirect(returnOf(q))
 	}
-	v := s.newView(r, nil)
-	v.Title = "Sign in"
-	v.Data = map[string]any{"Start": s.prefix + "/auth/start?" + url.Values{"return": {returnOf(q)}}.Encode(),
-		"Ended": q.Get("ended") != "" || q.Get("return") != "", "Kept": q.Get("ended") == "kept"}
-	s.showPublic(w, r, http.StatusOK, "signin", v)
+	return r.page(http.StatusOK, "signin", "Sign in", map[string]any{
+		"Start": r.site.prefix + "/auth/start?" + url.Values{"return": {returnOf(q)}}.Encode(),
+		"Ended": q.Get("ended") != "" || q.Get("return") != "", "Kept": q.Get("ended") == "kept"})
 }
 
 // invited shows the page of an invitation. Its link proves nothing: the invited person owns the e-mail address, which
 // the sign-in decides by.
-func (s *site) invited(w http.ResponseWriter, r *http.Request) {
-	v := s.newView(r, nil)
-	v.Title = "You are invited"
-	v.Data = map[string]any{"Start": s.prefix + "/auth/start"}
-	s.showPublic(w, r, http.StatusOK, "invitation", v)
-}
-
-// showPublic renders a page for visitors.
-func (s *site) showPublic(w http.ResponseWriter, r *http.Request, status int, name string, v *view) {
-	if err := s.render(w, r, status, name, v); err != nil {
-		slog.Error("a page failed", "page", r.Pattern, "error", err)
-		http.Error(w, messageUnavailable, http.StatusServiceUnavailable)
-	}
+func invited(r *request) error {
+	return r.page(http.StatusOK, "invitation", "You are invited", map[string]any{
+		"Start": r.site.prefix + "/auth/start"})
 }
 
 // returnOf returns the page that follows a sign-in: one of the account area's own.
-func returnOf(q url.Values) string {
-	if path := q.Get("return"); own(path) {
-		return path
-	}
-	return "/settings"
-}
+func returnOf(q url.Values) string { return ownOr(q.Get("return"), homePath) }
 
 // cookie returns a cookie that scripts and other sites cannot use. An age of zero ends with the browser. Its requests
 // from links of other sites carry it, because the issuer is another site.
@@ -110,11 +89,11 @@ func cookie(name, value string, age int) *http.Cookie {
 		SameSite: http.SameSiteLaxMode}
 }
 
-// clear removes a cookie.
 func (s *site) clear(w http.ResponseWriter, name string) { http.SetCookie(w, cookie(name, "", -1)) }
 
-func (s *site) progressBox(ctx context.Context) (*seal.Box, error) {
-	keys, err := s.Seal.Keys(ctx, nil, progressPurpose)
+// box returns the box of what the account area seals for a purpose.
+func (s *site) box(ctx context.Context, purpose string) (*seal.Box, error) {
+	keys, err := s.Seal.Keys(ctx, nil, purpose)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +101,7 @@ func (s *site) progressBox(ctx context.Context) (*seal.Box, error) {
 }
 
 func (s *site) sealed(ctx context.Context, p progress) (string, error) {
-	box, err := s.progressBox(ctx)
+	box, err := s.box(ctx, progressPurpose)
 	if err != nil {
 		return "", err
 	}
@@ -132,19 +111,19 @@ func (s *site) sealed(ctx context.Context, p progress) (string, error) {
 
 // opened returns the state of a sign-in, unless it is forged or too old.
 func (s *site) opened(r *http.Request) (p progress, ok bool) {
+	box, err := s.box(r.Context(), progressPurpose)
+	if err != nil {
+		slog.Error("the state of a sign-in was not read", "error", err)
+		return p, false
+	}
 	c, err := r.Cookie(progressCookie)
-	if err != nil {
-		return p, false
+	var raw, text []byte
+	if err == nil {
+		raw, err = base64.RawURLEncoding.DecodeString(c.Value)
 	}
-	raw, err := base64.RawURLEncoding.DecodeString(c.Value)
-	if err != nil {
-		return p, false
+	if err == nil {
+		text, err = box.Open(raw, progressCookie)
 	}
-	box, err := s.progressBox(r.Context())
-	if err != nil {
-		return p, false
-	}
-	text, err := box.Open(raw, progressCookie)
 	return p, err == nil && json.Unmarshal(text, &p) == nil && s.Now().Sub(p.At) < progressLifetime
 }
 
@@ -160,53 +139,48 @@ const (
 	messageIssuer = "The sign-in service does not answer at the moment. Try again in a few seconds."
 )
 
-// callback ends a sign-in: it starts a session and goes on to the page that was asked for.
-func (s *site) callback(w http.ResponseWriter, r *http.Request) {
+// endSignIn ends a sign-in: it starts a session and goes on to the page that was asked for.
+func endSignIn(r *request) error {
 	q := r.URL.Query()
-	p, ok := s.opened(r)
+	p, ok := r.site.opened(r.Request)
 	// The state works once, whatever comes of it.
-	s.clear(w, progressCookie)
+	r.site.clear(r.w, progressCookie)
 	switch {
 	case !ok:
-		s.refused(w, r, http.StatusBadRequest, messageNoState)
-		return
+		return r.refused(http.StatusBadRequest, messageNoState, "")
 	case subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(p.State)) != 1:
-		s.refused(w, r, http.StatusBadRequest, messageState)
-		return
+		return r.refused(http.StatusBadRequest, messageState, "")
 	case q.Get("error") != "" || q.Get("code") == "":
 		said := q.Get("error_description")
 		slog.Warn("a sign-in was not completed", "error", clip.ClipText(q.Get("error"), maxLogged), "description",
 			clip.ClipText(said, maxSaid))
-		message := messageRefused
 		if strings.Contains(said, groupsAttribute) {
-			message = messageGroups
+			return r.refused(http.StatusForbidden, messageGroups, "")
 		}
-		s.refused(w, r, http.StatusForbidden, message)
-		return
+		return r.refused(http.StatusForbidden, messageRefused, "")
 	}
-	token, err := s.begin(r, p, q.Get("code"))
-	var public *errs.Error
-	var refusal *Refusal
+	token, err := r.site.begin(r.Request, p, q.Get("code"))
+	refusal, isRefusal := errors.AsType[*Refusal](err)
+	public, isPublic := errors.AsType[*errs.Error](err)
 	switch {
-	case errors.As(err, &refusal):
+	case isRefusal:
 		slog.Warn("a person was not admitted", "reason", refusal.Reason)
 		if refusal.Account != "" {
-			s.noteSignIn(r, refusal.Account, refusal.Actor, "", string(refusal.Reason))
+			r.site.noteSignIn(r.Request, refusal.Account, refusal.Actor, "", string(refusal.Reason))
 		}
-		s.refusedTo(w, r, http.StatusForbidden, refusal.Message, refusal.Provider)
+		return r.refused(http.StatusForbidden, refusal.Message, refusal.Provider)
 	case err == nil:
-		http.SetCookie(w, cookie(sessionCookie, token, 0))
-		http.Redirect(w, r, s.prefix+p.Return, http.StatusSeeOther)
+		http.SetCookie(r.w, cookie(sessionCookie, token, 0))
+		return r.redirect(p.Return)
 	case errors.Is(err, signin.ErrGrant), errors.Is(err, signin.ErrInvalid):
 		slog.Warn("a sign-in was refused", "error", err)
-		s.refused(w, r, http.StatusForbidden, messageRefused)
-	case errors.As(err, &public):
+		return r.refused(http.StatusForbidden, messageRefused, "")
+	case isPublic:
 		slog.Warn("a sign-in was refused", "error", err)
-		s.refused(w, r, errs.InfoOf(public.Code).Status, public.Message)
-	default:
-		slog.Error("a sign-in failed", "error", err)
-		s.refused(w, r, http.StatusServiceUnavailable, messageIssuer)
+		return r.refused(errs.InfoOf(public.Code).Status, public.Message, "")
 	}
+	slog.Error("a sign-in failed", "error", err)
+	return r.refused(http.StatusServiceUnavailable, messageIssuer, "")
 }
 
 // maxLogged bounds a text of a caller in the log, in bytes, and maxSaid an explanation.
@@ -218,18 +192,11 @@ const (
 // groupsAttribute is the attribute of the pool that the groups of a provider are mapped to.
 const groupsAttribute = "custom:groups"
 
-// refused shows why a sign-in has failed, with a way to start again.
-func (s *site) refused(w http.ResponseWriter, r *http.Request, status int, message string) {
-	s.refusedTo(w, r, status, message, "")
-}
-
-// refusedTo is refused with the provider by which to start again.
-func (s *site) refusedTo(w http.ResponseWriter, r *http.Request, status int, message, provider string) {
-	v := s.newView(r, nil)
-	v.Title = "Sign in"
+// refused shows why a sign-in has failed, with a way to start again: by the provider, if there is one.
+func (r *request) refused(status int, message, provider string) error {
 	q := url.Values{"connection": {provider}, "again": {"1"}}
-	v.Data = map[string]any{"Start": s.prefix + "/auth/start?" + q.Encode(), "Message": message}
-	s.showPublic(w, r, status, "signin", v)
+	return r.page(status, "signin", "Sign in", map[string]any{"Start": r.site.prefix + "/auth/start?" + q.Encode(),
+		"Message": message})
 }
 
 // begin redeems a code, and starts a session in place of the earlier one.
@@ -295,35 +262,31 @@ func (s *site) recheck(r *http.Request, identity signin.Identity) {
 }
 
 // signOut ends the session here and at the issuer, and revokes what was made for it.
-func (s *site) signOut(w http.ResponseWriter, r *http.Request) {
-	if !ofPage(r) {
-		s.failed(w, r, http.StatusForbidden, messageNotPage)
-		return
+func signOut(r *request) error {
+	if !ofPage(r.Request) {
+		return errNotPage
 	}
-	found, err := s.find(r)
+	s := r.site
+	found, err := s.find(r.Request)
 	if err == nil {
-		err = permitted(r)
+		err = permitted(r.Request)
 	}
-	if err != nil && !errors.Is(err, session.ErrNone) {
-		s.answer(w, r, found, err)
-		return
+	if err == nil {
+		err = s.leave(r.Request, found)
 	}
-	if found != nil {
-		if err := s.leave(r, found); err != nil {
-			s.answer(w, r, found, err)
-			return
-		}
-		s.note(r, found.Account, auth.Actor{Kind: auth.Person, ID: found.ID},
+	switch {
+	case err == nil:
+		s.note(r.Request, found.Account, auth.Actor{Kind: auth.Person, ID: found.ID},
 			auditlog.Entry{OperationID: signedOutOperation, Path: r.URL.Path, Status: http.StatusOK})
+	case !errors.Is(err, session.ErrNone):
+		return err
 	}
-	s.clear(w, sessionCookie)
-	s.clear(w, progressCookie)
+	s.clear(r.w, sessionCookie)
+	s.clear(r.w, progressCookie)
 	// What the browser has kept of the account is removed. The cookies of the issuer are on its own host.
-	w.Header().Set("Clear-Site-Data", `"cache", "storage"`)
-	v := s.newView(r, nil)
-	v.Title, v.Data = "You are signed out", s.Issuer.LogoutURL(s.URL+"/auth/signed-out")
+	r.w.Header().Set("Clear-Site-Data", `"cache", "storage"`)
 	// The policy for forms counts for redirects of their answers too, so the page itself leads on to the issuer.
-	s.showPublic(w, r, http.StatusOK, "signingout", v)
+	return r.page(http.StatusOK, "signingout", "You are signed out", s.Issuer.LogoutURL(s.URL+"/auth/signed-out"))
 }
 
 // leave ends a session. The revocations are tried; the session ends even if they fail.
@@ -349,133 +312,162 @@ func (s *site) leave(r *http.Request, found *session.Session) error {
 }
 
 // signedOut is the page that follows a sign-out at the issuer.
-func (s *site) signedOut(w http.ResponseWriter, r *http.Request) {
-	v := s.newView(r, nil)
-	v.Title = "You are signed out"
-	v.Data = cmp.Or(s.prefix, "") + "/auth/sign-in"
-	s.showPublic(w, r, http.StatusOK, "signedout", v)
+func signedOut(r *request) error {
+	return r.page(http.StatusOK, "signedout", "You are signed out", r.site.prefix+"/auth/sign-in")
 }
 
 // ask sends the browser to the issuer, unless that would sign in by a provider that somebody else may have chosen, or
 // end a session: a link of another site must do neither without a click on a page that tells what it does.
-func (s *site) ask(w http.ResponseWriter, r *http.Request) {
+func ask(r *request) error {
 	q := r.URL.Query()
-	session, err := s.find(r)
-	signedIn := err == nil && session != nil
+	found, err := r.site.find(r.Request)
+	signedIn := err == nil && found != nil
 	if q.Get("connection") == "" && (!signedIn || q.Get("again") != "") {
-		s.start(w, r)
-		return
+		return start(r)
 	}
 	data := map[string]any{"Connection": q.Get("connection"), "Return": returnOf(q), "Again": q.Get("again")}
 	if provider := q.Get("connection"); provider != "" {
-		account, name, err := s.Connections.NamesOf(r.Context(), provider)
+		data["Account"], data["Provider"], err = r.site.Connections.NamesOf(r.Context(), provider)
 		if errors.Is(err, store.ErrNotFound) {
-			s.unknown(w, r)
-			return
+			return errNoPage
+		} else if err != nil {
+			return err
 		}
-		if err != nil {
-			s.answer(w, r, nil, err)
-			return
-		}
-		data["Account"], data["Provider"] = account, name
 	}
 	if signedIn {
-		data["Email"] = session.Email
+		data["Email"] = found.Email
 	}
-	v := s.newView(r, nil)
-	v.Title, v.Data = "Sign in", data
-	s.showPublic(w, r, http.StatusOK, "start", v)
+	return r.page(http.StatusOK, "start", "Sign in", data)
 }
 
 // started starts a sign-in after a click.
-func (s *site) started(w http.ResponseWriter, r *http.Request) {
-	if !ofPage(r) {
-		s.failed(w, r, http.StatusForbidden, messageNotPage)
-		return
+func started(r *request) error {
+	if !ofPage(r.Request) {
+		return errNotPage
 	}
 	if err := r.ParseForm(); err != nil {
-		s.failed(w, r, http.StatusBadRequest, "The form cannot be read.")
-		return
+		return errForm
 	}
-	to, err := s.issuerOf(w, r, r.PostForm)
+	to, err := r.issuerOf(r.PostForm)
 	if err != nil {
-		s.answer(w, r, nil, err)
-		return
+		return err
 	}
-	v := s.newView(r, nil)
 	// The policy for forms counts for redirects of their answers too, so the page itself leads on to the issuer.
-	v.Title, v.Data = "Sign in", to
-	s.showPublic(w, r, http.StatusOK, "starting", v)
+	return r.page(http.StatusOK, "starting", "Sign in", to)
 }
 
 // start sends the browser to the issuer. A provider that the link names is left out: only the form of a page chooses
 // one.
-func (s *site) start(w http.ResponseWriter, r *http.Request) {
+func start(r *request) error {
 	q := r.URL.Query()
 	q.Del("connection")
-	to, err := s.issuerOf(w, r, q)
+	to, err := r.issuerOf(q)
 	if err != nil {
-		s.answer(w, r, nil, err)
-		return
+		return err
 	}
-	http.Redirect(w, r, to, http.StatusSeeOther)
+	http.Redirect(r.w, r.Request, to, http.StatusSeeOther)
+	return nil
 }
 
 // issuerOf returns the address of the issuer for a sign-in, whose state the browser keeps.
-func (s *site) issuerOf(w http.ResponseWriter, r *http.Request, q url.Values) (string, error) {
+func (r *request) issuerOf(q url.Values) (string, error) {
 	p := progress{State: rand.Text(), Nonce: rand.Text(), Verifier: rand.Text() + rand.Text(), Return: returnOf(q),
-		Again: q.Get("again") != "", At: s.Now()}
-	sealed, err := s.sealed(r.Context(), p)
+		Again: q.Get("again") != "", At: r.site.Now()}
+	sealed, err := r.site.sealed(r.Context(), p)
 	if err != nil {
 		return "", err
 	}
-	http.SetCookie(w, cookie(progressCookie, sealed, int(progressLifetime.Seconds())))
-	return s.Issuer.AuthorizeURL(signin.Request{State: p.State, Nonce: p.Nonce, Verifier: p.Verifier,
-		Redirect: s.URL + "/auth/callback", Again: p.Again, Connection: q.Get("connection"),
-		Language: s.newView(r, nil).Language}), nil
+	http.SetCookie(r.w, cookie(progressCookie, sealed, int(progressLifetime.Seconds())))
+	return r.site.Issuer.AuthorizeURL(signin.Request{State: p.State, Nonce: p.Nonce, Verifier: p.Verifier,
+		Redirect: r.site.URL + "/auth/callback", Again: p.Again, Connection: q.Get("connection"),
+		Language: r.view("", "").Language}), nil
 }
 
 // addSignOn adds the pages of sign-on connections. The API has no operations for them: they decide who gets in, so that
 // only these pages and the operator's command change them. The role is read from the API at each request.
 func addSignOn(open func(string, func(*request) error)) {
-	open("GET "+signOnPath, func(r *request) error { return r.showSignOn(http.StatusOK, nil) })
-	for pattern, act := range map[string]signOnAct{
-		"": createConnection, "/{id}/groups": mapGroups, "/{id}/domains": addDomain, "/{id}/verify": verifyDomain,
-		"/{id}/undomain": removeDomain, "/{id}/setup": openSetup, "/{id}/confirm": confirmProvider,
-		"/{id}/permit": enforce, "/{id}/emergency": changeEmergency,
-	} {
-		open("POST "+signOnPath+pattern, guarded(signOnPath, managing(act)))
-	}
+	open("POST "+signOnPath, guarded(signOnPath, createConnection))
+	open("POST "+signOnPath+"/{id}/setup", guarded(signOnPath, openSetup))
 	open("GET "+signOnPath+"/{id}/undomain", guarded(signOnPath, confirmDomain))
-	open("GET "+signOnPath+"/{id}/remove", guarded("", asking(removal)))
-	open("POST "+signOnPath+"/{id}/remove", guarded("", typing(removal, managing(removeConnection))))
-	open("GET "+signOnPath+"/{id}/enforce", guarded("", asking(enforcement)))
-	open("POST "+signOnPath+"/{id}/enforce", guarded("", typing(enforcement, managing(enforce))))
+}
+
+var signOn = page[connection.Connection]{
+	Title: "Single sign-on", Path: signOnPath, List: "sign-on", More: besideConnections, Read: connectionOf,
+	Rows: func(r *request, _ url.Values) ([]connection.Connection, string, error) {
+		all, err := r.site.Connections.List(r.Context(), r.session.Account)
+		return all, "", err
+	},
+	Name: func(c connection.Connection) string { return c.Name },
+	Actions: []action[connection.Connection]{
+		{Name: "groups", Recent: true, Do: managing("sign_on.map_groups", func(c *signOnChange) error {
+			roles := connection.ParseGroupRoles(strings.Lines(c.PostFormValue("groups")))
+			_, err := c.site.Connections.Update(c.Context(), c.account, c.id, connection.Settings{GroupRoles: roles,
+				By: c.by})
+			return err
+		})},
+		{Name: "domains", Recent: true, Do: managing("sign_on.add_domain", func(c *signOnChange) error {
+			_, err := c.site.Connections.AddDomain(c.Context(), c.account, c.id, c.about)
+			return err
+		})},
+		{Name: "verify", Recent: true, Do: managing("sign_on.verify_domain", func(c *signOnChange) error {
+			_, err := c.site.Connections.VerifyDomain(c.Context(), c.account, c.id, c.about)
+			return err
+		})},
+		{Name: "undomain", Recent: true, Do: managing("sign_on.remove_domain", func(c *signOnChange) error {
+			_, err := c.site.Connections.RemoveDomain(c.Context(), c.account, c.id, c.about)
+			return err
+		})},
+		{Name: "confirm", Recent: true, Do: managing("sign_on.confirm_provider", func(c *signOnChange) error {
+			_, err := c.site.Connections.Confirm(c.Context(), c.account, c.id, c.PostFormValue("provider"), c.by)
+			return err
+		})},
+		{Name: "permit", Recent: true, Do: managing("sign_on.permit_others", func(c *signOnChange) error {
+			_, err := c.site.Connections.Enforce(c.Context(), c.account, c.id, false)
+			return err
+		})},
+		{Name: "enforce", Recent: true, Typed: true, Effects: peopleBy,
+			Ask: &confirmation{Title: "Require single sign-on", Verb: "Require it for these domains",
+				Text: "People of its verified domains can sign in by this provider only. Owners with emergency " +
+					"access still can otherwise."},
+			Do: managing("sign_on.enforce", func(c *signOnChange) error {
+				_, err := c.site.Connections.Enforce(c.Context(), c.account, c.id, true)
+				return err
+			})},
+		{Name: "remove", Recent: true, Typed: true, Effects: peopleBy,
+			Ask: &confirmation{Title: "Remove the provider", Verb: "Remove",
+				Text: "People of its domains sign in by it no longer. Its domains have to be verified again."},
+			Do: managing("sign_on.remove", func(c *signOnChange) error {
+				return c.site.Connections.Remove(c.Context(), c.account, c.id)
+			})},
+		{Name: "emergency", Recent: true, Do: func(r *request) error {
+			if r.PostFormValue("on") == "true" {
+				return managing("sign_on.give_emergency_access", changeEmergency)(r)
+			}
+			return managing("sign_on.end_emergency_access", changeEmergency)(r)
+		}},
+	},
 }
 
 // role returns the role of the person, and their account, as the API knows them now.
 func (r *request) role() (auth.Role, tenant.Account, error) {
-	var me struct {
-		ID     tenant.Account `json:"id"`
-		Person *struct {
-			Role auth.Role `json:"role"`
-		} `json:"person"`
-	}
-	if err := r.api.get(r.Context(), "/v1/me", nil, &me); err != nil || me.Person == nil {
-		return "", "", err
-	}
-	return me.Person.Role, me.ID, nil
+	var me client.Account
+	err := r.api.get(r.Context(), "/v1/me", nil, &me)
+	return auth.Role(client.Value(me.Person).Role), tenant.Account(me.ID), err
 }
 
 const messageManagers = "Only owners and admins of the account manage single sign-on."
 
-// signOnAct is a change of sign-on. It returns its name in the audit log, what it concerns, and what shows its result
-// if that is not the list of the connections.
-type signOnAct func(*request, tenant.Account, authority.Authority) (operation, about string, show func() error,
-	err error)
+// signOnChange is a change of sign-on by somebody who manages it. It is about the domain of the form, if it has one.
+type signOnChange struct {
+	*request
+	account   tenant.Account
+	by        authority.Authority
+	id, about string
+}
 
-// managing wraps a change that needs a role. The change is in the audit log under the person, also if it fails.
-func managing(act signOnAct) func(*request) error {
+// managing returns the handler of a change that needs a role. The change is in the audit log under the person, also if
+// it fails.
+func managing(operation string, act func(*signOnChange) error) func(*request) error {
 	return func(r *request) error {
 		role, account, err := r.role()
 		if err != nil {
@@ -484,37 +476,28 @@ func managing(act signOnAct) func(*request) error {
 		if !role.Manages() {
 			return &failure{Status: http.StatusForbidden, Message: messageManagers}
 		}
-		operation, about, show, err := act(r, account,
-			authority.OfPerson(r.session.ID, role))
+		c := &signOnChange{r, account, authority.OfPerson(r.session.ID, role), r.PathValue("id"), domainOf(r)}
+		err = act(c)
 		r.site.noteSignOn(r.Request, account, auth.Actor{Kind: auth.Person, ID: r.session.ID}, operation,
-			strings.TrimSpace(r.URL.Path+" "+about), err)
-		if err == nil && show != nil {
-			return show()
+			strings.TrimSpace(r.URL.Path+" "+c.about), err)
+		if errors.Is(err, store.ErrNotFound) {
+			return errNoPage
 		}
-		return r.signOnDone(err)
+		return err
 	}
 }
 
-func (r *request) showSignOn(status int, found fieldErrors) error {
-	role, account, err := r.role()
-	if err != nil {
-		return err
-	}
-	all, err := r.site.Connections.List(r.Context(), account)
+// besideConnections adds who manages sign-on, and the form that was sent.
+func besideConnections(r *request, _ *view, _ []connection.Connection, to map[string]any) error {
+	role, _, err := r.role()
 	if err != nil {
 		return err
 	}
 	owners, safe, err := ownersOf(r, role)
-	if err != nil {
-		return err
-	}
-	v := r.view("Single sign-on", signOnPath)
-	v.mend(found)
-	v.Data = map[string]any{"Connections": all, "Manages": role.Manages(),
-		"Owns": role == auth.Owner, "Roles": roles[1:], "Owners": owners, "Safe": safe,
-		"Connection": r.PathValue("id"), "Domain": domainOf(r),
-		"Groups": r.PostFormValue("groups")}
-	return r.show(status, "sign-on", v)
+	maps.Copy(to, map[string]any{"Manages": role.Manages(), "Owns": role == auth.Owner, "Roles": roles[1:],
+		"Owners": owners, "Safe": safe, "Connection": r.PathValue("id"), "Domain": domainOf(r),
+		"Groups": r.PostFormValue("groups")})
+	return err
 }
 
 // ownersOf returns the active owners of the account for those who may read people, and reports whether one of them has
@@ -531,43 +514,79 @@ func ownersOf(r *request, role auth.Role) (all []member, safe bool, err error) {
 	return all, safe, err
 }
 
-// changeEmergency gives an owner emergency access, or ends it. Only owners do.
-func changeEmergency(r *request, account tenant.Account, by authority.Authority) (string, string, func() error,
-	error) {
-	on := r.PostFormValue("on") == "true"
-	operation := "sign_on.end_emergency_access"
-	if on {
-		operation = "sign_on.give_emergency_access"
+func connectionOf(r *request) (connection.Connection, error) {
+	c, _, err := r.site.Connections.Find(r.Context(), r.session.Account, r.PathValue("id"))
+	if errs.CodeOf(err) == errs.NotFound {
+		err = errNoPage
 	}
-	if by.Role != auth.Owner {
-		return operation, "", nil, errs.New(errs.InsufficientScope, "Only owners give emergency access.")
-	}
-	_, err := r.site.People.SetBreakGlass(r.Context(), account, r.PathValue("id"), on)
-	return operation, r.PathValue("id"), nil, err
+	return c, err
 }
 
-// signOnDone returns to the connections after a form, with the error that the person can mend.
-func (r *request) signOnDone(err error) error {
-	var public *errs.Error
-	switch {
-	case err == nil:
-		return r.redirect(signOnPath)
-	case errors.Is(err, store.ErrNotFound):
-		return &failure{Status: http.StatusNotFound, Message: "There is no such page."}
-	case errors.As(err, &public) && errs.InfoOf(public.Code).Status < http.StatusInternalServerError:
-		return r.showSignOn(errs.InfoOf(public.Code).Status, mendable(public))
+// peopleBy tells how many people of the account sign in by a connection, and how many domains it has.
+func peopleBy(r *request, v *view, c connection.Connection) ([]string, error) {
+	var all []member
+	next, err := r.api.list(r.Context(), "/v1/people", url.Values{"limit": {"100"}}, &all)
+	n := 0
+	for _, p := range all {
+		if given(p.Connection) == c.ID && !p.Gone() {
+			n++
+		}
 	}
+	return []string{v.T("People who sign in by it: %s. Verified domains: %d.", number(n, next != ""),
+		len(c.Verified()))}, err
+}
+
+// confirmDomain asks before a domain is removed from a connection.
+func confirmDomain(r *request) error {
+	c, err := signOn.question(r, action[connection.Connection]{Effects: peopleBy, Ask: &confirmation{
+		Title: "Remove the domain", Verb: "Remove",
+		Text: "People with addresses of the domain sign in by this provider no longer."}})
+	if err != nil {
+		return err
+	}
+	c.Subject = r.URL.Query().Get("domain")
+	c.Fields = []choice{{"domain", c.Subject}}
+	return r.confirm(http.StatusOK, c, "")
+}
+
+// changeEmergency gives an owner emergency access, or ends it. Only owners do. The id of the path is that of a person.
+func changeEmergency(c *signOnChange) error {
+	if c.about = c.id; c.by.Role != auth.Owner {
+		return errs.New(errs.InsufficientScope, "Only owners give emergency access.")
+	}
+	_, err := c.site.People.SetBreakGlass(c.Context(), c.account, c.id, c.PostFormValue("on") == "true")
 	return err
 }
 
-func createConnection(r *request, account tenant.Account, _ authority.Authority) (string, string, func() error,
-	error) {
-	name, role := strings.TrimSpace(r.PostFormValue("name")), auth.Role(r.PostFormValue("role"))
-	c, err := r.site.Connections.Create(r.Context(), account, connection.Settings{Name: &name, DefaultRole: &role})
-	if err != nil {
-		return "sign_on.create", "", nil, err
+func createConnection(r *request) error {
+	return signOnDone(r, "sign_on.create", func(c *signOnChange) error {
+		name, role := strings.TrimSpace(r.PostFormValue("name")), auth.Role(r.PostFormValue("role"))
+		made, err := r.site.Connections.Create(r.Context(), c.account, connection.Settings{Name: &name,
+			DefaultRole: &role})
+		c.about = made.ID
+		return err
+	}, func() error { return r.redirect(signOnPath) })
+}
+
+// openSetup makes the set-up link of a connection, and shows it.
+func openSetup(r *request) error {
+	v := r.view("The set-up link", signOnPath)
+	return signOnDone(r, "sign_on.open_setup", func(c *signOnChange) error {
+		made, err := r.site.Connections.OpenSetup(r.Context(), c.account, c.id, c.by)
+		v.Data = map[string]any{"URL": r.site.URL + setupPath + "#" + made.Token, "Ends": made.Ends}
+		return err
+	}, func() error { return r.show(http.StatusOK, "setup-link", v) })
+}
+
+// signOnDone makes a change of sign-on and answers, or shows on the page of the connections what to mend.
+func signOnDone(r *request, operation string, act func(*signOnChange) error, done func() error) error {
+	err := managing(operation, act)(r)
+	if found, other := refused(err); other != nil {
+		return other
+	} else if found != nil {
+		return signOn.refuse(r, statusOf(err), found)
 	}
-	return "sign_on.create", c.ID, nil, nil
+	return done()
 }
 
 // groupLines returns the roles of groups as the lines of the form.
@@ -578,66 +597,8 @@ func groupLines(of map[string]auth.Role) (lines []string) {
 	return lines
 }
 
-func mapGroups(r *request, account tenant.Account, by authority.Authority) (string, string,
-	func() error, error) {
-	roles := connection.ParseGroupRoles(strings.Lines(r.PostFormValue("groups")))
-	_, err := r.site.Connections.Update(r.Context(), account, r.PathValue("id"), connection.Settings{GroupRoles: roles,
-		By: by})
-	return "sign_on.map_groups", "", nil, err
-}
-
-// domainOf returns the domain of a form.
 func domainOf(r *request) string {
 	return strings.ToLower(strings.TrimSpace(r.PostFormValue("domain")))
-}
-
-func addDomain(r *request, account tenant.Account, _ authority.Authority) (string, string, func() error,
-	error) {
-	_, err := r.site.Connections.AddDomain(r.Context(), account, r.PathValue("id"), domainOf(r))
-	return "sign_on.add_domain", domainOf(r), nil, err
-}
-
-func verifyDomain(r *request, account tenant.Account, _ authority.Authority) (string, string, func() error,
-	error) {
-	_, err := r.site.Connections.VerifyDomain(r.Context(), account, r.PathValue("id"), domainOf(r))
-	return "sign_on.verify_domain", domainOf(r), nil, err
-}
-
-func removeDomain(r *request, account tenant.Account, _ authority.Authority) (string, string, func() error,
-	error) {
-	_, err := r.site.Connections.RemoveDomain(r.Context(), account, r.PathValue("id"), domainOf(r))
-	return "sign_on.remove_domain", domainOf(r), nil, err
-}
-
-func enforce(r *request, account tenant.Account, _ authority.Authority) (string, string, func() error,
-	error) {
-	operation, on := "sign_on.permit_others", r.PostFormValue("on") == "true"
-	if on {
-		operation = "sign_on.enforce"
-	}
-	_, err := r.site.Connections.Enforce(r.Context(), account, r.PathValue("id"), on)
-	return operation, "", nil, err
-}
-
-func removeConnection(r *request, account tenant.Account, _ authority.Authority) (string, string, func() error,
-	error) {
-	return "sign_on.remove", "", nil, r.site.Connections.Remove(r.Context(), account, r.PathValue("id"))
-}
-
-func openSetup(r *request, account tenant.Account, by authority.Authority) (string, string,
-	func() error, error) {
-	made, err := r.site.Connections.OpenSetup(r.Context(), account, r.PathValue("id"), by)
-	return "sign_on.open_setup", "", func() error {
-		v := r.view("The set-up link", signOnPath)
-		v.Data = map[string]any{"URL": r.site.URL + setupPath + "#" + made.Token, "Ends": made.Ends}
-		return r.show(http.StatusOK, "setup-link", v)
-	}, err
-}
-
-func confirmProvider(r *request, account tenant.Account, by authority.Authority) (string, string, func() error,
-	error) {
-	_, err := r.site.Connections.Confirm(r.Context(), account, r.PathValue("id"), r.PostFormValue("provider"), by)
-	return "sign_on.confirm_provider", "", nil, err
 }
 
 const setupPath = "/setup"
@@ -645,27 +606,22 @@ const setupPath = "/setup"
 // addSetup adds the pages of a set-up link, which the IT of a customer uses without a sign-in. The token of the link is
 // in its fragment, and then in the bodies of forms: addresses are in logs and traces.
 func (s *site) addSetup(routes *http.ServeMux) {
-	routes.HandleFunc("GET "+setupPath, func(w http.ResponseWriter, r *http.Request) {
-		v := s.newView(r, nil)
-		v.Title = "Set up single sign-on"
-		s.showPublic(w, r, http.StatusOK, "setup-open", v)
-	})
-	routes.HandleFunc("POST "+setupPath, func(w http.ResponseWriter, r *http.Request) {
-		err := s.Sessions.MayGuess(r.Context(), session.SetupLinks, addressOf(r))
-		if errors.Is(err, session.ErrGuesses) {
-			w.Header().Set("Retry-After", inSeconds(s.Sessions.GuessesEnd()))
-			s.failed(w, r, http.StatusTooManyRequests, messageGuesses)
-			return
-		} else if err != nil {
-			s.answer(w, r, nil, err)
-			return
+	routes.HandleFunc("GET "+setupPath, s.visited(func(r *request) error {
+		return r.page(http.StatusOK, "setup-open", "Set up single sign-on", nil)
+	}))
+	routes.HandleFunc("POST "+setupPath, s.visited(func(r *request) error {
+		err := s.Sessions.MayGuess(r.Context(), session.SetupLinks, addressOf(r.Request))
+		switch {
+		case errors.Is(err, session.ErrGuesses):
+			r.w.Header().Set("Retry-After", inSeconds(s.Sessions.GuessesEnd()))
+			return &failure{Status: http.StatusTooManyRequests, Message: messageGuesses}
+		case err != nil:
+			return err
+		case r.PostFormValue("kind") == "":
+			return r.showSetup(http.StatusOK, nil)
 		}
-		if r.PostFormValue("kind") == "" {
-			s.showSetup(w, r, http.StatusOK, nil)
-			return
-		}
-		s.setUp(w, r)
-	})
+		return setUp(r)
+	}))
 }
 
 // setupToken returns the token of a form, which may have the whole link.
@@ -675,37 +631,35 @@ func setupToken(r *http.Request) string {
 }
 
 // showSetup shows the form, with what the provider has to know of the pool.
-func (s *site) showSetup(w http.ResponseWriter, r *http.Request, status int, found fieldErrors) {
-	_, c, err := s.Connections.BySetup(r.Context(), setupToken(r))
+func (r *request) showSetup(status int, found fieldErrors) error {
+	_, c, err := r.site.Connections.BySetup(r.Context(), setupToken(r.Request))
 	if err != nil {
-		s.setupFailed(w, r, err)
-		return
+		return r.setupFailed(err)
 	}
-	base := strings.TrimSuffix(s.SignIn.AuthorizeURL, "/oauth2/authorize")
-	v := s.newView(r, nil)
-	v.Title = "Set up single sign-on"
+	of := r.site.SignIn
+	base := strings.TrimSuffix(of.AuthorizeURL, "/oauth2/authorize")
+	v := r.view("Set up single sign-on", "")
 	v.mend(found)
 	v.Data = map[string]any{"Connection": c, "ACS": base + "/saml2/idpresponse",
-		"Redirect": base + "/oauth2/idpresponse", "Entity": "urn:amazon:cognito:sp:" + path.Base(s.SignIn.Issuer),
-		"Kind": r.FormValue("kind"), "Link": setupToken(r), "MetadataURL": r.FormValue("metadata_url"),
+		"Redirect": base + "/oauth2/idpresponse", "Entity": "urn:amazon:cognito:sp:" + path.Base(of.Issuer),
+		"Kind": r.FormValue("kind"), "Link": setupToken(r.Request), "MetadataURL": r.FormValue("metadata_url"),
 		"Issuer": r.FormValue("issuer"), "Client": r.FormValue("client_id")}
-	s.showPublic(w, r, status, "setup", v)
+	return r.show(status, "setup", v)
 }
 
 // setupFailed answers for a link that does not work. It does not tell whether there ever was one.
-func (s *site) setupFailed(w http.ResponseWriter, r *http.Request, err error) {
-	if errors.Is(err, store.ErrNotFound) {
-		if err := s.Sessions.CountGuess(r.Context(), session.SetupLinks, addressOf(r)); err != nil {
-			slog.Error("a wrong link was not counted", "error", err)
-		}
-		s.failedAs(w, r, nil, http.StatusNotFound, "This link was used, or has ended. Ask for a new one.")
-		return
+func (r *request) setupFailed(err error) error {
+	if !errors.Is(err, store.ErrNotFound) {
+		return err
 	}
-	s.answer(w, r, nil, err)
+	if err := r.site.Sessions.CountGuess(r.Context(), session.SetupLinks, addressOf(r.Request)); err != nil {
+		slog.Error("a wrong link was not counted", "error", err)
+	}
+	return &failure{Status: http.StatusNotFound, Message: "This link was used, or has ended. Ask for a new one."}
 }
 
 // setUp gives the connection its provider. The link ends with that.
-func (s *site) setUp(w http.ResponseWriter, r *http.Request) {
+func setUp(r *request) error {
 	p := connection.Provider{Kind: connection.Kind(r.PostFormValue("kind"))}
 	field := func(name string) string { return strings.TrimSpace(r.PostFormValue(name)) }
 	switch p.Kind {
@@ -714,22 +668,16 @@ func (s *site) setUp(w http.ResponseWriter, r *http.Request) {
 	case connection.OIDC:
 		p.Issuer, p.ClientID, p.ClientSecret = field("issuer"), field("client_id"), field("client_secret")
 	}
-	account, c, err := s.Connections.UseSetup(r.Context(), setupToken(r), p)
+	account, c, err := r.site.Connections.UseSetup(r.Context(), setupToken(r.Request), p)
 	if account == "" || errors.Is(err, store.ErrNotFound) {
-		s.setupFailed(w, r, err)
-		return
+		return r.setupFailed(err)
 	}
-	s.noteSignOn(r, account, auth.Actor{Kind: auth.Directory, ID: c.ID}, "sign_on.set_provider",
+	r.site.noteSignOn(r.Request, account, auth.Actor{Kind: auth.Directory, ID: c.ID}, "sign_on.set_provider",
 		setupPath+" "+c.ID, err)
-	var public *errs.Error
-	switch {
-	case errors.As(err, &public) && errs.InfoOf(public.Code).Status < http.StatusInternalServerError:
-		s.showSetup(w, r, errs.InfoOf(public.Code).Status, mendable(public))
-	case err != nil:
-		s.answer(w, r, nil, err)
-	default:
-		v := s.newView(r, nil)
-		v.Title, v.Data = "The provider is set up", c
-		s.showPublic(w, r, http.StatusOK, "setup-done", v)
+	if found, other := refused(err); other != nil {
+		return other
+	} else if found != nil {
+		return r.showSetup(statusOf(err), found)
 	}
+	return r.page(http.StatusOK, "setup-done", "The provider is set up", c)
 }

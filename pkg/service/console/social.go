@@ -11,24 +11,17 @@ import (
 
 const socialPath = "/settings/social-accounts"
 
-// socialAccount is a social account.
 type socialAccount struct{ client.SocialAccount }
-
-// Tone returns the tone of the state.
-func (a socialAccount) Tone() string { return connectionTones[a.State] }
-
-var connectionTones = map[client.SocialAccountState]string{"connected": "good", "needs_reconnect": "bad",
-	"pending": "warn"}
 
 // Name returns the name by which people know the account.
 func (a socialAccount) Name() string { return cmp.Or(given(a.DisplayName), given(a.Handle), a.ID) }
 
-// Gone reports whether the account was disconnected.
 func (a socialAccount) Gone() bool { return a.State == "disconnected" }
 
 var socialAccounts = page[socialAccount]{
 	Title: "Social accounts", Lead: "Factories publish to these accounts.", Path: socialPath,
-	API: "/v1/social/accounts", List: "social", Names: true, Filters: []string{"profile_id"}, More: addPlatforms,
+	API: "/v1/social/accounts", List: "social", Names: true, Filters: []string{"profile_id", "state"},
+	States: []string{"connected", "needs_reconnect", "pending", "disconnected"}, More: addPlatforms[socialAccount],
 	Columns: []column{{Text: "Account"}, {Text: "Platform", Quiet: true, From: "sm"}, {Text: "State"},
 		{Text: "Access expires", At: "md"}, {Text: "Actions", Quiet: true}},
 	Name: socialAccount.Name,
@@ -49,8 +42,7 @@ func inputsOf(members ...string) (all []input) {
 	return all
 }
 
-// addPlatforms adds the platforms to a page.
-func addPlatforms(r *request, _ *view, to map[string]any) error {
+func addPlatforms[T any](r *request, _ *view, _ []T, to map[string]any) error {
 	var all []client.SocialPlatform
 	err := r.api.get(r.Context(), "/v1/social/platforms", nil, &all)
 	to["Platforms"] = all
@@ -101,7 +93,7 @@ var applications = page[client.SocialApplication]{
 		"limits are yours alone.",
 	Columns: []column{{Text: "Application"}, {Text: "Platform"}, {Text: "Redirect address"},
 		{Text: "Actions", Quiet: true}},
-	More: addPlatforms,
+	More: addPlatforms[client.SocialApplication],
 	Name: func(a client.SocialApplication) string { return string(a.Platform) + " " + a.ClientID },
 	Create: &form[client.SocialApplication]{Verb: "Add the application", Inline: true, Recent: true, Inputs: []input{
 		{Name: "platform", Member: "platform", Label: "Platform", Kind: asSelect, Of: oauthPlatforms},
@@ -132,20 +124,14 @@ func oauthPlatforms(to map[string]any) (all []choice) {
 }
 
 // profileChoices are the profiles of the account, and factoryChoices its factories.
-func profileChoices(to map[string]any) (all []choice) {
+func profileChoices(to map[string]any) []choice {
 	n, _ := to["Names"].(names)
-	for _, p := range n.Profiles {
-		all = append(all, choice{p.ID, p.Name})
-	}
-	return all
+	return mapped(n.Profiles, func(p named) choice { return choice{p.ID, p.Name} })
 }
 
-func factoryChoices(to map[string]any) (all []choice) {
+func factoryChoices(to map[string]any) []choice {
 	n, _ := to["Names"].(names)
-	for _, f := range n.Factories {
-		all = append(all, choice{f.ID, f.Name + " (" + f.Type + ")"})
-	}
-	return all
+	return mapped(n.Factories, func(f named) choice { return choice{f.ID, f.Name + " (" + f.Type + ")"} })
 }
 
 const integrationsPath = "/settings/integrations"
@@ -165,11 +151,6 @@ type crmIntegration struct {
 	HookURL *string `json:"hook_url"`
 }
 
-// Tone returns the tone of the state.
-func (i crmIntegration) Tone() string {
-	return connectionTones[i.State]
-}
-
 // Label returns the name of the integration, or that of its CRM.
 func (i crmIntegration) Label() string {
 	for _, k := range crmKinds {
@@ -180,7 +161,6 @@ func (i crmIntegration) Label() string {
 	return cmp.Or(given(i.Name), i.ID)
 }
 
-// Gone reports whether the integration was disconnected.
 func (i crmIntegration) Gone() bool { return i.State == "disconnected" }
 
 // StageName returns the names of a pipeline and its stage, or their ids if the CRM has them no more.
@@ -200,16 +180,15 @@ var integrations = page[crmIntegration]{
 	Path: integrationsPath, API: "/v1/integrations", List: "integrations",
 	Columns: []column{{Text: "Account"}, {Text: "State"}, {Text: "Last synchronization"}, {Text: "Content"},
 		{Text: "Actions", Quiet: true}},
-	More: func(_ *request, _ *view, to map[string]any) error {
+	More: func(_ *request, _ *view, _ []crmIntegration, to map[string]any) error {
 		to["Kinds"] = crmKinds
 		return nil
 	},
-	Name: crmIntegration.Label, Show: "integration",
-	Below: func(r *request, _ *view, _ crmIntegration, to map[string]any) error {
-		var factories []named
-		err := r.api.get(r.Context(), "/v1/factories?limit=100", nil, &factories)
-		to["Factories"], to["Kinds"] = factories, crmContent
-		return err
+	Name: crmIntegration.Label, Show: "integration", Names: true,
+	Below: func(_ *request, _ *view, i crmIntegration, to map[string]any) error {
+		to["Factory"], to["Kinds"] = shownInput{input: input{Name: "factory_id", Kind: asSelect, None: "–",
+			Choices: factoryChoices(to)}, Values: []string{given(i.FactoryID)}}, crmContent
+		return nil
 	},
 	// With OAuth the page links the address at which an administrator agrees: the policy for forms stops a redirect.
 	Create: &form[crmIntegration]{Inline: true, Recent: true, Inputs: inputsOf("kind", "integration_id",
@@ -247,7 +226,7 @@ func mappingOf(r *request) map[string]any {
 		products["kind"], products["template"] = r.PostFormValue("new_kind"), news
 	}
 	body := map[string]any{"factory_id": nil, "mapping": map[string]any{"products": products, "stages": stages}}
-	if factory := r.PostFormValue("factory_id"); factory != "" {
+	if factory, err := r.resolve("factory_id", r.PostFormValue("factory_id")); err == nil && factory != "" {
 		body["factory_id"] = factory
 	}
 	return body

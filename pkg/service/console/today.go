@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -101,8 +100,9 @@ func readToday(r *request, midnight time.Time) (t today, err error) {
 			}
 			return err
 		},
-		func() error { t.Hooks.N, t.Hooks.More, _ = countOf(r, "/v1/webhooks", nil); return nil },
-		func() error { t.People.N, t.People.More, _ = countOf(r, "/v1/people", nil); return nil })
+		// Who may not read them has no step for them.
+		func() error { t.Hooks, _ = countOf(r.Context(), r.api, "/v1/webhooks", nil); return nil },
+		func() error { t.People, _ = countOf(r.Context(), r.api, "/v1/people", nil); return nil })
 }
 
 // failedSince is the query of the posts that were not published in the last days.
@@ -111,38 +111,30 @@ func failedSince(now time.Time) url.Values {
 		"from": {now.UTC().AddDate(0, 0, -failedDays).Format(time.RFC3339)}}
 }
 
+// unpublishedOf returns the ids of the items of posts without those that are known.
+func unpublishedOf(posts []planned, known []named) (ids []string) {
+	for _, p := range posts {
+		is := func(one named) bool { return one.ID == p.ContentItemID }
+		if !slices.Contains(ids, p.ContentItemID) && !slices.ContainsFunc(known, is) {
+			ids = append(ids, p.ContentItemID)
+		}
+	}
+	return ids
+}
+
 // unpublished reads the posts that were not published in the last days, with their pictures.
 func (r *request) unpublished(until string) (all []planned, err error) {
 	query := failedSince(r.site.Now())
 	query.Set("to", until)
-	if _, err := r.api.list(r.Context(), "/v1/publications", query, &all); err != nil {
-		return nil, err
+	if err = r.api.get(r.Context(), "/v1/publications", query, &all); err == nil {
+		_, err = r.dressed(all, query)
 	}
-	var factories []string
-	for _, p := range all {
-		factories = append(factories, p.FactoryID)
-	}
-	n, err := r.names(factories...)
-	if err != nil {
-		return nil, err
-	}
-	return all, each(all, func(p *planned) error {
-		p.Face = n.FaceOf(p.FactoryID)
-		var c content
-		err := r.api.get(r.Context(), "/v1/content-items/"+url.PathEscape(p.ContentItemID), nil, &c)
-		if p.Picture = c.Picture(); missing(err) {
-			return nil
-		}
-		return err
-	})
+	return all, err
 }
 
 // answersOf reads what webhooks that fail have answered.
 func answersOf(r *request, failing []webhook) ([]hookAnswer, error) {
-	var all []hookAnswer
-	for _, w := range failing[:min(len(failing), mostTasks)] {
-		all = append(all, hookAnswer{webhook: w})
-	}
+	all := mapped(failing[:min(len(failing), mostTasks)], func(w webhook) hookAnswer { return hookAnswer{webhook: w} })
 	return all, each(all, func(a *hookAnswer) error {
 		var some []delivery
 		next, err := r.api.list(r.Context(), "/v1/webhooks/"+url.PathEscape(a.ID)+"/deliveries",
@@ -200,8 +192,9 @@ func (t today) failures(v *view) (all []task) {
 		some := groups[name]
 		p, account := some[0], t.Accounts[given(some[0].SocialAccountID)]
 		one := task{Tone: "bad", Text: v.T("A post of %s was not published", p.Face.Name),
-			Cause: web.Label(given(p.Platform)) + " " + account.Handle + ", " + v.At(p.PlannedAt) + ". " +
-				p.Failure.Message, Path: contentPath + "?tab=failed", Verb: "See why"}
+			Cause: web.Label(string(client.Value(p.Platform))) + " " + account.Handle + ", " + v.At(p.PlannedAt) +
+				". " + p.Failure.Message, Verb: "See why",
+			Path: contentPath + "?of=" + strings.Join(unpublishedOf(some, nil), ".")}
 		if len(some) > 1 {
 			one.Text = v.T("%d posts of %s were not published", len(some), p.Face.Name)
 		}
@@ -286,17 +279,18 @@ type dayOfPosts struct {
 	Path string
 }
 
-// days returns the days with the posts that go out, and the number of clients who have one on the first.
-func (t today) days(v *view, midnight time.Time) (days []dayOfPosts, clients int) {
+// days returns the days with their posts, and of the first one the number of those that go out, and of their clients.
+func (t today) days(v *view, midnight time.Time) (days []dayOfPosts, out, clients int) {
 	faces := map[string]bool{}
 	for n := range shownDays {
 		at := midnight.AddDate(0, 0, n)
 		one := dayOfPosts{Day: at, Path: calendarPath + "?view=day&date=" + at.Format(time.DateOnly)}
 		for _, p := range t.Posts {
-			if v.in(p.PlannedAt).Format(time.DateOnly) != at.Format(time.DateOnly) || p.State == "failed" {
+			if v.in(p.PlannedAt).Format(time.DateOnly) != at.Format(time.DateOnly) {
 				continue
 			}
-			if one.N++; n == 0 {
+			if one.N++; n == 0 && p.State != "failed" {
+				out++
 				faces[p.Face.ID] = true
 			}
 			if len(one.Posts) < mostOfColumn {
@@ -305,23 +299,19 @@ func (t today) days(v *view, midnight time.Time) (days []dayOfPosts, clients int
 		}
 		days = append(days, one)
 	}
-	return days, len(faces)
+	return days, out, len(faces)
 }
 
 // spending returns what clients have spent in the month, the most first, with their limits.
 func (t today) spending(first time.Time) (all []limited) {
 	spent := map[string]int64{}
 	for _, e := range t.Entries {
-		if e.ProfileID != nil && !e.CreatedAt.Before(first) {
-			spent[*e.ProfileID] += e.spent()
+		if !e.CreatedAt.Before(first) {
+			spent[given(e.ProfileID)] += e.spent()
 		}
 	}
 	for _, p := range t.Clients {
-		one := limited{Name: p.Name, Path: profilesPath + "/" + p.ID, Spent: spent[p.ID]}
-		if p.SpendLimitCredits != nil {
-			one.Limit = *p.SpendLimitCredits
-		}
-		all = append(all, one)
+		all = append(all, p.limited(spent[p.ID]))
 	}
 	slices.SortStableFunc(all, func(a, b limited) int { return cmp.Compare(b.Spent, a.Spent) })
 	return all[:min(len(all), shownDays)]
@@ -339,10 +329,7 @@ type credits struct {
 // credits returns what the month costs up to now and at its end, beside the last month.
 func (t today) credits(v *view, now time.Time, balance int64) credits {
 	m := newMonth(now, balance)
-	chart := newChart(m.first, m.days, v.T("Credits"))
-	for i, kind := range slices.Sorted(maps.Values(subjects)) {
-		chart.colour(v.T(kind), i)
-	}
+	chart := newCreditsChart(v, m.first, m.days)
 	var before int64
 	for _, e := range t.Entries {
 		if e.CreatedAt.Before(m.first) {
@@ -374,10 +361,8 @@ func (t today) steps(v *view) (all []step) {
 	if v.Manages() {
 		all = append(all, step{"Invite a colleague", peoplePath + "/invite", "Invite", t.People.N > 1})
 	}
-	for _, one := range all {
-		if !one.Done {
-			return all
-		}
+	if slices.ContainsFunc(all, func(s step) bool { return !s.Done }) {
+		return all
 	}
 	return nil
 }
@@ -396,21 +381,16 @@ func showToday(r *request) error {
 		return &failure{Status: http.StatusServiceUnavailable, Message: messageUnavailable}
 	}
 	tasks := t.tasks(v, v.Corner)
-	var pictures []mediaFile
+	pictures := picturesOf(t.Posts)
 	for _, one := range tasks {
 		pictures = append(pictures, one.Pictures...)
 	}
-	for _, p := range t.Posts {
-		if p.Picture != nil {
-			pictures = append(pictures, *p.Picture)
-		}
-	}
 	r.permitMedia(pictures...)
-	if r.FormValue("done") == "published" {
+	if r.FormValue("done") == "resent" {
 		v.Notice = "The posts are being published again."
 	}
-	days, clients := t.days(v, midnight)
-	data := map[string]any{"Tasks": tasks, "Steps": t.steps(v), "Days": days, "Clients": clients, "Now": now,
+	days, out, clients := t.days(v, midnight)
+	data := map[string]any{"Tasks": tasks, "Steps": t.steps(v), "Days": days, "Out": out, "Clients": clients, "Now": now,
 		"Spending": t.spending(time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC))}
 	if !t.Partial {
 		data["Credits"] = t.credits(v, r.site.Now(), v.Corner.Account.Balance.Credits)
@@ -425,7 +405,7 @@ type corner struct {
 	// Approvals, Failing and Broken are the numbers of items that wait for a decision, of webhooks that fail, and of
 	// social accounts that have to be connected again.
 	Approvals, Failing, Broken waiting
-	// Failed is the number of posts that were not published in the last days.
+	// Failed is the number of items that have failed, or of which a post was not published in the last days.
 	Failed waiting
 	// Erasures are those that wait or go on.
 	Erasures []erasure.Record
@@ -434,28 +414,19 @@ type corner struct {
 	readAt time.Time
 }
 
-// waiting is a number of things that wait. More reports that there are more than one page has.
-type waiting struct {
-	N    int
-	More bool
-}
-
-// Text returns the number, or an empty text if nothing waits.
-func (w waiting) Text() string {
-	if w.N == 0 && !w.More {
-		return ""
-	}
-	return number(w.N, w.More)
-}
-
 // Count returns the number of what waits on the page of a link of the menu.
 func (c *corner) Count(path string) string {
 	if c == nil {
 		return ""
 	}
-	broken := waiting{c.Failing.N + c.Broken.N + c.Failed.N, c.Failed.More || c.Broken.More}
 	return map[string]waiting{approvalsPath: c.Approvals, webhooksPath: c.Failing, socialPath: c.Broken,
-		contentPath: c.Failed, homePath: broken}[path].Text()
+		contentPath: c.Failed}[path].Text()
+}
+
+// Counted returns the address of the list of what the number of a link counts.
+func (*corner) Counted(path string) string {
+	return path + map[string]string{approvalsPath: "?tab=" + allWaiting, webhooksPath: "?state=" + failingState,
+		socialPath: "?state=needs_reconnect", contentPath: "?tab=" + failedTab}[path]
 }
 
 // Bad reports whether the number of a link is that of something broken.
@@ -514,44 +485,44 @@ func readCorner(r *request) (*corner, error) {
 	defer cancel()
 	c := &corner{readAt: r.site.Now()}
 	var hooks []webhook
-	var items, accounts, failed []struct {
-		ID string `json:"id"`
-	}
-	list := func(path string, query url.Values, into any) (more bool) {
-		query.Set("limit", "100")
-		next, err := r.api.list(ctx, path, query, into)
-		if err != nil {
-			slog.Warn("a number of the menu is left out", "path", path, "error", err)
-		}
-		return next != ""
-	}
+	var failed []named
+	var posts []planned
+	var moreFailed, morePosts string
 	var reads sync.WaitGroup
+	read := func(what string, of func() error) {
+		reads.Go(func() {
+			if err := of(); err != nil {
+				slog.Warn("a number of the menu is left out", "of", what, "error", err)
+			}
+		})
+	}
+	count := func(into *waiting, path string, query url.Values) {
+		read(path, func() (err error) { *into, err = countOf(ctx, r.api, path, query); return err })
+	}
 	var err error
 	reads.Go(func() { err = r.api.get(ctx, "/v1/me", nil, &c.Account) })
-	reads.Go(func() {
-		c.Approvals.More = list("/v1/content-items", url.Values{"state": {"generated,scheduled"},
-			"approval": {"pending"}, "fields": {"state"}}, &items)
+	count(&c.Approvals, "/v1/content-items", url.Values{"state": {"generated,scheduled"}, "approval": {"pending"},
+		"fields": {"state"}})
+	count(&c.Broken, "/v1/social/accounts", url.Values{"state": {"needs_reconnect"}})
+	read("posts", func() (err error) {
+		morePosts, err = r.api.list(ctx, "/v1/publications", failedSince(c.readAt), &posts)
+		return err
 	})
-	reads.Go(func() { c.Failing.More = list("/v1/webhooks", url.Values{}, &hooks) })
-	reads.Go(func() {
-		c.Broken.More = list("/v1/social/accounts", url.Values{"state": {"needs_reconnect"}}, &accounts)
+	read("items", func() (err error) {
+		moreFailed, err = r.api.list(ctx, "/v1/content-items", url.Values{"state": {"failed"}, "fields": {"state"},
+			"limit": {"100"}}, &failed)
+		return err
 	})
-	reads.Go(func() { c.Failed.More = list("/v1/publications", failedSince(c.readAt), &failed) })
-	reads.Go(func() {
-		all, err := r.site.Erasures.List(ctx, r.session.Account)
-		if err != nil {
-			slog.Warn("the erasures are left out", "error", err)
-		}
-		c.Erasures = slices.DeleteFunc(all, func(e erasure.Record) bool { return !e.Open() })
+	read("webhooks", func() error { return r.api.get(ctx, "/v1/webhooks", url.Values{"limit": {"100"}}, &hooks) })
+	read("erasures", func() (err error) {
+		c.Erasures, err = r.site.Erasures.List(ctx, r.session.Account)
+		c.Erasures = slices.DeleteFunc(c.Erasures, func(e erasure.Record) bool { return !e.Open() })
+		return err
 	})
 	reads.Wait()
-	c.Approvals.N, c.Broken.N, c.Failed.N, c.Failing.More = len(items), len(accounts), len(failed), false
-	for _, w := range hooks {
-		if w.FailingSince != nil || w.DisabledReason != nil {
-			c.Failing.N++
-			c.hooks = append(c.hooks, w)
-		}
-	}
+	c.Failed = waiting{len(failed) + len(unpublishedOf(posts, failed)), moreFailed+morePosts != ""}
+	c.hooks = slices.DeleteFunc(hooks, func(w webhook) bool { return !w.Broken() })
+	c.Failing.N = len(c.hooks)
 	return c, err
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"html/template"
 	"maps"
 	"net/http"
 	"net/url"
@@ -29,10 +28,8 @@ func addUsage(open func(string, func(*request) error)) {
 	open("GET "+levelsPath, showLevels)
 }
 
-// account is the account.
 type account struct{ client.Account }
 
-// balanceEntry is an entry of the ledger.
 type balanceEntry struct{ client.BalanceEntry }
 
 // spent returns the credits that an entry has taken. A reserve that was released has taken none.
@@ -51,6 +48,15 @@ var subjects = map[string]string{"cnt": "Content", "gen": "Studio", "trn": "Trai
 func kindOf(e balanceEntry) string {
 	prefix, _, _ := strings.Cut(e.Subject, "_")
 	return cmp.Or(subjects[prefix], "Other")
+}
+
+// newCreditsChart returns a chart of credits, in which each kind has its colour.
+func newCreditsChart(v *view, from time.Time, days int) *chart {
+	c := newChart(from, days, v.T("Credits"))
+	for i, kind := range slices.Sorted(maps.Values(subjects)) {
+		c.colour(v.T(kind), i)
+	}
+	return c
 }
 
 // entryKinds are the names of entries of the ledger that are none of spending.
@@ -125,14 +131,8 @@ func usagePage(r *request, from time.Time) (u readUsage, err error) {
 		func() (err error) { u.Usage, err = usageSince(r, from); return err },
 		func() (err error) { u.Keys, err = keysOfAccount(r); return err },
 		func() (err error) { u.Brands, err = limitedProfiles(r); return err })
-	var factories []string
-	for _, e := range u.Entries {
-		if e.FactoryID != nil && !slices.Contains(factories, *e.FactoryID) {
-			factories = append(factories, *e.FactoryID)
-		}
-	}
 	if err == nil {
-		u.Names, err = r.names(factories...)
+		u.Names, err = r.names(mapped(u.Entries, func(e balanceEntry) string { return given(e.FactoryID) })...)
 	}
 	return u, err
 }
@@ -225,7 +225,7 @@ func (u readUsage) requests(v *view, from time.Time, days int, split string) *ch
 		of := make([]int64, days)
 		for _, k := range u.Usage.Kinds {
 			for day, n := range k.CallsByDay {
-				c.add(v.T(kindText(k.Kind)), from.AddDate(0, 0, day), n)
+				c.add(v.T(textOf(callKinds, k.Kind)), from.AddDate(0, 0, day), n)
 				of[day] += n
 			}
 		}
@@ -255,10 +255,7 @@ func showUsage(r *request) error {
 		return err
 	}
 	v := r.view("Balance and usage", usagePath)
-	credits := newChart(from, days, v.T("Credits"))
-	for i, kind := range slices.Sorted(maps.Values(subjects)) {
-		credits.colour(v.T(kind), i)
-	}
+	credits := newCreditsChart(v, from, days)
 	u.paint(credits, split)
 	byFactory, month := map[string]int64{}, newMonth(r.site.Now(), u.Account.Balance.Credits)
 	var spent int64
@@ -416,30 +413,21 @@ func (m *month) done(v *view) Drawn {
 		d.Rows = append(d.Rows, DrawnRow{v.ShortDay(m.first.AddDate(0, 0, day)), []int64{sum, -1, limit}})
 	}
 	d.Rows = append(d.Rows, DrawnRow{v.ShortDay(m.first.AddDate(0, 0, m.days-1)), []int64{-1, end, limit}})
-	label := fmt.Sprintf("%s: %d. %s: %d. %s: %d", d.Series[0].Name, spent, d.Series[1].Name, end, d.Series[2].Name,
-		limit)
-	var out strings.Builder
-	fmt.Fprintf(&out, `<svg class="chart" viewBox="0 0 %d %d" role="img" aria-label="%s">`, chartWidth, chartHeight,
-		template.HTMLEscapeString(label))
+	out := newDrawing(v, fmt.Sprintf("%s: %d. %s: %d. %s: %d", d.Series[0].Name, spent, d.Series[1].Name, end,
+		d.Series[2].Name, limit))
 	for i := range 3 {
 		value := top * int64(i) / 2
-		fmt.Fprintf(&out, `<line class="grid" x1="%d" x2="%d" y1="%.1f" y2="%.1f"/><text x="%d" y="%.1f" `+
-			`text-anchor="end">%s</text>`, chartLeft, chartWidth, y(value), y(value), chartLeft-6, y(value)+4,
-			short(value))
+		out.grid(y(value), short(value))
 	}
-	fmt.Fprintf(&out, `<polyline class="l1" points="%s"/>`+
-		`<line class="dotted" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>`, points.String(), x(at), y(spent),
-		x(float64(m.days)), y(end))
+	out.add(`<polyline class="l1" points="%s"/><line class="dotted" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>`,
+		points.String(), x(at), y(spent), x(float64(m.days)), y(end))
 	if shown {
-		fmt.Fprintf(&out, `<line class="limit" x1="%d" x2="%d" y1="%.1f" y2="%.1f"/>`, chartLeft, chartWidth, y(limit),
-			y(limit))
+		out.add(`<line class="limit" x1="%d" x2="%d" y1="%.1f" y2="%.1f"/>`, chartLeft, chartWidth, y(limit), y(limit))
 	}
 	for _, day := range []int{0, m.days / 2, m.days - 1} {
-		fmt.Fprintf(&out, `<text x="%.1f" y="%d" text-anchor="%s">%s</text>`, x(float64(day)+0.5), chartHeight-6,
-			anchor(day, m.days), template.HTMLEscapeString(v.ShortDay(m.first.AddDate(0, 0, day))))
+		out.day(x(float64(day)+0.5), day, m.days, m.first.AddDate(0, 0, day))
 	}
-	out.WriteString(`</svg>`)
-	d.SVG = template.HTML(out.String()) //nolint:gosec // all texts are escaped above
+	d.SVG = out.done()
 	return d
 }
 
@@ -465,10 +453,14 @@ type limited struct {
 	Spent, Limit int64
 }
 
+// limited returns the limit of a profile that has spent something.
+func (p brand) limited(spent int64) limited {
+	return limited{p.Name, profilesPath + "/" + p.ID, spent, client.Value(p.SpendLimitCredits)}
+}
+
 // Share returns the part of the limit that is spent, in percent up to 100.
 func (l limited) Share() int64 { return min(100, l.Spent*100/max(1, l.Limit)) }
 
-// Tone returns the tone of the share.
 func (l limited) Tone() string {
 	switch {
 	case l.Share() >= 100:
@@ -488,27 +480,31 @@ func (u readUsage) limits() (all []limited) {
 	}
 	for _, p := range u.Brands {
 		if p.SpendLimitCredits != nil {
-			all = append(all, limited{p.Name, profilesPath + "/" + p.ID, p.Usage.UsedCredits, *p.SpendLimitCredits})
+			all = append(all, p.limited(p.Usage.UsedCredits))
 		}
 	}
 	slices.SortStableFunc(all, func(a, b limited) int { return cmp.Compare(b.Share(), a.Share()) })
 	return all
 }
 
-func showLevels(r *request) error {
-	month := r.URL.Query().Get("month")
-	if _, err := time.Parse("2006-01", month); err != nil {
-		month = r.site.Now().UTC().Format("2006-01")
+// chosenMonth returns the month of the address, such as 2026-11, or else this one, and the last months.
+func (r *request) chosenMonth(n int) (month string, months []string) {
+	now := r.site.Now().UTC()
+	for back := range n {
+		months = append(months, now.AddDate(0, -back, 1-now.Day()).Format("2006-01"))
 	}
+	month = r.URL.Query().Get("month")
+	if _, err := time.Parse("2006-01", month); err != nil {
+		month = months[0]
+	}
+	return month, months
+}
+
+func showLevels(r *request) error {
+	month, months := r.chosenMonth(6)
 	var l client.ServiceLevels
 	if err := r.api.get(r.Context(), "/v1/service-levels", url.Values{"month": {month}}, &l); err != nil {
 		return err
-	}
-	var months []string
-	first := r.site.Now().UTC()
-	first = first.AddDate(0, 0, 1-first.Day())
-	for back := range 6 {
-		months = append(months, first.AddDate(0, -back, 0).Format("2006-01"))
 	}
 	v := r.view("Service levels", levelsPath)
 	v.Data = map[string]any{"Levels": l, "Months": months, "Month": month}

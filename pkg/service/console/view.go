@@ -24,7 +24,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/erasure"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/session"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -58,15 +57,12 @@ var loadAssets = sync.OnceValue(func() assetFiles {
 	found, _ := fs.Glob(assets, "assets/*")
 	for _, file := range found {
 		content, _ := assets.ReadFile(file) // it is in the program
-		base, kind := path.Base(file), "text/css; charset=utf-8"
+		base, kind := path.Base(file), "text/javascript; charset=utf-8"
 		if path.Ext(base) == ".css" {
-			content = append([]byte(web.FontFaces("")), content...)
+			kind, content = "text/css; charset=utf-8", append([]byte(web.FontFaces("")), content...)
 		}
 		sum := sha256.Sum256(content)
 		name := strings.TrimSuffix(base, path.Ext(base)) + "-" + hex.EncodeToString(sum[:6]) + path.Ext(base)
-		if path.Ext(base) == ".js" {
-			kind = "text/javascript; charset=utf-8"
-		}
 		all.names[base], all.served[name] = name, asset{kind, content}
 	}
 	for name, content := range web.Fonts() {
@@ -147,7 +143,8 @@ var navigation = []group{
 	{"", []link{{homePath, "Today", "home", everybody}}},
 	{"Content", []link{{approvalsPath, "Approvals", "check", everybody},
 		{calendarPath, "Calendar", "calendar", everybody}, {contentPath, "Content", "list", everybody},
-		{automationsPath, "Automations", "zap", everybody}, {feedsPath, "Product feeds", "gauge", everybody}}},
+		{automationsPath, "Automations", "zap", everybody}, {feedsPath, "Product feeds", "gauge", everybody},
+		{templatesPath, "Templates", "template", everybody}}},
 	{"Clients", []link{{profilesPath, "Clients", "folder", everybody},
 		{socialPath, "Social accounts", "share", everybody},
 		{integrationsPath, "CRM integrations", "link", everybody}}},
@@ -188,7 +185,6 @@ func (v *view) links() (all []link) {
 	return append(all, further...)
 }
 
-// Languages returns the languages of the pages, with their own names.
 func (*view) Languages() []language { return languages }
 
 // T translates a text of the pages, with values as fmt.Sprintf.
@@ -210,7 +206,7 @@ func (v *view) Time(t time.Time) template.HTML {
 	if t.IsZero() {
 		return "–"
 	}
-	return timeElement(t, v.inUTC(t), v.dateOf(t)+v.in(t).Format(" 2006, 15:04 MST"))
+	return timeElement(t, v.inUTC(t), v.date(v.in(t))+v.in(t).Format(" 2006, 15:04 MST"))
 }
 
 // in returns a time in the zone of the page.
@@ -221,8 +217,8 @@ func (v *view) in(t time.Time) time.Time {
 	return t.In(v.Zone)
 }
 
-// dateOf returns the day and the month of a time in the zone of the page.
-func (v *view) dateOf(t time.Time) string { return v.in(t).Format("2 ") + v.T(v.in(t).Format("Jan")) }
+// date returns the day and the month of a time.
+func (v *view) date(t time.Time) string { return t.Format("2 ") + v.T(t.Format("Jan")) }
 
 func (v *view) inUTC(t time.Time) string { return v.Day(t) + t.UTC().Format(", 15:04 UTC") }
 
@@ -239,7 +235,7 @@ func (v *view) Exact(t time.Time) string {
 	if t.IsZero() {
 		return "–"
 	}
-	return v.dateOf(t) + v.in(t).Format(" 2006, 15:04:05.000 MST")
+	return v.date(v.in(t)) + v.in(t).Format(" 2006, 15:04:05.000 MST")
 }
 
 // Plus returns the number of a row that is counted from 0.
@@ -247,7 +243,7 @@ func (*view) Plus(i int) int { return i + 1 }
 
 // Seconds returns a time of this or the last year to the second, as Time does.
 func (v *view) Seconds(t time.Time) template.HTML {
-	return timeElement(t, v.Day(t)+t.UTC().Format(", 15:04:05 UTC"), v.dateOf(t)+v.in(t).Format(", 15:04:05 MST"))
+	return timeElement(t, v.Day(t)+t.UTC().Format(", 15:04:05 UTC"), v.date(v.in(t))+v.in(t).Format(", 15:04:05 MST"))
 }
 
 // MonthNamed returns a month, such as 2026-11, by its name.
@@ -260,7 +256,7 @@ func (v *view) MonthNamed(month string) string {
 }
 
 // ShortDay returns a date without its year.
-func (v *view) ShortDay(t time.Time) string { return t.UTC().Format("2 ") + v.T(t.UTC().Format("Jan")) }
+func (v *view) ShortDay(t time.Time) string { return v.date(t.UTC()) }
 
 // Day returns the date that a time has in UTC.
 func (v *view) Day(t time.Time) string {
@@ -338,11 +334,15 @@ var changeForm = sync.OnceValue(func() *regexp.Regexp {
 const withToken = `$0{{with formToken $$}}<input type="hidden" name="` + tokenField + `" value="{{.}}">{{end}}`
 
 // formToken returns the token of the page that shows a form. Templates of rows get a page with a value.
-func formToken(of any) string {
+func formToken(of any) (string, error) {
 	if row, ok := of.(map[string]any); ok {
 		of = row["Page"]
 	}
-	return of.(*view).FormToken // a template with anything else fails in the first test that shows it
+	page, ok := of.(*view)
+	if !ok {
+		return "", fmt.Errorf("a form is shown by %T, which is no page", of)
+	}
+	return page.FormToken, nil
 }
 
 // Templates are laid out for people. A line break between tags, attributes and actions is no part of a page, and one
@@ -408,15 +408,18 @@ func known(code string) bool {
 }
 
 // russian are the Russian texts by the English ones.
-var russian = sync.OnceValue(func() map[string]string {
-	texts := map[string]string{}
-	for line := range strings.Lines(textFile) {
-		if english, other, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t"); ok {
-			texts[english] = other
+var russian = sync.OnceValue(func() map[string]string { return columns(textFile) })
+
+// columns returns the second column of a file with two by the first one.
+func columns(file string) map[string]string {
+	all := map[string]string{}
+	for line := range strings.Lines(file) {
+		if first, second, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t"); ok {
+			all[first] = second
 		}
 	}
-	return texts
-})
+	return all
+}
 
 // translate returns a text in a language. A text that the file lacks, such as a message of the API, stays English.
 func translate(code, text string) string {
@@ -442,15 +445,7 @@ func preferred(header string) string {
 //go:embed icons.tsv
 var iconFile string
 
-var icons = sync.OnceValue(func() map[string]string {
-	all := map[string]string{}
-	for line := range strings.Lines(iconFile) {
-		if name, outline, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t"); ok {
-			all[name] = outline
-		}
-	}
-	return all
-})
+var icons = sync.OnceValue(func() map[string]string { return columns(iconFile) })
 
 // icon draws an icon, which says nothing of its own.
 func icon(name string) template.HTML {
@@ -603,7 +598,57 @@ func (c *chart) done(v *view) Drawn {
 	return d
 }
 
-// draw returns the SVG. All that it contains are numbers, and texts that are escaped.
+// drawing is the SVG of a chart. All that it contains are numbers, and texts that are escaped.
+type drawing struct {
+	strings.Builder
+	v *view
+}
+
+func newDrawing(v *view, label string) *drawing {
+	d := &drawing{v: v}
+	d.add(`<svg class="chart" viewBox="0 0 %d %d" role="img" aria-label="%s">`, chartWidth, chartHeight, label)
+	return d
+}
+
+// add adds a piece of SVG. Texts are escaped.
+func (d *drawing) add(format string, values ...any) {
+	for i, value := range values {
+		if text, ok := value.(string); ok {
+			values[i] = template.HTMLEscapeString(text)
+		}
+	}
+	fmt.Fprintf(d, format, values...)
+}
+
+// grid draws a line across the chart, with its text if it has one.
+func (d *drawing) grid(y float64, text string) {
+	d.add(`<line class="grid" x1="%d" x2="%d" y1="%.1f" y2="%.1f"/>`, chartLeft, chartWidth, y, y)
+	if text != "" {
+		d.add(`<text x="%d" y="%.1f" text-anchor="end">%s</text>`, chartLeft-6, y+4, text)
+	}
+}
+
+// day writes the date of one of the days below the chart. The first and the last are at its edges, so that no text
+// leaves it.
+func (d *drawing) day(x float64, day, days int, at time.Time) {
+	side := "middle"
+	switch day {
+	case days - 1:
+		side = "end"
+	case 0:
+		side = "start"
+	}
+	d.add(`<text x="%.1f" y="%d" text-anchor="%s">%s</text>`, x, chartHeight-6, side, d.v.ShortDay(at))
+}
+
+func (d *drawing) done() template.HTML {
+	return template.HTML(d.String() + `</svg>`) //nolint:gosec // all texts are escaped above
+}
+
+// dated reports whether a day among many has its date below the chart: up to about five do, and the last one does.
+func dated(day, days int) bool { return (days-1-day)%max(1, (days+3)/5) == 0 }
+
+// draw returns the SVG.
 func (c *chart) draw(d Drawn, v *view) template.HTML {
 	highest := int64(1)
 	for day := range c.days {
@@ -611,17 +656,13 @@ func (c *chart) draw(d Drawn, v *view) template.HTML {
 	}
 	top := rounded(highest)
 	height := func(value int64) float64 { return float64(value) / float64(top) * (chartHeight - chartBottom - 8) }
-	var out strings.Builder
-	label := template.HTMLEscapeString(fmt.Sprintf("%s: %d", c.unit, d.Total))
-	fmt.Fprintf(&out, `<svg class="chart" viewBox="0 0 %d %d" role="img" aria-label="%s">`, chartWidth, chartHeight,
-		label)
+	out := newDrawing(v, fmt.Sprintf("%s: %d", c.unit, d.Total))
 	for i := range 5 {
-		value := top * int64(i) / 4
-		y := chartHeight - chartBottom - height(value)
-		fmt.Fprintf(&out, `<line class="grid" x1="%d" x2="%d" y1="%.1f" y2="%.1f"/>`, chartLeft, chartWidth, y, y)
+		value, text := top*int64(i)/4, ""
 		if i%2 == 0 {
-			fmt.Fprintf(&out, `<text x="%d" y="%.1f" text-anchor="end">%s</text>`, chartLeft-6, y+4, short(value))
+			text = short(value)
 		}
+		out.grid(chartHeight-chartBottom-height(value), text)
 	}
 	step := float64(chartWidth-chartLeft) / float64(c.days)
 	for day := range c.days {
@@ -633,29 +674,15 @@ func (c *chart) draw(d Drawn, v *view) template.HTML {
 			}
 			h := height(value)
 			y -= h
-			fmt.Fprintf(&out, `<rect class="%s" x="%.1f" y="%.1f" width="%.1f" height="%.1f" `+
-				`rx="1.5"><title>%s</title></rect>`,
-				s.Class, x+step*0.14, y, step*0.72, max(h, 1), template.HTMLEscapeString(fmt.Sprintf("%s, %s: %d",
-					v.ShortDay(c.from.AddDate(0, 0, day)), s.Name, value)))
+			out.add(`<rect class="%s" x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="1.5">`+
+				`<title>%s, %s: %d</title></rect>`, s.Class, x+step*0.14, y, step*0.72, max(h, 1),
+				v.ShortDay(c.from.AddDate(0, 0, day)), s.Name, value)
 		}
-		if (c.days-1-day)%max(1, (c.days+3)/5) == 0 {
-			fmt.Fprintf(&out, `<text x="%.1f" y="%d" text-anchor="%s">%s</text>`, x+step/2, chartHeight-6,
-				anchor(day, c.days), template.HTMLEscapeString(v.ShortDay(c.from.AddDate(0, 0, day))))
+		if dated(day, c.days) {
+			out.day(x+step/2, day, c.days, c.from.AddDate(0, 0, day))
 		}
 	}
-	out.WriteString(`</svg>`)
-	return template.HTML(out.String()) //nolint:gosec // all texts are escaped above
-}
-
-// anchor returns the side of a label at which its day is, so that no label leaves the chart.
-func anchor(day, days int) string {
-	switch {
-	case day == days-1:
-		return "end"
-	case day == 0:
-		return "start"
-	}
-	return "middle"
+	return out.done()
 }
 
 // rounded returns the next number with one leading digit that four divides well.
@@ -766,14 +793,29 @@ type chooser struct {
 }
 
 func chooserOf(page *view, name, label, value string, of []named) chooser {
-	c := chooser{Page: page, Name: name, Label: page.T(label), Value: value, Options: of, Many: len(of) > mostOptions}
-	if data, ok := page.Data.(map[string]any); ok {
-		if n, ok := data["Names"].(interface{ many(string) bool }); ok {
-			c.Many = n.many(name)
-		}
-	}
-	return c
+	return chooser{page, name, page.T(label), value, of, page.Many(name)}
 }
+
+// listed are the factories and profiles that a page names.
+func (v *view) listed() names {
+	data, _ := v.Data.(map[string]any)
+	if of, ok := data["Names"].(interface{ all() names }); ok {
+		return of.all()
+	}
+	return names{}
+}
+
+// Many reports whether a field chooses one of more factories or profiles than a select should have.
+func (v *view) Many(field string) bool { return v.listed().Many[field] }
+
+// NameOf returns the name of a factory or profile, or its id.
+func (v *view) NameOf(id string) string {
+	n := v.listed()
+	return nameOf(slices.Concat(n.Factories, n.Profiles), id)
+}
+
+// Zones are the time zones that fields propose.
+func (*view) Zones() []string { return zones }
 
 // picker is a filter of a list without a visible label. All is its choice of everything.
 type picker struct {
@@ -781,21 +823,13 @@ type picker struct {
 	All string
 }
 
+// Field returns the field without its choice of everything.
+func (p picker) Field() chooser { return p.chooser }
+
 func pickerOf(page *view, name, label, all string, of []named) picker {
 	data, _ := page.Data.(map[string]any)
 	set, _ := data["Filters"].(map[string]string)
 	return picker{chooserOf(page, name, label, set[name], of), page.T(all)}
-}
-
-// Shown returns the name of the chosen option.
-func (c chooser) Shown() string { return nameOf(c.Options, c.Value) }
-
-// Erasures returns the erasures that wait or go on.
-func (v *view) Erasures() []erasure.Record {
-	if v.Corner == nil {
-		return nil
-	}
-	return v.Corner.Erasures
 }
 
 // deref returns what a pointer points to, and a dash for none.

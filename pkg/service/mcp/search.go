@@ -17,7 +17,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/jsonschema-go/jsonschema"
-	"golang.org/x/text/unicode/norm"
 
 	nearest "github.com/content-automation/api/pkg/base/text"
 )
@@ -128,9 +127,9 @@ var searchIndex = sync.OnceValue(func() *index {
 			}
 		}
 		for _, word := range strings.Fields(plain) {
-			beginning, is := strings.CutSuffix(fold(word), "-")
+			beginning, is := strings.CutSuffix(nearest.Fold(word), "-")
 			if strings.Contains(word, "_") {
-				phrase := strings.ReplaceAll(fold(word), "_", " ")
+				phrase := strings.ReplaceAll(nearest.Fold(word), "_", " ")
 				x.phrases[phrase] = append(x.phrases[phrase], all...)
 			} else if is {
 				x.beginnings[beginning] = append(x.beginnings[beginning], all...)
@@ -146,18 +145,10 @@ var camel = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`([a-z])([A-Z])`)
 })
 
-// fold returns a text in small letters without accents.
-func fold(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.Is(unicode.Mn, r) {
-			return -1
-		}
-		return r
-	}, norm.NFD.String(strings.ToLower(strings.ReplaceAll(text, "ß", "ss"))))
-}
-
 func wordsOf(text string) []string {
-	return strings.FieldsFunc(fold(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	return strings.FieldsFunc(nearest.Fold(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
 }
 
 // stem returns an English word without its usual endings, so that forms of it are alike. Words of other languages stay

@@ -41,6 +41,7 @@ type Control struct {
 	faults   map[int]Fault
 	answers  []Answer
 	posts    []Post
+	changes  int
 	comments []Comment
 	waiting  chan struct{}
 	media    map[string]Medium
@@ -108,6 +109,7 @@ func (c *Control) Remove(id string) bool {
 	defer c.mu.Unlock()
 	before := len(c.posts)
 	c.posts = slices.DeleteFunc(c.posts, func(p Post) bool { return p.ID == id })
+	c.changes += before - len(c.posts)
 	return len(c.posts) < before
 }
 
@@ -118,10 +120,18 @@ func (c *Control) Rewrite(id, content string) bool {
 	for i := range c.posts {
 		if c.posts[i].ID == id {
 			c.posts[i].Content = content
+			c.changes++
 			return true
 		}
 	}
 	return false
+}
+
+// Changes returns how often a visible post was changed or deleted.
+func (c *Control) Changes() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.changes
 }
 
 // Posts implements Fake.

@@ -79,6 +79,13 @@ func (l *Log) Calls() []httpapi.Call {
 	return append([]httpapi.Call(nil), l.calls...)
 }
 
+// Reset forgets the calls.
+func (l *Log) Reset() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.calls = nil
+}
+
 // Area registers operations.
 type Area interface{ Register(r *httpapi.Router) }
 

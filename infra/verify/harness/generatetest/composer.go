@@ -122,6 +122,10 @@ func describe(what generate.Composition) []made {
 		if w.Format == generate.Landscape {
 			width, height = height, width
 		}
+		if w.Frames {
+			one := made{media.Final, width, height, 0}
+			return []made{one, one, one}
+		}
 		plays := bumper(w.Intro) + bumper(w.Outro)
 		for _, s := range w.Scenes {
 			plays += s.Length

@@ -36,6 +36,14 @@ func New(t *testing.T, with ...func(*aws.Config)) *World {
 	return w
 }
 
+// Bare returns a world for tests that make millions of calls of the table, which cannot be made to fail.
+func Bare(t *testing.T) *World {
+	t.Helper()
+	w := &World{T: t, Clock: apitest.NewClock(), Faults: &storetest.Faults{}, Log: &apitest.Log{}}
+	w.DB = storetest.Bare(t, w.Clock.Now)
+	return w
+}
+
 // Now returns the time of the clock.
 func (w *World) Now() time.Time { return w.Clock.Now() }
 

@@ -45,6 +45,23 @@ func Open(t testing.TB, now func() time.Time, with ...func(*aws.Config)) *store.
 	return db
 }
 
+// Bare is Open for tests that make millions of calls. They reach the engine in memory without the SDK, which would take
+// most of the time, and cannot be made to fail.
+func Bare(t testing.TB, now func() time.Time) *store.DB {
+	t.Helper()
+	memory := memtable.NewObserved(now, forget)
+	cfg := config("http://memory")
+	cfg.HTTPClient = memory
+	table, err := newTable(t.Context(), cfg)
+	if err != nil {
+		t.Fatalf("storetest: %v", err)
+	}
+	db := store.Open(cfg, table.name, store.WithClient(memory), store.WithClock(now))
+	opened.Store(db, table)
+	t.Cleanup(func() { opened.Delete(db) })
+	return db
+}
+
 // Make is Open for programs other than tests. The returned function drop removes the table.
 func Make(ctx context.Context, now func() time.Time, with ...func(*aws.Config)) (db *store.DB,
 	drop func(context.Context) error, err error) {
@@ -52,9 +69,8 @@ func Make(ctx context.Context, now func() time.Time, with ...func(*aws.Config)) 
 	if err != nil {
 		return nil, nil, err
 	}
-	table := raw{client: dynamodb.NewFromConfig(cfg), name: "test-" + rand.Text()}
-	table.memory, _ = cfg.HTTPClient.(*memtable.Engine)
-	if err := CreateTable(ctx, table.client, table.name); err != nil {
+	table, err := newTable(ctx, cfg)
+	if err != nil {
 		return nil, nil, err
 	}
 	for _, change := range with {
@@ -73,6 +89,16 @@ func Make(ctx context.Context, now func() time.Time, with ...func(*aws.Config)) 
 	}
 	return db, drop, nil
 }
+
+// newTable makes an empty table in an engine.
+func newTable(ctx context.Context, cfg aws.Config) (raw, error) {
+	table := raw{client: dynamodb.NewFromConfig(cfg), name: "test-" + rand.Text()}
+	table.memory, _ = cfg.HTTPClient.(*memtable.Engine)
+	return table, CreateTable(ctx, table.client, table.name)
+}
+
+// forget keeps no changes of a table.
+func forget([]memtable.Change) func() { return nil }
 
 // onEngine places tables in a real engine instead of memory. Programs that measure themselves need one, because it
 // takes none of their CPU time.
@@ -93,7 +119,7 @@ func UseMemory() { onEngine = false }
 func engine(now func() time.Time) (aws.Config, error) {
 	if !onEngine {
 		cfg := config("http://memory")
-		cfg.HTTPClient = memtable.New(now)
+		cfg.HTTPClient = memtable.NewObserved(now, forget)
 		// Nobody reads signatures, which take a tenth of the time of a call.
 		cfg.Credentials = aws.AnonymousCredentials{}
 		return cfg, nil

@@ -130,6 +130,8 @@ func (r *maker) video(text provider.Text, made []generate.PartResult, seen []*me
 	}
 	if !r.callerTexts.Has(Script) { // which determines the length itself
 		v.Length = r.writer.between()
+	} else if seconds(*voice)+lead+tail < leastSpoken*time.Second { // of a fast voice: platforms take no shorter video
+		v.Length = leastSpoken * time.Second
 	}
 	for _, m := range made[n].Marks {
 		v.Marks = append(v.Marks, timeline.Mark(m))

@@ -303,9 +303,11 @@ func TestTheBrandKit(t *testing.T) {
 	logo := &media.File{ID: "logo"}
 	for settings, want := range map[string]Brief{
 		`{"brand_name":"Acme","colors":["#ff6600","#123456"],"logo_place":"top_right","caption_style":"outline",` +
-			`"font":"oswald","theme":"editorial","pace":"fast","post_aspect_ratio":"1:1","call_to_action":"Look in"}`: {
+			`"font":"oswald","theme":"editorial","pace":"fast","post_aspect_ratio":"1:1","call_to_action":"Look in",` +
+			`"website":"acme.example"}`: {
 			Brand: &generate.Brand{Name: "Acme", Logo: logo, Color: "#ff6600", More: []string{"#123456"},
-				Right: true, Font: "oswald", Theme: "editorial", Call: "Look in"}, CaptionStyle: "outline", Cuts: 7,
+				Right: true, Font: "oswald", Theme: "editorial", Call: "Look in",
+				Address: "acme.example"}, CaptionStyle: "outline", Cuts: 7,
 			Ratio: "1:1"},
 		`{"brand_name":"Acme","logo_place":"none"}`: {Brand: &generate.Brand{Name: "Acme"}, Cuts: 4},
 		`{"logo_place":"none"}`:                     {Cuts: 4},

@@ -72,14 +72,60 @@ func (r *Record) row(o tenant.Owner, pub *Publication, was store.Item) (store.It
 	return was, was.Encode(Row{*pub, pub.Posting, r.Item.FactoryID, r.Item.Kind})
 }
 
+// ShownKind is the kind of the row of an item that shows a product. The runs of a feed find the items by it that they
+// may concern.
+const ShownKind = "shown_product"
+
+const shownSK = "product"
+
+// ShownPartition returns the partition of store.ByDue that lists the items of a factory that show products: by the id
+// of the product, or by WaitsForProduct those that each run looks at.
+func ShownPartition(factoryID string) string { return "shown#" + factoryID }
+
+// followed is the time since its creation for which an item follows the runs of a feed.
+const followed = 180 * 24 * time.Hour
+
+// writeShown adds the row of the product to the transaction, unless it stays as it was.
+func (r *Record) writeShown(tx *store.Tx, o tenant.Owner) {
+	end := r.Item.CreatedAt.Add(followed)
+	if r.Brief.Product == nil || !end.After(r.Item.UpdatedAt.Time) {
+		return
+	}
+	place, remake := r.Brief.Product.ProductID, ""
+	if r.Item.Remake != nil && r.Item.Remake.Reason != nil {
+		remake = *r.Item.Remake.Reason
+	}
+	if r.Item.State == Generated && r.NotPublished == WaitsForProduct && !r.Item.Outdated.Gone() &&
+		remake != RemakeNotSet {
+		place = WaitsForProduct
+	}
+	due := store.Key{PK: ShownPartition(r.Item.FactoryID), SK: place + "#" + r.Item.ID}
+	switch row := r.was.shown; {
+	case row.PK == "":
+		tx.Create(store.Item{Key: store.Key{PK: r.Item.ID, SK: shownSK}, Kind: ShownKind, Owner: o, Due: due,
+			ExpireAt: end, Doc: []byte("{}")}, nil)
+	case row.Due != due:
+		row.Due = due
+		tx.Replace(row)
+	}
+}
+
+// Unfollow adds to the transaction that no run of a feed finds the item.
+func (r *Record) Unfollow(tx *store.Tx) {
+	if r.was.shown.PK != "" {
+		tx.Delete(r.was.shown)
+	}
+}
+
 // storedState is what is known of the stored state of a record.
 type storedState struct {
 	// version and at are the version and the time of the last change in the document, and shown is the version with the
 	// changes of the rows.
 	version, shownVersion int64
 	at                    resource.Time
-	// rows are the publications by their accounts, or nil if they were not read.
-	rows map[string]store.Item
+	// rows are the publications by their accounts, or nil if they were not read, and shown is the row of the product.
+	rows  map[string]store.Item
+	shown store.Item
 	// awaits is the account of a publication that must still be under way when the transaction commits, or empty.
 	awaits string
 }
@@ -115,6 +161,9 @@ func Of(under []store.Item) (*Record, error) {
 func (r *Record) take(rows []store.Item) error {
 	r.was.rows = map[string]store.Item{}
 	for _, it := range rows {
+		if it.Kind == ShownKind {
+			r.was.shown = it
+		}
 		if it.Kind != PublicationKind {
 			continue
 		}
@@ -187,6 +236,22 @@ func Attach(ctx context.Context, db *store.DB, records ...*Record) error {
 	return nil
 }
 
+// Complete reads the rows of an item that was read alone.
+func (r *Record) Complete(ctx context.Context, db *store.DB) error {
+	keys := r.Item.PublicationKeys()
+	if r.Brief.Product != nil {
+		keys = append(keys, store.Key{PK: r.Item.ID, SK: shownSK})
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	rows, err := db.GetAll(ctx, keys...)
+	if err != nil {
+		return err
+	}
+	return r.take(rows)
+}
+
 // PublicationKeys returns the keys of the publications that the item may have.
 func (r *Item) PublicationKeys() (keys []store.Key) {
 	if r.State == Scheduled || r.State == Publishing || r.State == Published || r.State == Failed {
@@ -227,6 +292,7 @@ func (r *Record) Create(tx *store.Tx, o tenant.Owner) error {
 		return err
 	}
 	tx.Create(it, nil)
+	r.writeShown(tx, o)
 	_, err = r.writeRows(tx, o, true)
 	return err
 }
@@ -239,6 +305,7 @@ func Replace(tx *store.Tx, it store.Item, r *Record) error {
 	if err != nil {
 		return err
 	}
+	r.writeShown(tx, it.Owner)
 	written, err := r.writeRows(tx, it.Owner, own)
 	if err != nil {
 		return err
@@ -325,6 +392,7 @@ func (r *Record) RemoveRows(tx *store.Tx) error {
 	for _, accountID := range slices.Sorted(maps.Keys(r.was.rows)) {
 		tx.Delete(r.was.rows[accountID])
 	}
+	r.Unfollow(tx)
 	return nil
 }
 

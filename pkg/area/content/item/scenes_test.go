@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/generate"
@@ -292,6 +293,34 @@ func TestWordsMoveToWhereClipsCoverThem(t *testing.T) {
 			timeline.FPS) {
 			if length := timeline.Time(frames); length > most {
 				t.Errorf("%s: scene %d takes %v, its clip covers %v: %q", name, i, length, most, texts)
+			}
+		}
+	}
+}
+
+// A script of the caller that a fast voice says in less time fills the shortest video, which every platform takes.
+func TestAShortScriptFillsTheShortestVideo(t *testing.T) {
+	r := recordOf(t, Video, FormatShort, "en", voiced())
+	if err := PlannerOf(r).Plan(all, Options{Script: "Our shoe is made of nets that were lost at sea, and it lasts.",
+		Visuals: VisualsStills}, true); err != nil {
+		t.Fatal(err)
+	}
+	for _, spoken := range []float64{2.4, 9} {
+		done := made(r, 0)
+		for n, p := range r.Attempt.Parts {
+			if p.Kind == provider.KindVoice {
+				done[n].Files[0].DurationSeconds = spoken
+			}
+		}
+		got, err := makerOf(r).composition(done)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plays, _ := timeline.Bounds(got.(generate.Video).Length)
+		plays = max(plays, time.Duration(spoken*float64(time.Second))+lead+tail)
+		for _, row := range registry.Rows() {
+			if v := row.Capabilities.Kinds["video"].Video; v != nil && plays < v.MinTime {
+				t.Errorf("%s takes videos from %v, and this one plays %v", row.Name, v.MinTime, plays)
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/area/content/item"
@@ -15,6 +16,7 @@ import (
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/event"
@@ -42,36 +44,74 @@ type Remaker interface {
 	Remake(ctx context.Context, tx *store.Tx, p *auth.Principal, it store.Item, r *item.Record) error
 }
 
-// followAtOnce is the number of items that one step of Follow looks at.
-const followAtOnce = 50
+// The numbers of rows that one query of Follow lists, and of items after which a step of it ends.
+const (
+	listAtOnce   = 500
+	followAtOnce = 50
+)
 
-// Follow has a page of the items of a factory follow their products. An item that is not published waits for its
-// product, or is made again if the feed says so. Of a published one, an event tells that it is outdated, once for each
-// way, and its posts are changed or deleted if the feed says so.
-func (f *Follower) Follow(ctx context.Context, o tenant.Owner, factoryID string,
-	after *store.Cursor) (*store.Cursor, error) {
+// Follow has items of a factory follow their products: those that wait for them, that are new, or whose products have
+// changed since the run that was followed before. An item that is not published waits for its product, or is made again if the feed
+// says so. Of a published one, an event tells that it is outdated, once for each way, and its posts are changed or
+// deleted if the feed says so.
+func (f *Follower) Follow(ctx context.Context, o tenant.Owner, factoryID string, p *shelf.Following) error {
 	policies, err := shelf.Find(ctx, f.DB, o, factoryID)
 	if err != nil || policies == (shelf.Policies{}) {
-		return nil, err
+		p.After = nil
+		return err
 	}
-	page, err := f.DB.List(ctx, store.Query{Index: store.ByParent, Partition: item.ParentPartition(o, factoryID),
-		Limit: followAtOnce, After: after})
+	for tried := 0; tried < followAtOnce; {
+		page, err := f.DB.Keys(ctx, store.Query{Index: store.ByDue, Partition: item.ShownPartition(factoryID),
+			Limit: listAtOnce, After: p.After})
+		if err != nil {
+			return err
+		}
+		moved, err := f.moved(ctx, page.Items, p)
+		if err != nil {
+			return err
+		}
+		for _, listed := range moved {
+			busy, err := f.try(ctx, o, listed.PK)
+			if err != nil {
+				return err
+			}
+			p.Busy = p.Busy || busy
+		}
+		tried += len(moved)
+		if p.After = page.Next; p.After == nil {
+			return nil
+		}
+	}
+	return nil
+}
+
+// moved returns those of the listed rows whose items are to follow their products.
+func (f *Follower) moved(ctx context.Context, listed []store.Item, p *shelf.Following) (moved []store.Item, err error) {
+	of := make([]string, len(listed))
+	for i, row := range listed {
+		of[i], _, _ = strings.Cut(row.Due.SK, "#")
+	}
+	ids := slices.Compact(slices.Clone(of))
+	found, err := f.DB.GetAll(ctx, store.IDKeys(ids)...)
 	if err != nil {
 		return nil, err
 	}
-	for _, listed := range page.Items {
-		r, err := item.Decode(&listed)
-		if err != nil {
-			return nil, err
-		}
-		if r.Brief.Product == nil || !follows(r.Item.State) {
-			continue
-		}
-		if err := f.try(ctx, o, listed.PK); err != nil {
-			return nil, err
+	has := map[string]bool{}
+	for i, it := range found {
+		if has[ids[i]] = it.Kind != product.ItemKind; it.Kind == product.ItemKind {
+			r, err := product.Decode(&it)
+			if err != nil {
+				return nil, err
+			}
+			has[ids[i]] = r.MovedSince(p.Since, p.Ended)
 		}
 	}
-	return page.Next, nil
+	for i, row := range listed {
+		if made, _ := id.Time(row.PK); has[of[i]] || made.After(p.Since.Now) {
+			moved = append(moved, row)
+		}
+	}
+	return moved, nil
 }
 
 // follows reports whether items in a state follow their products.
@@ -84,30 +124,46 @@ type refusedError struct{ reason, message string }
 
 func (e *refusedError) Error() string { return e.reason + ": " + e.message }
 
-// try has an item follow its product. If it cannot be made again, it waits.
-func (f *Follower) try(ctx context.Context, o tenant.Owner, itemID string) error {
+// try has an item follow its product. If it cannot be made again, it waits. It reports whether a post is being changed.
+func (f *Follower) try(ctx context.Context, o tenant.Owner, itemID string) (busy bool, err error) {
 	var refused *refusedError
-	one := func(tx *store.Tx) error { return f.one(ctx, tx, o, itemID, refused) }
-	err := f.DB.Change(ctx, one)
-	if errors.As(err, &refused) {
+	one := func(tx *store.Tx) (err error) {
+		busy, err = f.one(ctx, tx, o, itemID, refused)
+		return err
+	}
+	if err = f.DB.Change(ctx, one); errors.As(err, &refused) {
 		err = f.DB.Change(ctx, one)
 	}
-	return err
+	return busy, err
 }
 
 // one has an item follow its product. The refusal is that of an earlier try, or nil.
-func (f *Follower) one(ctx context.Context, tx *store.Tx, o tenant.Owner, itemID string, refused *refusedError) error {
+func (f *Follower) one(ctx context.Context, tx *store.Tx, o tenant.Owner, itemID string,
+	refused *refusedError) (busy bool, err error) {
 	it, r, _, err := item.Lookup(ctx, f.DB, o, itemID)
 	if err != nil || r == nil || r.Brief.Product == nil || !follows(r.Item.State) {
-		return err
+		return false, err
 	}
 	found, err := look(ctx, f.DB, o, r, f.Now())
 	if err != nil || !found.followed {
-		return err
+		return false, err
 	}
+	if r.Item.State == item.Published {
+		if found.stored == nil {
+			r.Unfollow(tx) // it is told of once
+		}
+		busy = slices.ContainsFunc(r.Item.Publications, func(p item.Publication) bool {
+			return p.Change != nil && p.Change.State == item.ChangePending
+		})
+		return busy, f.outdate(tx, o, it, r, found)
+	}
+	return false, f.prepare(ctx, tx, o, it, r, found, refused)
+}
+
+// prepare has an item that is not published follow its product.
+func (f *Follower) prepare(ctx context.Context, tx *store.Tx, o tenant.Owner, it store.Item, r *item.Record,
+	found productState, refused *refusedError) error {
 	switch {
-	case r.Item.State == item.Published:
-		return f.outdate(tx, o, it, r, found)
 	case len(found.ways) == 0 && r.NotPublished == item.WaitsForProduct:
 		return f.release(tx, o, it, r)
 	case !found.holds():
@@ -221,8 +277,7 @@ func (f *Follower) again(ctx context.Context, tx *store.Tx, by authority.Holder,
 	limit := int64(found.policies.RemakePerDay)
 	tx.CountUntil(shelf.RemakesKey(r.Item.FactoryID, found.clock), 1, limit, f.Now().Add(shelf.KeepRemakes),
 		&refusedError{item.RemakeLimited, fmt.Sprintf("%d content items were made again today, as remake_per_day of "+
-			"the "+
-			"feed permits. Regenerate it with reuse, or wait until tomorrow (UTC).", limit)})
+			"the feed permits. Regenerate it with reuse, or wait until tomorrow (UTC).", limit)})
 	err := f.Items.Remake(ctx, tx, by.Principal, it, r)
 	if no := refusalOf(err); no != "" && errs.CodeOf(err) != errs.ProviderUnavailable {
 		return &refusedError{item.RemakeRefused, no}

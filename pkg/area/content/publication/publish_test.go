@@ -56,12 +56,15 @@ type granter interface {
 	Grant(d time.Duration) (access, refresh string)
 }
 
-// fakes are the platforms with their fakes, and the accounts there.
-var fakes = map[string]struct {
+// double is the fake of a platform, with its adapter and an account there.
+type double struct {
 	fake    func(func() time.Time) fixture.Fake
 	adapter func(wire.Config) platform.Adapter
 	account platform.Account
-}{
+}
+
+// fakes are the platforms to which each test of all publishes.
+var fakes = map[string]double{
 	"telegram": {func(now func() time.Time) fixture.Fake { return faketelegram.New(now) },
 		func(c wire.Config) platform.Adapter { return telegram.New(c) },
 		platform.Account{ID: faketelegram.Channel, Token: platform.Token{Access: faketelegram.Token}}},
@@ -116,7 +119,10 @@ type world struct {
 
 func newWorld(t *testing.T, name string) *world {
 	t.Helper()
-	of := fakes[name]
+	of, known := fakes[name]
+	if !known {
+		of = others[name]
+	}
 	w := &world{t: t, clock: fixture.NewClock()}
 	w.fake = of.fake(w.clock.Now)
 	w.db = storetest.Open(t, w.clock.Now)

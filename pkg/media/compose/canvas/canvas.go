@@ -69,16 +69,6 @@ func On(back Color) Color {
 	return Black
 }
 
-// Darker returns a color of the same hue that is dark enough for letters of a lighter color to have a contrast on it.
-func Darker(c Color, contrast float64, letters Color) Color {
-	for part := 1.0; ; part -= 0.02 {
-		d := Color{mix(c.R, 0, 1-part), mix(c.G, 0, 1-part), mix(c.B, 0, 1-part)}
-		if Contrast(d.Luminance(), letters.Luminance()) >= contrast || part <= 0 {
-			return d
-		}
-	}
-}
-
 // Tint returns a light color of the same hue, for grounds: a part of it on white.
 func Tint(c Color, part float64) Color {
 	return Color{mix(255, c.R, part), mix(255, c.G, part), mix(255, c.B, part)}

@@ -10,7 +10,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -103,37 +102,78 @@ func (f *Fonts) In(family string) (*Fonts, bool) {
 	return &Fonts{set: f.set, first: first}, ok
 }
 
-// listed returns a part of a table with lists of the glyphs that it covers, not ranges. The filter of the shaper
-// (v0.3.5) forgets all ranges after one of 64 glyphs, so that it shaped an Arabic noon within a word as if it stood
-// alone.
-func listed(part reflect.Value) reflect.Value {
-	switch part.Kind() {
-	case reflect.Interface:
-		if part.IsNil() {
-			return part
+// listed returns a font whose tables of lookups list the glyphs that they cover, where they have ranges of many. The
+// filter of the shaper (v0.3.5) forgets all ranges after one of 64 glyphs: it shaped an Arabic noon within a word as if
+// it stood alone, and set no kerning for most of Cyrillic.
+func listed(font []byte) []byte {
+	for n := range number16(font, 4) {
+		entry := 12 + 16*n
+		context := map[string]int{"GSUB": 5, "GPOS": 7}[string(font[entry:entry+4])]
+		if context == 0 {
+			continue
 		}
-		return listed(part.Elem())
-	case reflect.Struct:
-		if ranges, ok := part.Interface().(tables.Coverage2); ok {
-			var list tables.Coverage1
-			for _, r := range ranges.Ranges {
-				for glyph := int(r.StartGlyphID); glyph <= int(r.EndGlyphID); glyph++ {
-					list.Glyphs = append(list.Glyphs, tables.GlyphID(glyph))
-				}
-			}
-			return reflect.ValueOf(list)
-		}
-		all := reflect.New(part.Type()).Elem()
-		all.Set(part)
-		for i := range all.NumField() {
-			if field := all.Field(i); field.CanSet() {
-				field.Set(listed(field))
+		at := number32(font, entry+8)
+		table := slices.Clone(font[at : at+number32(font, entry+12)])
+		lookups := number16(table, 8)
+		for i := range number16(table, lookups) {
+			lookup := lookups + number16(table, lookups+2+2*i)
+			for k := range number16(table, lookup+4) {
+				table = listing(table, lookup+number16(table, lookup+6+2*k), number16(table, lookup), context)
 			}
 		}
-		return all
+		binary.BigEndian.PutUint32(font[entry+8:], uint32(len(font)))
+		binary.BigEndian.PutUint32(font[entry+12:], uint32(len(table)))
+		font = append(font, table...)
 	}
-	return part
+	return font
 }
+
+// listing appends the list of the glyphs of a subtable to its table. Of the kinds of lookups, that of contexts is
+// followed by those of chains and of extensions.
+func listing(table []byte, sub, kind, context int) []byte {
+	extension := sub
+	if kind == context+2 {
+		kind, sub = number16(table, sub+2), sub+number32(table, sub+4)
+	}
+	place := sub + 2
+	switch format := number16(table, sub); {
+	case format == 3 && kind == context:
+		place = sub + 6
+	case format == 3 && kind == context+1:
+		place = sub + 6 + 2*number16(table, sub+2)
+	}
+	coverage := sub + number16(table, place)
+	if number16(table, coverage) != 2 {
+		return table // it is a list
+	}
+	var glyphs []byte
+	for i := range number16(table, coverage+2) {
+		from := coverage + 4 + 6*i
+		for glyph := number16(table, from); glyph <= number16(table, from+2); glyph++ {
+			glyphs = binary.BigEndian.AppendUint16(glyphs, uint16(glyph))
+		}
+	}
+	if len(glyphs) < 2*64 {
+		return table
+	}
+	const reach = 1<<16 - 1 // of the place of a coverage
+	if len(table)-sub > reach && sub != extension {
+		moved := len(table)
+		table = append(table, table[sub:min(sub+reach-len(glyphs)-4, moved)]...)
+		binary.BigEndian.PutUint32(table[extension+4:], uint32(moved-extension))
+		sub, place = moved, place+moved-sub
+	}
+	if len(table)-sub > reach {
+		return table // only marks of Noto Sans, which have no width
+	}
+	binary.BigEndian.PutUint16(table[place:], uint16(len(table)-sub))
+	table = append(table, 0, 1)
+	return append(binary.BigEndian.AppendUint16(table, uint16(len(glyphs)/2)), glyphs...)
+}
+
+func number16(b []byte, at int) int { return int(binary.BigEndian.Uint16(b[at:])) }
+
+func number32(b []byte, at int) int { return int(binary.BigEndian.Uint32(b[at:])) }
 
 // has reports whether a font has all letters of a text.
 func has(f script.Family, text string) bool {
@@ -152,18 +192,13 @@ func (f *Fonts) face(n script.Family) (*face, error) {
 	if err != nil {
 		return nil, fmt.Errorf("text: %w", err)
 	}
-	loader, err := opentype.NewLoader(bytes.NewReader(content))
+	loader, err := opentype.NewLoader(bytes.NewReader(listed(content)))
 	if err != nil {
 		return nil, fmt.Errorf("text: %s: %w", path, err)
 	}
 	parsed, err := font.NewFont(loader)
 	if err != nil {
 		return nil, fmt.Errorf("text: %s: %w", path, err)
-	}
-	for _, lookup := range parsed.GSUB.Lookups {
-		for i, sub := range lookup.Subtables {
-			lookup.Subtables[i] = listed(reflect.ValueOf(sub)).Interface().(tables.GSUBLookup)
-		}
 	}
 	// libass scales a font by usWinAscent and usWinDescent.
 	os2, err := loader.RawTable(opentype.MustNewTag("OS/2"))

@@ -16,6 +16,7 @@ document.addEventListener('click', async (event) => {
   link.ariaBusy = null;
   if (!text) { location.assign(link.href); return; }
   dialog.querySelector('#dialog-body').innerHTML = text;
+  dialog.querySelectorAll('select').forEach(typable);
   if (!dialog.open) dialog.showModal();
 });
 dialog?.addEventListener('click', (event) => {
@@ -88,30 +89,36 @@ addEventListener('online', () => { if (offline) offline.hidden = true; });
 
 // The search: a field that shows what it finds while one types. The arrows choose, Enter opens.
 const typed = new Map();
-async function suggest(field, address, into) {
+const remote = (address) => async (text) => {
+  const answer = text && await fetch(`${address}&q=${encodeURIComponent(text)}`, part).catch(() => null);
+  return answer?.ok ? answer.text() : '';
+};
+async function suggest(field, find, into) {
   const text = field.value.trim();
   typed.set(field, text);
-  if (!text) { into.hidden = true; return; }
-  const answer = await fetch(`${address}&q=${encodeURIComponent(text)}`, part).catch(() => null);
-  if (!answer?.ok || typed.get(field) !== text) return;
-  into.innerHTML = await answer.text();
+  const found = await find(text);
+  if (typed.get(field) !== text || !found && text) return;
+  into.innerHTML = found;
+  if (!found) { into.hidden = true; return; }
   for (const own of into.querySelectorAll(':scope > header, :scope > button')) own.remove(); // those of a dialog
   const links = [...into.querySelectorAll('.hits a')];
   into.setAttribute('role', 'listbox');
+  into.setAttribute('aria-label', field.ariaLabel || field.labels[0]?.textContent.trim());
   for (const [i, link] of links.entries()) { link.id = `${field.id}-${i}`; link.setAttribute('role', 'option'); link.tabIndex = -1; }
   for (const one of into.querySelectorAll('ul, li, section, h2')) one.setAttribute('role', 'presentation');
   into.hidden = false;
   field.setAttribute('aria-expanded', 'true');
 }
-function combine(field, address, into, open) {
+function combine(field, find, into, open) {
   let wait;
   const close = () => { into.hidden = true; field.setAttribute('aria-expanded', 'false'); field.removeAttribute('aria-activedescendant'); };
   into.id ||= `${field.id}-found`;
   for (const [name, value] of [['role', 'combobox'], ['aria-expanded', 'false'], ['aria-controls', into.id], ['aria-autocomplete', 'list']]) field.setAttribute(name, value);
-  field.addEventListener('input', () => { clearTimeout(wait); wait = setTimeout(suggest, 200, field, address, into); });
+  field.addEventListener('input', () => { clearTimeout(wait); wait = setTimeout(suggest, 200, field, find, into); });
   field.addEventListener('keydown', (event) => {
     const links = [...into.querySelectorAll('.hits a')], at = links.findIndex((l) => l.ariaSelected === 'true');
     if (event.key === 'Escape') close();
+    if (event.key === 'ArrowDown' && into.hidden) suggest(field, find, into);
     if (into.hidden || !links.length) return;
     if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
       event.preventDefault();
@@ -131,7 +138,7 @@ function combine(field, address, into, open) {
   field.addEventListener('blur', () => setTimeout(close, 150));
 }
 for (const form of document.querySelectorAll('form[data-search]')) {
-  combine(form.elements.q, form.dataset.search, form.querySelector('.results'), (link) => location.assign(link.href));
+  combine(form.elements.q, remote(form.dataset.search), form.querySelector('.results'), (link) => location.assign(link.href));
 }
 // A field that chooses one of many sends the id of what is chosen.
 for (const field of document.querySelectorAll('input[data-combo]')) {
@@ -140,14 +147,71 @@ for (const field of document.querySelectorAll('input[data-combo]')) {
   into.hidden = true;
   id.type = 'hidden';
   field.after(into, id);
+  const chosen = (value) => { [id.name, id.value, field.name] = [field.id, value, '']; };
+  if (field.dataset.id && field.value === field.defaultValue) chosen(field.dataset.id);
   field.addEventListener('input', () => { id.name = ''; field.name = field.id; });
-  combine(field, field.dataset.combo, into, (link) => {
+  combine(field, remote(field.dataset.combo), into, (link) => {
     field.value = link.querySelector('span').textContent;
-    [id.name, id.value, field.name] = [field.id, link.dataset.id, ''];
+    chosen(link.dataset.id);
     into.hidden = true;
     if (field.form.matches('[data-applies]')) field.form.requestSubmit();
   });
 }
+
+// A select of more than 15 options becomes a field in which one types a part of a name. The select stays, out of sight,
+// and has the value.
+const plain = (text) => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().trim();
+function typable(select) {
+  const options = [...select.options].filter((one) => one.value), none = [...select.options].find((one) => !one.value);
+  if (options.length <= 15) return;
+  const box = document.createElement('span'), field = document.createElement('input'), into = document.createElement('div');
+  const shown = () => (select.value ? select.selectedOptions[0].text.trim() : '');
+  box.className = 'relative block';
+  [into.className, into.hidden] = ['results', true];
+  [field.className, field.autocomplete, field.value, field.placeholder] = ['input w-full', 'off', shown(), none?.text ?? ''];
+  for (const name of ['id', 'dir', 'required', 'aria-label', 'aria-describedby', 'aria-invalid', 'aria-errormessage']) {
+    if (select.hasAttribute(name)) field.setAttribute(name, select.getAttribute(name));
+    select.removeAttribute(name);
+  }
+  const focused = select.autofocus;
+  select.hidden = true;
+  select.before(box);
+  box.append(field, into, select);
+  if (focused) field.focus();
+  const find = async (text) => {
+    const words = plain(text).split(/\s+/), list = document.createElement('ul');
+    const begins = (one) => Number(!plain(one.text).startsWith(plain(text)));
+    const found = text === shown() ? options : options.filter((one) => words.every((word) => plain(one.text).includes(word)));
+    list.className = 'hits';
+    for (const one of found.toSorted((a, b) => begins(a) - begins(b))) {
+      const item = document.createElement('li'), link = document.createElement('a'), name = document.createElement('span');
+      name.textContent = one.text.trim();
+      [name.dir, link.dataset.id] = ['auto', one.value];
+      link.append(name);
+      item.append(link);
+      list.append(item);
+    }
+    return found.length ? list.outerHTML : '';
+  };
+  const choose = (value) => {
+    const before = select.value;
+    select.value = value;
+    field.value = shown();
+    into.hidden = true;
+    if (value !== before) select.dispatchEvent(new Event('change', { bubbles: true }));
+  };
+  combine(field, find, into, (link) => choose(link.dataset.id));
+  field.addEventListener('focus', () => field.select());
+  field.addEventListener('click', () => suggest(field, find, into));
+  // What was typed in full is chosen, and so is the first that fits. A field that is emptied chooses nothing.
+  field.addEventListener('change', () => {
+    const text = plain(field.value), fits = options.filter((one) => plain(one.text).startsWith(text) || plain(one.value) === text);
+    const exact = fits.find((one) => plain(one.text) === text || plain(one.value) === text);
+    if (!text && none) choose('');
+    else choose((text && (exact ?? fits[0])?.value) || select.value);
+  });
+}
+document.querySelectorAll('select').forEach(typable);
 
 // A part of the page that waits for something is read again every two seconds, until it has it: 60 times, or as often as
 // it says.

@@ -1,0 +1,27 @@
+package console
+
+import (
+	"cmp"
+	"slices"
+
+	tongue "golang.org/x/text/language"
+	"golang.org/x/text/language/display"
+
+	clip "github.com/content-automation/api/pkg/base/text"
+)
+
+// Countries returns the codes of all countries with their names in the language of the page, sorted by these.
+func (v *view) Countries() (all []choice) {
+	names := display.Regions(tongue.MustParse(v.Language))
+	for n := range 26 * 26 {
+		region, err := tongue.ParseRegion(string([]byte{'A' + byte(n/26), 'A' + byte(n%26)}))
+		if err != nil || !region.IsCountry() || region.Canonicalize() != region {
+			continue
+		}
+		if name := names.Name(region); name != "" { // a country of the past has none
+			all = append(all, choice{region.String(), name})
+		}
+	}
+	slices.SortFunc(all, func(a, b choice) int { return cmp.Compare(clip.Fold(a.Text), clip.Fold(b.Text)) })
+	return all
+}
