@@ -564,9 +564,7 @@ func (a *subject) Keep(ctx context.Context, tx *store.Tx, it store.Item, c conse
 			". Sign in to the platform with that one."}
 	}
 	name := r.Handle
-	if name == "" {
-		name = r.DisplayName
-	}
+	name = cmp.Or(name, r.DisplayName)
 	return consent.ConnectedSubject{ID: r.ID, Name: string(name), Text: "The account can be published to now."}, err
 }
 

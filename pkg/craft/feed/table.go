@@ -2,6 +2,7 @@ package feed
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -270,9 +271,7 @@ func (w *raw) smallest(fallback string) {
 		return
 	}
 	currency := w.values[memberCurrency]
-	if currency == "" {
-		currency = fallback
-	}
+	currency = cmp.Or(currency, fallback)
 	w.values[memberPrice] = fromSmallest(text, currency)
 }
 

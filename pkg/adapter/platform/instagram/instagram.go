@@ -174,11 +174,7 @@ func (p *Platform) Lookup(ctx context.Context, a platform.Account, _ platform.Lo
 
 // Revoke implements platform.Connector. It revokes every permission of the owner.
 func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
-	err := p.Send(ctx, p.Call(http.MethodDelete, "/me/permissions", a.Token.Access), nil)
-	if platform.KindOf(err) == platform.Reconnect {
-		return nil // the token has ended already
-	}
-	return err
+	return platform.Revoked(p.Send(ctx, p.Call(http.MethodDelete, "/me/permissions", a.Token.Access), nil))
 }
 
 const (

@@ -311,11 +311,7 @@ func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
 	call := wire.Call{Name: "revoke", Method: http.MethodPost, URL: p.Client.Base(site) + "/oauth/v2/revoke",
 		Form: url.Values{"client_id": {app.ID}, "client_secret": {app.Secret.Reveal()},
 			"token": {a.Token.Access.Reveal()}}, Secrets: []platform.Secret{app.Secret, a.Token.Access}}
-	err = p.Client.JSON(ctx, call, classifyToken, nil)
-	if platform.KindOf(err) == platform.Reconnect {
-		return nil // the token has ended already
-	}
-	return err
+	return platform.Revoked(p.Client.JSON(ctx, call, classifyToken, nil))
 }
 
 var errIncomplete = errors.New("a member is missing")

@@ -5,6 +5,7 @@
 package telegram
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -156,9 +157,7 @@ func (p *Platform) Prepare(_ context.Context, w *platform.Work[state]) (ready bo
 
 // Make implements chain.Steps. It sends one message. The id of the post is that of the first one.
 func (p *Platform) Make(ctx context.Context, w *platform.Work[state]) (ref platform.Ref, err error) {
-	if w.Own.Chat == "" {
-		w.Own.Chat = w.Account.ID
-	}
+	w.Own.Chat = cmp.Or(w.Own.Chat, w.Account.ID)
 	call, err := next(ctx, w)
 	if err != nil {
 		return ref, err

@@ -206,11 +206,7 @@ func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
 	call := wire.Call{Name: "revoke", Method: http.MethodPost, URL: p.Client.Base(api) + "/v2/oauth/revoke/",
 		Form:    form,
 		Secrets: []platform.Secret{app.Secret, a.Token.Access}}
-	err = p.Client.JSON(ctx, call, classifyToken, nil)
-	if platform.KindOf(err) == platform.Reconnect {
-		return nil // the token has ended already
-	}
-	return err
+	return platform.Revoked(p.Client.JSON(ctx, call, classifyToken, nil))
 }
 
 // post makes a call of the API with a JSON body.

@@ -1,6 +1,7 @@
 package youtube
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -45,9 +46,7 @@ type remark struct {
 func (r remark) comment(a platform.Account, parent string, hidden bool) platform.Comment {
 	s := r.Snippet
 	c := platform.Comment{ID: r.ID, ParentID: parent, Text: s.Original, At: s.At, Own: s.Channel.ID == a.ID}
-	if c.Text == "" {
-		c.Text = s.Text
-	}
+	c.Text = cmp.Or(c.Text, s.Text)
 	if strings.HasPrefix(s.Author, "@") {
 		c.Author.Handle = s.Author
 	} else {
