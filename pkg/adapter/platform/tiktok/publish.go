@@ -58,10 +58,10 @@ func inbox(post platform.Post) bool { return optionsOf(post).Mode == modeInbox }
 
 // chunks returns the length and the number of a file's chunks.
 func (p *Platform) chunks(bytes int64) (length, count int64) {
-	if bytes <= max(min(singleChunk, 2*p.chunk), p.chunk) {
+	if bytes <= max(min(singleChunk, 2*p.Chunk), p.Chunk) {
 		return bytes, 1
 	}
-	return p.chunk, bytes / p.chunk
+	return p.Chunk, bytes / p.Chunk
 }
 
 // Begin implements chain.Beginner. It reads the permissions of the account, and opens the

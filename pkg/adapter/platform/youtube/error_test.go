@@ -129,21 +129,6 @@ func TestRefusalsOfComments(t *testing.T) {
 	}
 }
 
-// A token that was granted without the right makes no call.
-func TestCommentsNeedTheirRight(t *testing.T) {
-	p := New(wire.Config{})
-	a := platform.Account{Token: platform.Token{Scopes: []string{"https://www.googleapis.com/auth/youtube.upload"}}}
-	_, read := p.Comments(t.Context(), a, platform.PublishedPost{ID: "v"}, "")
-	_, written := p.Reply(t.Context(), a, platform.Reply{})
-	for _, err := range []error{read, written, p.HideComment(t.Context(), a, platform.PublishedPost{}, "c", true),
-		p.DeleteComment(t.Context(), a, platform.PublishedPost{}, "c")} {
-		var e *platform.Error
-		if !errors.As(err, &e) || e.Kind != platform.Reconnect || e.Code != platform.CodeMissingPermission {
-			t.Errorf("got %v", err)
-		}
-	}
-}
-
 func TestHowMuchASessionHas(t *testing.T) {
 	for value, want := range map[string]int64{"": 0, "bytes=0-0": 1, "bytes=0-262143": 262144, "bytes=1-5": -1,
 		"bytes=0-": -1, "0-5": -1, "bytes=0--7": -1} {

@@ -97,7 +97,7 @@ func (p *Platform) Begin(ctx context.Context, w *platform.Work[state]) error {
 
 // last reports whether the next part is the last.
 func (p *Platform) last(w *platform.Work[state]) bool {
-	return w.Post.Media[0].Bytes-w.Own.Offset <= p.part
+	return w.Post.Media[0].Bytes-w.Own.Offset <= p.Part
 }
 
 // Prepare implements chain.Steps. It uploads a part that is not the last.
@@ -115,7 +115,7 @@ func (p *Platform) Prepare(ctx context.Context, w *platform.Work[state]) (ready 
 	case p.last(w):
 		return true, 0, nil
 	}
-	if _, err := p.send(ctx, w, p.part, false); err != nil && !errors.Is(err, platform.ErrMore) {
+	if _, err := p.send(ctx, w, p.Part, false); err != nil && !errors.Is(err, platform.ErrMore) {
 		return false, 0, err
 	}
 	return p.last(w), 0, nil

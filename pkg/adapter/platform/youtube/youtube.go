@@ -95,7 +95,7 @@ var capabilities = platform.Capabilities{
 type Platform struct {
 	wire.Connector
 	platform.Chain[state]
-	part int64
+	Part int64 // the length of a part but for the last
 }
 
 // New returns the adapter.
@@ -106,7 +106,7 @@ func New(cfg wire.Config) *Platform {
 		Scopes: capabilities.Scopes, Optional: []string{reportScope},
 		// Google issues no new refresh token to a returning user without the consent.
 		Extra: url.Values{"access_type": {"offline"}, "prompt": {"consent"}},
-	}}, part: defaultPart}
+	}}, Part: defaultPart}
 	p.Classify = func(bool) wire.Classifier { return p.classifyCall }
 	p.Chain = platform.Chain[state]{Steps: p, ID: Name, Caps: capabilities}
 	return p
