@@ -1,6 +1,6 @@
 // Command suite runs the checks of this repository in stages, and prints what ran, for how long, and what did not run
 // for want of which tool. Without arguments it runs the stages of make test, with -check those of make check, and with
-// -all all of them, as make test-all does.
+// -all all of them, as make test-all does. With the argument calendar it runs tests at other moments.
 package main
 
 import (
@@ -27,6 +27,13 @@ func main() {
 	only := flag.String("only", "", "run the stages with names that match this pattern alone, as path.Match does")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	if flag.Arg(0) == "calendar" {
+		if err := calendar(ctx, flag.Args()[1:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	list := chosen(*all, *check, *only)
 	code := 2
 	if err := prepare(ctx, list); err != nil {

@@ -72,7 +72,7 @@ const (
 )
 
 // judged is the table of what the libraries of X and Bluesky find in texts, with which tests compare the code.
-const judged = "pkg/adapter/platform/texts/testdata/judges.jsonl"
+const judged = "pkg/adapter/platform/testdata/judges.jsonl"
 
 // ofClients runs tests of the clients with tools that only they need.
 func ofClients(tests string) []string {
@@ -106,7 +106,7 @@ var stages = []stage{
 		"go test -tags judges -vet=off -count=1 -run SAM ./infra/app/stack",
 		".tools/spectral-node/node_modules/.bin/spectral lint --ruleset infra/tools/spectral/ruleset.yaml "+
 			"--fail-severity hint clients/openapi.json")},
-	{name: "vulnerabilities", long: true, command: shell("go run ./infra/verify/vulnerabilities")},
+	{name: "vulnerabilities", long: true, command: shell("go run ./infra/verify/supply vulnerabilities")},
 	{name: "long", long: true, command: []string{"go", "test", "-json", "-vet=off", "-count=1", "-parallel", "4",
 		"-timeout", "40m", "-run", longTests, "./infra/verify/e2e"}},
 	{name: "media", long: true, command: []string{"go", "test", "-json", "-tags", "long", "-vet=off", "-count=1",
@@ -122,7 +122,7 @@ var stages = []stage{
 		"./infra/verify/simulate"), env: []string{"SEEDS=2000"}},
 	{name: "fuzz", long: true, command: shell("go test -json -vet=off -count=1 -timeout 0 ./infra/verify/fuzz"),
 		env: []string{"FUZZ_REQUESTS=1000000", "FUZZ_SEED=2"}},
-	{name: "calendar", long: true, command: shell("go run ./infra/verify/calendar -skip '" + longTests + "' " +
+	{name: "calendar", long: true, command: shell("go run ./infra/verify/suite calendar -skip '" + longTests + "' " +
 		"$(go list ./pkg/... | grep -v '/pkg/\\(media\\|house\\)') ./infra/verify/e2e")},
 	{name: "clients", long: true, tools: "all", command: lines(
 		"go test -json -vet=off -count=1 -timeout 30m -tags clients ./clients/internal/verify",

@@ -61,8 +61,10 @@ func TestTheRowOfAnAnswer(t *testing.T) {
 	for _, c := range []struct {
 		code, subcode int
 		want          graph.Outcome
-	}{{4, 0, graph.Limited}, {4, 2207051, graph.Unclear}, {4, 1504022, graph.Limited}, {1, 2207057, graph.Refused}, {1, 99, graph.Passing},
-		{368, 0, graph.Spent}, {368, 1346003, graph.Refused}, {999, 1346003, 0}, {299, 0, graph.Ended}, {299, 5, 0}, {300, 0, 0},
+	}{{4, 0, graph.Limited}, {4, 2207051, graph.Unclear}, {4, 1504022, graph.Limited}, {1, 2207057, graph.Refused},
+		{1, 99, graph.Passing},
+		{368, 0, graph.Spent}, {368, 1346003, graph.Refused}, {999, 1346003, 0}, {299, 0, graph.Ended}, {299, 5, 0},
+		{300, 0, 0},
 		{80008, 0, graph.Limited}, {80015, 0, 0}, {24, 4279009, graph.Renew}, {100, 4279009, 0}, {24, 0, 0}, {25, 0, 0},
 		{190, 12345, graph.Ended}} {
 		var got graph.Outcome

@@ -56,7 +56,8 @@ func TestRefusals(t *testing.T) {
 		body := fmt.Sprintf(`{"error":{"message":"code 190","code":%d,"error_subcode":%d,"is_transient":%v}}`, c.code,
 			c.subcode, c.transient)
 		for posts, want := range map[bool]platform.ErrorKind{false: c.read, true: c.post} {
-			if e := instagram.Refusals.Classify(posts)(wire.Answer{Status: 400, Body: []byte(body)}); e == nil || e.Kind != want {
+			if e := instagram.Refusals.Classify(posts)(wire.Answer{Status: 400, Body: []byte(body)}); e == nil ||
+				e.Kind != want {
 				t.Errorf("%d/%d, posting %v: %v, want %s", c.code, c.subcode, posts, e, want)
 			}
 		}

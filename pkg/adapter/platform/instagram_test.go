@@ -121,7 +121,8 @@ func TestAnExpiredContainerBeginsAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Advance(25 * time.Hour)
-	if _, err = f.Adapter.Check(t.Context(), f.Account, instagramPhoto, step.Handle); platform.KindOf(err) != platform.Restart {
+	if _, err = f.Adapter.Check(t.Context(), f.Account, instagramPhoto,
+		step.Handle); platform.KindOf(err) != platform.Restart {
 		t.Errorf("check: %v, want %s", err, platform.Restart)
 	}
 	if _, err = f.Adapter.Finalize(t.Context(), f.Account, instagramPhoto,

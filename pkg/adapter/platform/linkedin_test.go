@@ -268,7 +268,8 @@ func TestAnApplicationWithoutRefreshTokens(t *testing.T) {
 		t.Fatalf("%+v, %v", accounts, err)
 	}
 	f.Fake.Expire()
-	if _, err := platformtest.Publish(t.Context(), f, accounts[0], linkedinText); platform.KindOf(err) != platform.Reconnect {
+	if _, err := platformtest.Publish(t.Context(), f, accounts[0],
+		linkedinText); platform.KindOf(err) != platform.Reconnect {
 		t.Errorf("got %v, want %s", err, platform.Reconnect)
 	}
 }

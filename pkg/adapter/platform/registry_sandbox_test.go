@@ -88,7 +88,8 @@ func (*recorded) Expire()                      {}
 
 func newRegistryFixture() *platformtest.Fixture {
 	clock := fixture.NewClock()
-	r := &recorded{SandboxPlatform: registry.NewSandbox("instagram", registryCapabilities, clock.Now), texts: map[string]string{}}
+	r := &recorded{SandboxPlatform: registry.NewSandbox("instagram", registryCapabilities, clock.Now),
+		texts: map[string]string{}}
 	return &platformtest.Fixture{
 		Adapter: r, Fake: r, Now: clock.Now, Advance: clock.Advance, Close: func() {},
 		Account: platform.Account{ID: "sandbox-instagram-1", Token: platform.Token{Access: "sandbox-token"}},
