@@ -105,7 +105,7 @@ measure: tools explorer-assets media-tools
 
 .PHONY: figures evaluate evaluate-learning
 figures:
-	@$(GO) run ./infra/verify/figures
+	@$(GO) run ./infra/verify/suite figures
 evaluate:
 	$(GO) run ./infra/verify/evaluate -writer "$(WRITER)" -judge "$(JUDGE)" -before "$(BEFORE)"
 evaluate-learning:

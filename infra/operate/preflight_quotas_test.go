@@ -22,14 +22,14 @@ func TestQuotasAreLimitsOfModels(t *testing.T) {
 		models = append(models, m)
 	}
 	limits, unknown := preflight.Limits(models, []preflight.Quota{
-		{"On-demand model inference requests per minute for Amazon Nova Lite", 200},
-		{"Cross-region model inference requests per minute for Amazon Nova Lite", 400},
-		{"Cross-region model inference tokens per minute for Amazon Nova Lite", 400_000},
-		{"Cross-region model inference requests per minute for Amazon Nova 2 Lite", 100},
-		{"Cross-region model inference requests per minute for Anthropic Claude Haiku 5.5 V1", 50},
-		{"Cross-region model inference requests per minute for Anthropic Claude Sonnet 4.5 V1", 70},
-		{"On-demand model inference requests per minute for Stability.ai Stable Image Core 1.0", 60},
-		{"On-demand model inference requests per minute for Stability.ai Stable Image Core Remastered Two", 9},
+		{Name: "On-demand model inference requests per minute for Amazon Nova Lite", Value: 200},
+		{Name: "Cross-region model inference requests per minute for Amazon Nova Lite", Value: 400},
+		{Name: "Cross-region model inference tokens per minute for Amazon Nova Lite", Value: 400_000},
+		{Name: "Cross-region model inference requests per minute for Amazon Nova 2 Lite", Value: 100},
+		{Name: "Cross-region model inference requests per minute for Anthropic Claude Haiku 5.5 V1", Value: 50},
+		{Name: "Cross-region model inference requests per minute for Anthropic Claude Sonnet 4.5 V1", Value: 70},
+		{Name: "On-demand model inference requests per minute for Stability.ai Stable Image Core 1.0", Value: 60},
+		{Name: "On-demand model inference requests per minute for Stability.ai Stable Image Core Remastered Two", Value: 9},
 	})
 	want := map[string]int{"nova-lite": 400, "nova-2-lite": 100, "claude-haiku-5.5": 50, "stable-image-core": 60}
 	if !maps.Equal(limits, want) || !slices.Equal(unknown, []string{"stable-image-ultra"}) {
@@ -40,12 +40,12 @@ func TestQuotasAreLimitsOfModels(t *testing.T) {
 // Polly counts calls a second by the engine of the voice.
 func TestQuotasOfPollyAreLimits(t *testing.T) {
 	limits, unknown := preflight.Limits(catalog.Models(catalog.Filter{Provider: "polly"}), []preflight.Quota{
-		{"SynthesizeSpeech transactions per second for standard voices", 80},
-		{"SynthesizeSpeech burst transactions per second for standard voices", 100},
-		{"SynthesizeSpeech transactions per second for neural voices", 8},
-		{"SynthesizeSpeech concurrent requests for neural voices", 18},
-		{"SynthesizeSpeech transactions per second for long form voices", 0.5},
-		{"StartSpeechSynthesisTask transactions per second for generative voices", 1},
+		{Name: "SynthesizeSpeech transactions per second for standard voices", Value: 80},
+		{Name: "SynthesizeSpeech burst transactions per second for standard voices", Value: 100},
+		{Name: "SynthesizeSpeech transactions per second for neural voices", Value: 8},
+		{Name: "SynthesizeSpeech concurrent requests for neural voices", Value: 18},
+		{Name: "SynthesizeSpeech transactions per second for long form voices", Value: 0.5},
+		{Name: "StartSpeechSynthesisTask transactions per second for generative voices", Value: 1},
 	})
 	want := map[string]int{"polly-standard": 4800, "polly-neural": 480, "polly-long-form": 30}
 	if !maps.Equal(limits, want) || !slices.Equal(unknown, []string{"polly-generative"}) {
@@ -56,11 +56,11 @@ func TestQuotasOfPollyAreLimits(t *testing.T) {
 // bedrockQuotas returns a quota of each kind for each model of Bedrock, and one for each engine of Polly.
 func bedrockQuotas() (all []preflight.Quota) {
 	for _, m := range catalog.Models(catalog.Filter{Provider: "polly"}) {
-		all = append(all, preflight.Quota{"SynthesizeSpeech transactions per second for " + m.ProviderModel + " voices", 8})
+		all = append(all, preflight.Quota{Name: "SynthesizeSpeech transactions per second for " + m.ProviderModel + " voices", Value: 8})
 	}
 	for _, m := range catalog.Models(catalog.Filter{Provider: "bedrock"}) {
-		all = append(all, preflight.Quota{"Cross-region model inference requests per minute for " + m.Name, 12},
-			preflight.Quota{"On-demand model inference requests per minute for " + m.Name, 12})
+		all = append(all, preflight.Quota{Name: "Cross-region model inference requests per minute for " + m.Name, Value: 12},
+			preflight.Quota{Name: "On-demand model inference requests per minute for " + m.Name, Value: 12})
 	}
 	return all
 }

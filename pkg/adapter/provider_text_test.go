@@ -144,12 +144,14 @@ func TestAnswersAreBounded(t *testing.T) {
 		"hashtags": strings.Fields("a b c d e f g h i j k l m n o p " + strings.Repeat("q", 200)),
 		"hooks":    []string{strings.Repeat(word, 500), "b", "c"}, "hook": 1, "style": strings.Repeat(word, 500),
 		"slides": []provider.Slide{
-			{Heading: strings.Repeat(word, 500), Body: "not on the cover", Picture: provider.Picture{"x", strings.Repeat(word, 500)}},
-			{Heading: "b", Body: strings.Repeat(word, 500), Picture: provider.Picture{strings.Repeat(word, 500), "x"}},
+			{Heading: strings.Repeat(word, 500), Body: "not on the cover", Picture: provider.Picture{Visual: "x",
+				Alt: strings.Repeat(word, 500)}},
+			{Heading: "b", Body: strings.Repeat(word, 500), Picture: provider.Picture{Visual: strings.Repeat(word, 500),
+				Alt: "x"}},
 		},
 		"scenes": []provider.Scene{
-			{strings.Repeat("Это одно предложение! ", 500), strings.Repeat(word, 500), strings.Repeat(word, 500)},
-			{strings.Repeat("字", 500), "x", ""},
+			{Text: strings.Repeat("Это одно предложение! ", 500), Visual: strings.Repeat(word, 500), OnScreen: strings.Repeat(word, 500)},
+			{Text: strings.Repeat("字", 500), Visual: "x", OnScreen: ""},
 		},
 	})
 	if err != nil {

@@ -222,8 +222,8 @@ func TestThePriorPriceIsTheLowestOfThirtyDays(t *testing.T) {
 		slices.Sort(hours)
 		var steps []law.Step
 		for _, h := range hours {
-			steps = append(steps, law.Step{began.Add(time.Duration(h) * time.Hour),
-				eur(rapid.Int64Range(1, 10).Draw(t, "price") * 1000)})
+			steps = append(steps, law.Step{At: began.Add(time.Duration(h) * time.Hour),
+				Price: eur(rapid.Int64Range(1, 10).Draw(t, "price") * 1000)})
 		}
 		var want int64
 		for h := -30 * 24; h < 0; h++ {
@@ -248,8 +248,8 @@ func TestThePriorPriceIsTheLowestOfThirtyDays(t *testing.T) {
 
 func TestPricesOfOtherCurrenciesDoNotCount(t *testing.T) {
 	began := utc("2026-06-15T12:00:00Z")
-	steps := []law.Step{{began.AddDate(0, 0, -20), money.Price{Amount: 100, Currency: "USD"}},
-		{began.AddDate(0, 0, -10), eur(5000)}}
+	steps := []law.Step{{At: began.AddDate(0, 0, -20), Price: money.Price{Amount: 100, Currency: "USD"}},
+		{At: began.AddDate(0, 0, -10), Price: eur(5000)}}
 	if got, ok := law.Prior(steps, began); !ok || got != eur(5000) {
 		t.Errorf("%v %t", got, ok)
 	}

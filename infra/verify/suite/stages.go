@@ -26,7 +26,8 @@ const everything = `./... ./testdata/fakes/... ./testdata/providers/... ./testda
 
 // packages lists the packages of the unit tests. Those that take longest come first, so that none of them runs alone at
 // the end. The end-to-end tests have a stage of their own. Those of the local AWS run in make test-all alone.
-const packages = `$(go list ./pkg/media/compose ./infra/measure/metered ./infra/app/stack ` + everything +
+const packages = `$(go list ./pkg/media/compose ./infra/measure/metered ./infra/app/stack ` +
+	`./pkg/adapter/platform ` + everything +
 	` | grep -v '/infra/\(verify/\(e2e\|chaos\)\|local/system\)$')`
 
 // longTests are end-to-end tests of make test-all alone: they compose many videos or posts, install tools, or wait. The
@@ -113,8 +114,9 @@ var stages = []stage{
 		"-run", "^Test(ADraftOfTwentySecondsTakesLittleCPU|ALongVideoFitsThePlatforms|AMusicClipFitsThePlatforms)$",
 		"./pkg/media/compose"}},
 	{name: "sweeps", long: true, command: []string{"go", "test", "-json", "-vet=off", "-count=1", "-timeout", "25m",
+		"-skip", "^TestSeeds$",
 		"./pkg/area/webhook", "./pkg/area/crm", "./pkg/area/content", "./pkg/area/transfer", "./pkg/record",
-		"./infra/verify/simulate/backlog", "./clients/sandbox/internal/sketch", "./infra/measure/metered",
+		"./infra/verify/simulate", "./clients/sandbox/internal/sketch", "./infra/measure/metered",
 		"./clients/cli", "./pkg/adapter/platform", "./pkg/media/compose"},
 		env: []string{"BREADTH=all"}},
 	{name: "local", long: true, command: shell("go test -json -vet=off -count=1 -timeout 25m ./infra/local/system")},

@@ -1,4 +1,4 @@
-package youtube
+package platform_test
 
 import (
 	"errors"
@@ -8,12 +8,13 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
+	"github.com/content-automation/api/pkg/adapter/platform/youtube"
 )
 
 // The outcomes of the reasons: of the call that opens an upload, of a session, and of other calls.
-func TestRefusals(t *testing.T) {
+func TestRefusalsOnYouTube(t *testing.T) {
 	now := time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC) // 1:00 in California
-	p := New(wire.Config{Now: func() time.Time { return now }})
+	p := youtube.New(wire.Config{Now: func() time.Time { return now }})
 	same := func(k platform.ErrorKind) [3]platform.ErrorKind { return [3]platform.ErrorKind{k, k, k} }
 	account := [3]platform.ErrorKind{platform.Reconnect, platform.Reconnect, platform.BadContent}
 	gone := [3]platform.ErrorKind{platform.Unclear, platform.Restart, platform.Unclear}
@@ -61,7 +62,7 @@ func TestRefusals(t *testing.T) {
 		}
 		for _, body := range bodies {
 			answer := wire.Answer{Status: c.status, Body: []byte(body)}
-			for i, refused := range []wire.Classifier{p.classifyUpload, p.classifySession, p.classifyCall} {
+			for i, refused := range []wire.Classifier{p.ClassifyUpload, p.ClassifySession, p.Classify(false)} {
 				err := p.Client.Check(wire.Call{}, answer, refused)
 				var e *platform.Error
 				if !errors.As(err, &e) || e.Kind != c.want[i] || e.RetryAfter != c.after {
@@ -73,7 +74,7 @@ func TestRefusals(t *testing.T) {
 	// A refusal of the last part that Google does not explain may be of a proxy.
 	for _, a := range []wire.Answer{{Status: 502}, {Status: 500,
 		Body: []byte(`{"error":{"errors":[{"reason":"quotaExceeded"}]}}`)}} {
-		err := p.Client.Check(wire.Call{Posts: true}, a, p.classifySession)
+		err := p.Client.Check(wire.Call{Posts: true}, a, p.ClassifySession)
 		if platform.KindOf(err) != platform.Unknown {
 			t.Errorf("%d of the last part: %v, want %s", a.Status, err, platform.Unknown)
 		}
@@ -91,14 +92,16 @@ func TestTheQuotaStartsAtMidnight(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e := untilMidnight(refusal{now: at}); e.RetryAfter != want {
+		p := youtube.New(wire.Config{Now: func() time.Time { return at }})
+		a := wire.Answer{Status: 403, Body: []byte(`{"error":{"errors":[{"reason":"quotaExceeded"}]}}`)}
+		if e := p.Classify(false)(a); e.RetryAfter != want {
 			t.Errorf("%s: %s, want %s", now, e.RetryAfter, want)
 		}
 	}
 }
 
 func TestRefusalsOfComments(t *testing.T) {
-	p := New(wire.Config{})
+	p := youtube.New(wire.Config{})
 	for _, c := range []struct {
 		status int
 		reason string
@@ -108,7 +111,7 @@ func TestRefusalsOfComments(t *testing.T) {
 	}{
 		{404, "parentCommentNotFound", true, platform.BadContent, platform.CodeCommentNotFound},
 		{403, "commentsDisabled", true, platform.BadContent, platform.CodeUnsupported},
-		{403, "forbidden", false, platform.BadContent, codeForeign},
+		{403, "forbidden", false, platform.BadContent, "foreign_comment"},
 		{403, "insufficientPermissions", false, platform.Reconnect, platform.CodeMissingPermission},
 		{400, "commentTextTooLong", true, platform.BadContent, platform.CodeContentRefused},
 		{400, "processingFailure", true, platform.Unknown, platform.CodeOutcomeUnknown},
@@ -121,7 +124,7 @@ func TestRefusalsOfComments(t *testing.T) {
 	} {
 		body := fmt.Sprintf(`{"error":{"errors":[{"reason":%q}]}}`, c.reason)
 		err := p.Client.Check(wire.Call{Posts: c.posts}, wire.Answer{Status: c.status, Body: []byte(body)},
-			p.ofComments(c.posts))
+			p.OfComments(c.posts))
 		var e *platform.Error
 		if !errors.As(err, &e) || e.Kind != c.want || e.Code != c.code {
 			t.Errorf("%d %s: %v, want %s %s", c.status, c.reason, err, c.want, c.code)
@@ -133,7 +136,7 @@ func TestHowMuchASessionHas(t *testing.T) {
 	for value, want := range map[string]int64{"": 0, "bytes=0-0": 1, "bytes=0-262143": 262144, "bytes=1-5": -1,
 		"bytes=0-": -1, "0-5": -1, "bytes=0--7": -1} {
 		a := wire.Answer{Header: map[string][]string{"Range": {value}}}
-		n, err := offset(a)
+		n, err := youtube.Offset(a)
 		if want < 0 {
 			if err == nil {
 				t.Errorf("%q: %d, want an error", value, n)

@@ -1,4 +1,4 @@
-package backlog
+package simulate_test
 
 import (
 	"context"

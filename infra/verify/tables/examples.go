@@ -1,14 +1,11 @@
-// Command record calls every operation in one process, at a fixed time, and writes the request and the response of
-// a successful call into pkg/service/api/examples.json. The OpenAPI document shows them.
 package main
 
-//go:generate sh -c "cd ../../.. && go run ./infra/verify/record"
+//go:generate sh -c "cd ../../.. && go run ./infra/verify/tables examples"
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -21,23 +18,18 @@ import (
 // target is the file of the examples.
 const target = "pkg/service/api/examples.json"
 
-func main() {
-	quiet()
-	storetest.UseMemory()
-	debug.SetGCPercent(1000) // most allocations are short-lived
-	if err := run(context.Background()); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-}
-
 // quiet discards the log and the metrics.
 func quiet() {
 	slog.SetDefault(slog.New(slog.DiscardHandler))
 	metric.SetOutput(io.Discard)
 }
 
-func run(ctx context.Context) error {
+// examples calls every operation in one process, at a fixed time, and writes the request and the response of a
+// successful call into the target. The OpenAPI document shows them.
+func examples(ctx context.Context) error {
+	quiet()
+	storetest.UseMemory()
+	debug.SetGCPercent(1000) // most allocations are short-lived
 	all, err := record(ctx)
 	if err != nil {
 		return err

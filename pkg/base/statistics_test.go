@@ -1,10 +1,12 @@
-package statistics
+package base_test
 
 import (
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/content-automation/api/pkg/base/statistics"
 )
 
 func near(a, b float64) bool { return math.Abs(a-b) < 5e-5 }
@@ -15,51 +17,56 @@ func TestStatistics(t *testing.T) {
 		k, n int
 		want float64
 	}{{10, 100, 0.05523}, {0, 20, 0}, {20, 20, 0.83887}, {3, 10, 0.10779}, {0, 0, 0}} {
-		if got := WilsonLower(c.k, c.n); !near(got, c.want) {
+		if got := statistics.WilsonLower(c.k, c.n); !near(got, c.want) {
 			t.Errorf("the interval of %d of %d begins at %.5f, want %.5f", c.k, c.n, got, c.want)
 		}
 	}
-	if z, p := TwoProportions(30, 50, 15, 50); !near(z, 3.01511) || !near(p, 0.00257) {
+	if z, p := statistics.TwoProportions(30, 50, 15, 50); !near(z, 3.01511) || !near(p, 0.00257) {
 		t.Errorf("two proportions: z %.5f, p %.5f", z, p)
 	}
-	if z, p := TwoProportions(0, 10, 0, 10); z != 0 || p != 1 {
+	if z, p := statistics.TwoProportions(0, 10, 0, 10); z != 0 || p != 1 {
 		t.Errorf("equal proportions: z %v, p %v", z, p)
 	}
 	males, females := []float64{19, 22, 16, 29, 24}, []float64{20, 11, 17, 12}
-	if superiority, p := MannWhitney(males, females); !near(superiority, 17./20) || !near(p, 0.11135) {
+	if superiority, p := statistics.MannWhitney(males, females); !near(superiority, 17./20) || !near(p, 0.11135) {
 		t.Errorf("Mann-Whitney: superiority %.5f, p %.5f", superiority, p)
 	}
-	if superiority, p := MannWhitney(females, males); !near(superiority, 3./20) || !near(p, 0.11135) {
+	if superiority, p := statistics.MannWhitney(females, males); !near(superiority, 3./20) || !near(p, 0.11135) {
 		t.Errorf("the other way round: superiority %.5f, p %.5f", superiority, p)
 	}
 	// Ties: U is 2.5, its variance 7.14286.
-	if superiority, p := MannWhitney([]float64{1, 1, 2}, []float64{1, 2, 3, 3}); !near(superiority, 2.5/12) ||
-		!near(p, 0.26165) {
+	superiority, p := statistics.MannWhitney([]float64{1, 1, 2}, []float64{1, 2, 3, 3})
+	if !near(superiority, 2.5/12) || !near(p, 0.26165) {
 		t.Errorf("with ties: superiority %.5f, p %.5f", superiority, p)
 	}
-	if _, p := MannWhitney([]float64{1, 1}, []float64{1, 1}); p != 1 {
+	if _, p := statistics.MannWhitney([]float64{1, 1}, []float64{1, 1}); p != 1 {
 		t.Errorf("of equal values: p %v", p)
 	}
 }
 
 // The expected values are those of R: t.test and wilcox.test with conf.int, and qt.
 func TestIntervals(t *testing.T) {
-	mean, low, high := Mean([]float64{1, 2, 3, 4, 5})
+	mean, low, high := statistics.Mean([]float64{1, 2, 3, 4, 5})
 	if !near(mean, 3) || !near(low, 1.03676) || !near(high, 4.96324) {
 		t.Errorf("the mean is %.5f, from %.5f to %.5f", mean, low, high)
 	}
 	for freedom, want := range map[int]float64{1: 12.70620, 30: 2.04227, 31: 2.03951, 60: 2.00030, 1000: 1.96234} {
-		if got := quantile(freedom); !near(got, want) {
+		// Of values whose mean has the standard error 1, the interval ends at the quantile.
+		n := float64(freedom + 1)
+		values := make([]float64, freedom+1)
+		values[0] = n
+		_, _, high := statistics.Mean(values)
+		if got := high - 1; !near(got, want) {
 			t.Errorf("the quantile with %d degrees of freedom is %.5f, want %.5f", freedom, got, want)
 		}
 	}
-	if shift, _, _ := Shift([]float64{1, 2, 3, 4, 5}, []float64{11, 12, 13, 14, 15}); shift != -10 {
+	if shift, _, _ := statistics.Shift([]float64{1, 2, 3, 4, 5}, []float64{11, 12, 13, 14, 15}); shift != -10 {
 		t.Errorf("the shift is %v, want -10", shift)
 	}
-	if got := Median([]float64{4, 1, 3, 2}); got != 2.5 {
+	if got := statistics.Median([]float64{4, 1, 3, 2}); got != 2.5 {
 		t.Errorf("the median is %v, want 2.5", got)
 	}
-	got := Relative([]float64{2, 4, 6, 10, 0, 0}, []string{"a", "a", "a", "b", "c", "c"})
+	got := statistics.Relative([]float64{2, 4, 6, 10, 0, 0}, []string{"a", "a", "a", "b", "c", "c"})
 	if got[0] != 0.5 || got[2] != 1.5 || got[3] != 1 || !math.IsNaN(got[4]) {
 		t.Errorf("relative: %v", got)
 	}
@@ -85,13 +92,13 @@ func TestTheShiftIsThatOfAllPairs(t *testing.T) {
 		}
 		slices.Sort(all)
 		want := (all[(len(all)-1)/2] + all[len(all)/2]) / 2
-		got, low, high := Shift(a, b)
+		got, low, high := statistics.Shift(a, b)
 		if got != want || !slices.Contains(all, low) || !slices.Contains(all, high) {
 			t.Fatalf("the shift is %v from %v to %v, want %v", got, low, high, want)
 		}
 	}
 	a, b := sample(random, 20_000, 3), sample(random, 20_000, 2.9)
-	if shift, low, high := Shift(a, b); low > 0.1 || high < 0.1 || shift < low || shift > high {
+	if shift, low, high := statistics.Shift(a, b); low > 0.1 || high < 0.1 || shift < low || shift > high {
 		t.Errorf("the shift is %v from %v to %v", shift, low, high)
 	}
 }
@@ -113,27 +120,27 @@ func TestPropertiesOfIntervals(t *testing.T) {
 	held, shifted := 0, 0
 	for range runs {
 		a, b := sample(random, 5+random.IntN(30), 3), sample(random, 10+random.IntN(30), 3.5)
-		mean, low, high := Mean(a)
+		mean, low, high := statistics.Mean(a)
 		if low > mean || mean > high {
 			t.Fatalf("the mean %v is not from %v to %v", mean, low, high)
 		}
 		if low <= 3 && 3 <= high {
 			held++
 		}
-		shift, from, to := Shift(a, b)
+		shift, from, to := statistics.Shift(a, b)
 		if from > shift || shift > to {
 			t.Fatalf("the shift %v is not from %v to %v", shift, from, to)
 		}
 		if from <= -0.5 && -0.5 <= to {
 			shifted++
 		}
-		back, other, one := Shift(b, a)
+		back, other, one := statistics.Shift(b, a)
 		if !near(back, -shift) || !near(other, -to) || !near(one, -from) {
 			t.Fatalf("the other way round, the shift is %v from %v to %v, not %v from %v to %v", back, other, one,
 				-shift, -to, -from)
 		}
-		superiority, p := MannWhitney(a, b)
-		if without := from > 0 || to < 0; without != (p < Significance) {
+		superiority, p := statistics.MannWhitney(a, b)
+		if without := from > 0 || to < 0; without != (p < statistics.Significance) {
 			t.Fatalf("the interval is from %v to %v, and p is %v", from, to, p)
 		}
 		if superiority < 0 || superiority > 1 || p < 0 || p > 1 {
@@ -143,7 +150,7 @@ func TestPropertiesOfIntervals(t *testing.T) {
 		for i := range a {
 			a[i] *= 1000
 		}
-		if m, l, h := Mean(a); math.Abs(m-1000*mean)+math.Abs(l-1000*low)+math.Abs(h-1000*high) > 1e-6 {
+		if m, l, h := statistics.Mean(a); math.Abs(m-1000*mean)+math.Abs(l-1000*low)+math.Abs(h-1000*high) > 1e-6 {
 			t.Fatalf("in another unit, the mean is %v from %v to %v", m, l, h)
 		}
 	}
@@ -160,7 +167,7 @@ func TestFalseAlarms(t *testing.T) {
 	const runs = 4000
 	alarms := 0
 	for range runs {
-		if _, p := MannWhitney(sample(random, 12, 1), sample(random, 15, 1)); p < Significance {
+		if _, p := statistics.MannWhitney(sample(random, 12, 1), sample(random, 15, 1)); p < statistics.Significance {
 			alarms++
 		}
 	}

@@ -1,10 +1,12 @@
-package elevenlabs
+package adapter_test
 
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -15,6 +17,7 @@ import (
 
 	"github.com/content-automation/api/infra/verify/harness/providertest"
 	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/adapter/provider/elevenlabs"
 	"github.com/content-automation/api/pkg/adapter/provider/wire"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/testdata/providers/control"
@@ -22,20 +25,20 @@ import (
 	"github.com/content-automation/api/testdata/providers/sample"
 )
 
-const key = "sk_0123456789abcdef"
+const elevenlabsKey = "sk_0123456789abcdef"
 
 // world is the provider before its fake.
-type world struct {
-	*Provider
+type elevenlabsWorld struct {
+	*elevenlabs.Provider
 	control *control.Control
 }
 
-func newWorld(t *testing.T, with string) world {
+func newElevenLabsWorld(t *testing.T, with string) elevenlabsWorld {
 	t.Helper()
 	c := control.New()
-	server := httptest.NewServer(fake.New(fake.Config{Control: c, Media: sample.Files, Key: key}))
+	server := httptest.NewServer(fake.New(fake.Config{Control: c, Media: sample.Files, Key: elevenlabsKey}))
 	t.Cleanup(server.Close)
-	return world{control: c, Provider: New(wire.Config{
+	return elevenlabsWorld{control: c, Provider: elevenlabs.New(wire.Config{
 		BaseURL: server.URL, HTTP: server.Client(),
 		Key: func(context.Context) (string, error) { return with, nil },
 	})}
@@ -55,8 +58,8 @@ func track() provider.Request {
 	}
 }
 
-func TestConformance(t *testing.T) {
-	w := newWorld(t, key)
+func TestConformanceOfElevenLabs(t *testing.T) {
+	w := newElevenLabsWorld(t, elevenlabsKey)
 	submit := func(ctx context.Context, p provider.Provider) error {
 		_, err := p.Submit(ctx, voice())
 		return err
@@ -99,7 +102,7 @@ func TestConformance(t *testing.T) {
 }
 
 func TestWaitsAsLongAsTheProviderAsks(t *testing.T) {
-	w := newWorld(t, key)
+	w := newElevenLabsWorld(t, elevenlabsKey)
 	w.control.Queue(fake.Name, control.Submit, control.Fault{Kind: control.RateLimited, Seconds: 7})
 	_, err := w.Submit(t.Context(), voice())
 	var e *provider.Error
@@ -110,16 +113,16 @@ func TestWaitsAsLongAsTheProviderAsks(t *testing.T) {
 
 // Each model of the catalog must be of use as the catalog describes it.
 func TestEveryModelOfTheCatalogIsTaken(t *testing.T) {
-	w := newWorld(t, key)
-	models := catalog.Models(catalog.Filter{Provider: Name})
+	w := newElevenLabsWorld(t, elevenlabsKey)
+	models := catalog.Models(catalog.Filter{Provider: elevenlabs.Name})
 	if len(models) == 0 {
 		t.Fatal("the catalog has none")
 	}
 	for _, m := range models {
-		if m.Kind != provider.KindVoice || m.Capabilities.MaxCharacters != maxText[m.ProviderModel] ||
-			m.ProviderOptions[OptionVoice] == "" {
-			t.Errorf("%s: kind %s, %d characters (%d here), options %v", m.ID, m.Kind, m.Capabilities.MaxCharacters,
-				maxText[m.ProviderModel], m.ProviderOptions)
+		if m.Kind != provider.KindVoice || m.Capabilities.MaxCharacters < 5_000 ||
+			m.ProviderOptions[elevenlabs.OptionVoice] == "" {
+			t.Errorf("%s: kind %s, %d characters, options %v", m.ID, m.Kind, m.Capabilities.MaxCharacters,
+				m.ProviderOptions)
 		}
 		for _, language := range append([]string{"", "en-GB", "zh-Hant-TW", "nb-NO", "nn", "cmn-CN", "arb"},
 			m.Capabilities.Languages...) {
@@ -143,8 +146,8 @@ func TestEveryModelOfTheCatalogIsTaken(t *testing.T) {
 	}
 }
 
-func TestWhatIsSent(t *testing.T) {
-	w := newWorld(t, key)
+func TestWhatIsSentOfElevenLabs(t *testing.T) {
+	w := newElevenLabsWorld(t, elevenlabsKey)
 	for name, c := range map[string]struct {
 		change func(*provider.Request)
 		want   map[string]any
@@ -178,7 +181,7 @@ func TestWhatIsSent(t *testing.T) {
 }
 
 func TestARepeatHasTheSameSeed(t *testing.T) {
-	w := newWorld(t, key)
+	w := newElevenLabsWorld(t, elevenlabsKey)
 	for _, token := range []string{"one", "one", "two"} {
 		req := voice()
 		req.ClientToken = token
@@ -196,7 +199,7 @@ func TestARepeatHasTheSameSeed(t *testing.T) {
 }
 
 func TestRefusedBeforeItIsSent(t *testing.T) {
-	w := newWorld(t, key)
+	w := newElevenLabsWorld(t, elevenlabsKey)
 	for name, change := range map[string]func(*provider.Request){
 		"a voice that is a path":   func(r *provider.Request) { r.Voice = "../music" },
 		"a language that is none":  func(r *provider.Request) { r.Language = "!" },
@@ -219,7 +222,7 @@ func TestRefusedBeforeItIsSent(t *testing.T) {
 }
 
 // The provider's errors, as in its reference and its help pages.
-func TestRefusals(t *testing.T) {
+func TestRefusalsOfElevenLabs(t *testing.T) {
 	for name, c := range map[string]struct {
 		status int
 		body   string
@@ -252,7 +255,8 @@ func TestRefusals(t *testing.T) {
 			w.WriteHeader(c.status)
 			fmt.Fprint(w, c.body)
 		}))
-		p := New(wire.Config{BaseURL: server.URL, Key: func(context.Context) (string, error) { return key, nil }})
+		p := elevenlabs.New(wire.Config{BaseURL: server.URL,
+			Key: func(context.Context) (string, error) { return elevenlabsKey, nil }})
 		_, err := p.Submit(t.Context(), voice())
 		var e *provider.Error
 		if !errors.As(err, &e) || e.Kind != c.kind || c.code != "" && e.Code != c.code {
@@ -262,7 +266,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-func TestNothingShowsTheKey(t *testing.T) {
+func TestNothingShowsTheKeyOfElevenLabs(t *testing.T) {
 	const secret = "sk_very_secret"
 	// A fake that knows another key, and one that answers with the request's body.
 	echo := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -272,9 +276,9 @@ func TestNothingShowsTheKey(t *testing.T) {
 	defer echo.Close()
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
-	providers := map[string]*Provider{"refused": newWorld(t, secret).Provider}
+	providers := map[string]*elevenlabs.Provider{"refused": newElevenLabsWorld(t, secret).Provider}
 	for name, url := range map[string]string{"repeated": echo.URL, "not there": gone.URL} {
-		providers[name] = New(wire.Config{BaseURL: url,
+		providers[name] = elevenlabs.New(wire.Config{BaseURL: url,
 			Key: func(context.Context) (string, error) { return secret, nil }})
 	}
 	for name, p := range providers {
@@ -292,7 +296,7 @@ func TestNothingShowsTheKey(t *testing.T) {
 }
 
 func TestMarksSayWhenWordsAreSpoken(t *testing.T) {
-	w := newWorld(t, key)
+	w := newElevenLabsWorld(t, elevenlabsKey)
 	req := voice()
 	req.Marks = true
 	submission, err := w.Submit(t.Context(), req)
@@ -318,6 +322,10 @@ func TestMarksSayWhenWordsAreSpoken(t *testing.T) {
 }
 
 func TestTimesOfAnotherTextAreNone(t *testing.T) {
+	spoken, err := fs.ReadFile(sample.Files, sample.VoiceMP3)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, c := range map[string]struct {
 		answer string
 		marks  int
@@ -330,9 +338,18 @@ func TestTimesOfAnotherTextAreNone(t *testing.T) {
 		"no audio":          {`{"alignment":null}`, 0, true},
 		"no object":         {`[]`, 0, true},
 	} {
-		content, marks, err := readTimed([]byte(c.answer), "a b")
-		if len(marks) != c.marks || (err != nil) != c.fails || (len(content) == 3) == c.fails {
-			t.Errorf("%s: %v, %+v, %v", name, content, marks, err)
+		answer := strings.Replace(c.answer, "AAAA", base64.StdEncoding.EncodeToString(spoken), 1)
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = w.Write([]byte(answer))
+		}))
+		p := elevenlabs.New(wire.Config{BaseURL: server.URL, HTTP: server.Client(),
+			Key: func(context.Context) (string, error) { return elevenlabsKey, nil }})
+		req := voice()
+		req.Prompt, req.Marks = "a b", true
+		got, err := p.Submit(t.Context(), req)
+		server.Close()
+		if (err != nil) != c.fails || err == nil && (len(got.Result.Media) != 1 || len(got.Result.Marks) != c.marks) {
+			t.Errorf("%s: %+v, %v", name, got.Result, err)
 		}
 	}
 }

@@ -1,9 +1,11 @@
-package statistics
+package base_test
 
 import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/content-automation/api/pkg/base/statistics"
 )
 
 // The constants are those of table 2.3 of Jennison and Turnbull, Group Sequential Methods (2000).
@@ -13,7 +15,7 @@ func TestCriticalValuesAreThoseOfOBrienAndFleming(t *testing.T) {
 		alpha, want float64
 	}{{1, 0.05, 1.960}, {2, 0.05, 1.977}, {3, 0.05, 2.004}, {4, 0.05, 2.024}, {5, 0.05, 2.040}, {1, 0.01, 2.576},
 		{5, 0.01, 2.621}, {5, 0.1, 1.751}} {
-		if got := Critical(c.looks, c.alpha); math.Abs(got-c.want) > 0.002 {
+		if got := statistics.Critical(c.looks, c.alpha); math.Abs(got-c.want) > 0.002 {
 			t.Errorf("%d looks at %v: %.4f, want %.3f", c.looks, c.alpha, got, c.want)
 		}
 	}
@@ -23,10 +25,10 @@ func TestCriticalValuesAreThoseOfOBrienAndFleming(t *testing.T) {
 func planned(seed uint64, n int, score func(chance *rand.Rand, i int, treated bool) float64) (low, high float64,
 	claims bool) {
 	chance := rand.New(rand.NewPCG(seed, 9))
-	p, critical := NewPlanned(), Critical(5, 0.05)
+	p, critical := statistics.NewPlanned(), statistics.Critical(5, 0.05)
 	for i := range n {
 		treated := chance.IntN(2) == 0
-		p.Add(Trial{Score: score(chance, i, treated), Treated: treated, Propensity: 0.5})
+		p.Add(statistics.Trial{Score: score(chance, i, treated), Treated: treated, Propensity: 0.5})
 		if (i+1)%(n/5) == 0 {
 			p.Look((i+1)/(n/5), 5, critical)
 			_, low, high = p.At(0)
@@ -78,7 +80,7 @@ func TestPlannedLooksHaveTheEffectInTheirInterval(t *testing.T) {
 	if inside < 460 || claims < 300 {
 		t.Errorf("the effect is in %d of 500 intervals, and %d claim one", inside, claims)
 	}
-	p := NewPlanned()
+	p := statistics.NewPlanned()
 	if e, low, high := p.At(0); e != 0 || low != -0.5 || high != 0.5 {
 		t.Errorf("without a look: %v from %v to %v", e, low, high)
 	}

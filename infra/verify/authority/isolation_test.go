@@ -1,9 +1,8 @@
-package isolation
+package authority
 
 import (
 	"cmp"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"maps"
 	"net/http"
@@ -100,14 +99,14 @@ var (
 )
 
 // world is a service with an account whose data belong to one profile, and keys that are bound to it and to another.
-type world struct {
+type tenants struct {
 	*metered.World
 	t            *testing.T
 	first, other string // secrets
 	profile      string // of the other key
 }
 
-func newWorld(t *testing.T) *world {
+func newTenants(t *testing.T) *tenants {
 	t.Helper()
 	m, err := metered.NewWith(t.Context(), metered.Settings{Account: "Agency", Agent: "isolation/1.0", Listed: 2,
 		Clock: time.Date(2026, 11, 2, 9, 0, 1, 0, time.UTC), Tick: time.Millisecond, Profiled: true})
@@ -119,7 +118,7 @@ func newWorld(t *testing.T) *world {
 			t.Error(err)
 		}
 	})
-	w := &world{World: m, t: t}
+	w := &tenants{World: m, t: t}
 	made := w.must(metered.Request{Operation: "createProfile", Body: metered.Object{"name": "The other"}})
 	if w.profile, err = made.ID(); err != nil {
 		t.Fatal(err)
@@ -128,7 +127,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-func (w *world) must(r metered.Request) metered.Answer {
+func (w *tenants) must(r metered.Request) metered.Answer {
 	w.t.Helper()
 	a, err := w.Call(w.t.Context(), r)
 	if err != nil {
@@ -138,7 +137,7 @@ func (w *world) must(r metered.Request) metered.Answer {
 }
 
 // key makes a key that is bound to profiles, and returns its secret.
-func (w *world) key(profiles ...string) string {
+func (w *tenants) key(profiles ...string) string {
 	w.t.Helper()
 	var made struct{ Secret string }
 	a := w.must(metered.Request{Operation: "createApiKey", Body: metered.Object{"name": "bound", "kind": "test",
@@ -150,7 +149,7 @@ func (w *world) key(profiles ...string) string {
 }
 
 // send makes a call with a key.
-func (w *world) send(r metered.Request, key string) metered.Response {
+func (w *tenants) send(r metered.Request, key string) metered.Response {
 	w.t.Helper()
 	r.Key = key
 	out, err := w.Send(w.t.Context(), r)
@@ -161,7 +160,7 @@ func (w *world) send(r metered.Request, key string) metered.Response {
 }
 
 // data returns what is stored of the profile of the account's data, and the ids of its items.
-func (w *world) data() (all map[string]string, ids map[string]bool) {
+func (w *tenants) data() (all map[string]string, ids map[string]bool) {
 	w.t.Helper()
 	all, ids = map[string]string{}, map[string]bool{}
 	for _, row := range storetest.Rows(w.t, w.State) {
@@ -183,7 +182,7 @@ func (w *world) data() (all map[string]string, ids map[string]bool) {
 }
 
 // unknown replaces the ids of a request by ids of the same kinds that do not exist.
-func (w *world) unknown(r metered.Request) (out metered.Request, ids map[string]string) {
+func (w *tenants) unknown(r metered.Request) (out metered.Request, ids map[string]string) {
 	w.t.Helper()
 	ids = map[string]string{}
 	other := func(text string) string {
@@ -222,7 +221,7 @@ func alike(a, b metered.Response, ids map[string]string) bool {
 // TestNoOperationReachesAnotherProfile makes every operation of the document with a key of another profile than that of
 // the account's data, and with one of the same profile.
 func TestNoOperationReachesAnotherProfile(t *testing.T) {
-	w := newWorld(t)
+	w := newTenants(t)
 	table := map[string]string{}
 	all := slices.Sorted(maps.Keys(w.Routes))
 	slices.SortStableFunc(all, func(a, b string) int { // lists come before what the key makes
@@ -284,7 +283,7 @@ func TestNoOperationReachesAnotherProfile(t *testing.T) {
 }
 
 // check fails the test unless the answer to a key of another profile is as it should be.
-func (w *world) check(operation string, want outcome, r metered.Request, got metered.Response) {
+func (w *tenants) check(operation string, want outcome, r metered.Request, got metered.Response) {
 	w.t.Helper()
 	route, ok := w.Routes[operation], false
 	switch want {
@@ -324,7 +323,7 @@ var belonging = []string{"answer", "claim", "attempts", "secret", "task", "sessi
 // TestEverythingOfAFactoryBelongsToItsProfile: the account's own key has made all data in factories, social accounts,
 // media and webhooks of the profile. Everything that followed from it belongs to the profile.
 func TestEverythingOfAFactoryBelongsToItsProfile(t *testing.T) {
-	w := newWorld(t)
+	w := newTenants(t)
 	for _, operation := range slices.Sorted(maps.Keys(w.Routes)) {
 		if operation == "resetSandbox" || expected(operation, w.Routes[operation]) == people {
 			continue
@@ -351,7 +350,7 @@ func TestEverythingOfAFactoryBelongsToItsProfile(t *testing.T) {
 
 // A key that is bound to several profiles has to name the profile of what it makes, and sees the data of all of them.
 func TestAKeyOfSeveralProfilesNamesOne(t *testing.T) {
-	w := newWorld(t)
+	w := newTenants(t)
 	both := w.key(w.Profile, w.profile)
 	for _, operation := range slices.Sorted(maps.Keys(outcomes)) {
 		if outcomes[operation] != its {
@@ -388,8 +387,6 @@ func TestAKeyOfSeveralProfilesNamesOne(t *testing.T) {
 	}
 }
 
-var update = flag.Bool("update", false, "write testdata/isolation.md")
-
 // document compares testdata/isolation.md with the table, or writes it.
 func document(t *testing.T, table map[string]string) {
 	t.Helper()
@@ -417,6 +414,6 @@ func document(t *testing.T, table map[string]string) {
 			t.Fatal(err)
 		}
 	default:
-		t.Errorf("%s is out of date: run go test ./infra/verify/isolation -update", name)
+		t.Errorf("%s is out of date: run go test ./infra/verify/authority -update", name)
 	}
 }

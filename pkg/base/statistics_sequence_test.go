@@ -1,10 +1,12 @@
-package statistics
+package base_test
 
 import (
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/content-automation/api/pkg/base/statistics"
 )
 
 // lookedAt returns the part of many experiments without an effect in which an effect of 0 was rejected at any look, and
@@ -14,15 +16,15 @@ func lookedAt(t *testing.T, lift, drift float64, adaptive bool) (rejectsZero, mi
 	const experiments, posts = 200, 120
 	r := rand.New(rand.NewPCG(7, uint64(1000*lift)+uint64(10*drift)))
 	for range experiments {
-		var ranker Ranker
-		var arms [2]Arm
+		var ranker statistics.Ranker
+		var arms [2]statistics.Arm
 		// A value of the one distribution exceeds one of the other with the probability of the true effect.
-		none := newWager(0)
-		truth := newWager(0.5*math.Erfc(-math.Log(1+lift)/2) - 0.5)
+		none := statistics.NewWager(0)
+		truth := statistics.NewWager(0.5*math.Erfc(-math.Log(1+lift)/2) - 0.5)
 		for n := range posts {
 			p := 0.5
 			if adaptive {
-				p = Floored(Propensities(arms[:]), 0.1)[1]
+				p = statistics.Floored(statistics.Propensities(arms[:]), 0.1)[1]
 			}
 			treated := r.Float64() < p
 			// A heavy tail: the standard deviation of the logarithm is 1.
@@ -36,14 +38,14 @@ func lookedAt(t *testing.T, lift, drift float64, adaptive bool) (rejectsZero, mi
 			}
 			arms[i].N++
 			arms[i].Score += score
-			none.add(Trial{score, treated, p}, n)
-			truth.add(Trial{score, treated, p}, n)
+			none.Add(statistics.Trial{Score: score, Treated: treated, Propensity: p}, n)
+			truth.Add(statistics.Trial{Score: score, Treated: treated, Propensity: p}, n)
 		}
 		// The fortunes are the greatest of all looks.
-		if none.most >= 20 {
+		if none.Most() >= 20 {
 			rejectsZero++
 		}
-		if truth.most >= 20 {
+		if truth.Most() >= 20 {
 			missesTruth++
 		}
 	}
@@ -67,7 +69,7 @@ func TestSequencesHoldWhateverTheLooks(t *testing.T) {
 }
 
 func TestASequenceNarrows(t *testing.T) {
-	s := NewSequence()
+	s := statistics.NewSequence()
 	if estimate, low, high := s.At(0.05); estimate != 0 || low != -0.5 || high != 0.5 {
 		t.Errorf("without trials %v, %v to %v", estimate, low, high)
 	}
@@ -78,7 +80,7 @@ func TestASequenceNarrows(t *testing.T) {
 		if treated {
 			score += 0.2
 		}
-		s.Add(Trial{score, treated, 0.5})
+		s.Add(statistics.Trial{Score: score, Treated: treated, Propensity: 0.5})
 		if n%100 == 99 {
 			estimate, low, high := s.At(0.05)
 			if low > 0.2 || high < 0.2 || high-low >= width || math.Abs(estimate-0.2) > 0.05 {
@@ -93,7 +95,7 @@ func TestASequenceNarrows(t *testing.T) {
 }
 
 func TestRanksAreOfEarlierValues(t *testing.T) {
-	var r Ranker
+	var r statistics.Ranker
 	var scores []float64
 	for _, v := range []float64{5, 9, 1, 5} {
 		scores = append(scores, r.Score(v))
@@ -104,15 +106,16 @@ func TestRanksAreOfEarlierValues(t *testing.T) {
 }
 
 func TestPropensitiesFollowTheScores(t *testing.T) {
-	if p := Propensities(make([]Arm, 4)); math.Abs(p[0]-0.25) > 1e-9 || math.Abs(p[3]-0.25) > 1e-9 {
+	if p := statistics.Propensities(make([]statistics.Arm, 4)); math.Abs(p[0]-0.25) > 1e-9 ||
+		math.Abs(p[3]-0.25) > 1e-9 {
 		t.Errorf("before the first score: %v", p)
 	}
-	p := Floored(Propensities([]Arm{{100, 30}, {100, 70}}), 0.1)
+	p := statistics.Floored(statistics.Propensities([]statistics.Arm{{N: 100, Score: 30}, {N: 100, Score: 70}}), 0.1)
 	if math.Abs(p[0]-0.05) > 0.001 || math.Abs(p[0]+p[1]-1) > 1e-9 {
 		t.Errorf("after clear scores: %v", p)
 	}
 	// The probability that a beta distribution of 4 and 2 exceeds one of 2 and 4 is 0.901.
-	if p := Propensities([]Arm{{4, 3}, {4, 1}}); math.Abs(p[0]-0.90) > 0.03 {
+	if p := statistics.Propensities([]statistics.Arm{{N: 4, Score: 3}, {N: 4, Score: 1}}); math.Abs(p[0]-0.90) > 0.03 {
 		t.Errorf("after few scores: %v", p)
 	}
 }

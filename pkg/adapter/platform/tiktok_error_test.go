@@ -1,14 +1,15 @@
-package tiktok
+package platform_test
 
 import (
 	"testing"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/tiktok"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
-func TestRefusals(t *testing.T) {
+func TestRefusalsOnTikTok(t *testing.T) {
 	for code, want := range map[string]struct {
 		kind  platform.ErrorKind
 		code  platform.Code
@@ -29,7 +30,8 @@ func TestRefusals(t *testing.T) {
 	} {
 		answer := wire.Answer{Status: 400,
 			Body: []byte(`{"data":{},"error":{"code":"` + code + `","message":"access_token_invalid"}}`)}
-		if e := classify(publishes, false)(answer); e == nil || e.Kind != want.kind || e.Code != want.code ||
+		if e := tiktok.New(wire.Config{}).Classify(false)(answer); e == nil || e.Kind != want.kind ||
+			e.Code != want.code ||
 			e.RetryAfter != want.after {
 			t.Errorf("%s: %v, want %s %s", code, e, want.kind, want.code)
 		}
@@ -37,24 +39,24 @@ func TestRefusals(t *testing.T) {
 		if code == "internal_error" {
 			posting = platform.Unknown
 		}
-		if e := classify(publishes, true)(answer); e == nil || e.Kind != posting {
+		if e := tiktok.New(wire.Config{}).Classify(true)(answer); e == nil || e.Kind != posting {
 			t.Errorf("%s of a post: %v, want %s", code, e, posting)
 		}
 	}
 	for _, body := range []string{`{"data":{},"error":{"code":"ok"}}`, `<html>`, ``} {
-		if e := classify(publishes, true)(wire.Answer{Status: 200, Body: []byte(body)}); e != nil {
+		if e := tiktok.New(wire.Config{}).Classify(true)(wire.Answer{Status: 200, Body: []byte(body)}); e != nil {
 			t.Errorf("%s: %v, which is no refusal of TikTok", body, e)
 		}
 	}
 }
 
 func TestChunks(t *testing.T) {
-	p := New(wire.Config{})
+	p := tiktok.New(wire.Config{})
 	for bytes, want := range map[int64][2]int64{
 		1: {1, 1}, 5 << 20: {5 << 20, 1}, 64 << 20: {64 << 20, 1}, 64<<20 + 1: {32 << 20, 2}, 100 << 20: {32 << 20, 3},
 		4 << 30: {32 << 20, 128},
 	} {
-		length, count := p.chunks(bytes)
+		length, count := p.Chunks(bytes)
 		if length != want[0] || count != want[1] {
 			t.Errorf("%d bytes: %d chunks of %d, want %d of %d", bytes, count, length, want[1], want[0])
 		}
