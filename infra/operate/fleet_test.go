@@ -15,7 +15,7 @@ import (
 	"github.com/content-automation/api/infra/operate/fleet"
 )
 
-// accounts are the stacks of customers, with a clock.
+// fleetAccounts are the stacks of customers, with a clock.
 type fleetAccounts struct {
 	mu     sync.Mutex
 	states map[string]fleet.State

@@ -73,7 +73,7 @@ func (c *cloud) change(kind string) error {
 	return nil
 }
 
-// key returns the key of a mapping or a rule by its UUID or name.
+// haltKey returns the key of a mapping or a rule by its UUID or name.
 func haltKey(all map[string]string, id string) string {
 	for k := range all {
 		if strings.ReplaceAll(k, " ", "-") == id || strings.Split(k, " ")[0] == id {

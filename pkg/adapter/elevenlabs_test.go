@@ -27,7 +27,7 @@ import (
 
 const elevenlabsKey = "sk_0123456789abcdef"
 
-// world is the provider before its fake.
+// elevenlabsWorld is the provider before its fake.
 type elevenlabsWorld struct {
 	*elevenlabs.Provider
 	control *control.Control

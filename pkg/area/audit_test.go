@@ -22,7 +22,7 @@ import (
 	"github.com/content-automation/api/pkg/record/resource"
 )
 
-// world is an audit log with a caller of its operation. Its own calls are recorded elsewhere, so that reading does
+// auditWorld is an audit log with a caller of its operation. Its own calls are recorded elsewhere, so that reading does
 // not change the log.
 type auditWorld struct {
 	*servicetest.World

@@ -57,7 +57,7 @@ import (
 
 var vault = social.Vault{Envelope: sealtest.Envelope("key")}
 
-// world is an account with two profiles, and the workers of all that they have.
+// erasureWorld is an account with two profiles, and the workers of all that they have.
 type erasureWorld struct {
 	*servicetest.World
 	engine  *generatetest.Engine

@@ -42,7 +42,7 @@ func (a areas) Register(r *httpapi.Router) {
 	}
 }
 
-// world is a caller with a live key, credits and a factory.
+// estimateWorld is a caller with a live key, credits and a factory.
 type estimateWorld struct {
 	*servicetest.World
 	factory string

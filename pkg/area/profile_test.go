@@ -26,7 +26,7 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// world has the operations of profiles.
+// profileWorld has the operations of profiles.
 type profileWorld struct {
 	*servicetest.World
 }

@@ -41,7 +41,7 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// world has all resources of a sandbox.
+// sandboxWorld has all resources of a sandbox.
 type sandboxWorld struct {
 	*servicetest.World
 	engine *generatetest.Engine

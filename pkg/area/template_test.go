@@ -19,7 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// world has templates, and what uses them.
+// templateWorld has templates, and what uses them.
 type templateWorld struct{ *servicetest.World }
 
 func newTemplateWorld(t *testing.T) *templateWorld {

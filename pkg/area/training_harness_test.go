@@ -79,7 +79,7 @@ func (b *bucket) read(_ context.Context, name, key string) ([]byte, error) {
 	return raw, nil
 }
 
-// world is everything around trainings: their operations, called by a test key, and the
+// trainingWorld is everything around trainings: their operations, called by a test key, and the
 // workers before a fake of Bedrock.
 type trainingWorld struct {
 	*servicetest.World

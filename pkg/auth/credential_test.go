@@ -23,7 +23,7 @@ const window = 100
 // mostTries is how often a call is tried that meets others.
 const mostTries = 6
 
-// world is a table of credentials with a clock and faults.
+// credentialWorld is a table of credentials with a clock and faults.
 type credentialWorld struct {
 	*servicetest.World
 	counter *credential.Counter
@@ -84,7 +84,7 @@ var owner = tenant.Of("acc_1", tenant.Test)
 
 var spendLimit int64 = 5000
 
-// secret makes the credential of a key that may do everything.
+// credentialSecret makes the credential of a key that may do everything.
 func credentialSecret(hash string) credential.Credential {
 	return credential.Credential{
 		Hash: hash, KeyID: "key_1", Owner: owner, Plan: "enterprise",

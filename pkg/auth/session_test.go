@@ -19,7 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// world is a store of sessions with a clock that tests move.
+// sessionWorld is a store of sessions with a clock that tests move.
 type sessionWorld struct {
 	*session.Store
 	db  *store.DB

@@ -21,7 +21,7 @@ import (
 
 const arn = "arn:aws:secretsmanager:eu-central-1:111122223333:secret:Seal"
 
-// manager is Secrets Manager with one secret.
+// rotationManager is Secrets Manager with one secret.
 type rotationManager struct {
 	values map[string]string   // by version
 	stages map[string][]string // by version

@@ -22,7 +22,7 @@ import (
 	"github.com/content-automation/api/pkg/craft/feed"
 )
 
-// read returns the rows and the refusals of a feed as texts, and the fault if it has one.
+// readFeed returns the rows and the refusals of a feed as texts, and the fault if it has one.
 func readFeed(t *testing.T, o feed.Options, sent []byte) (rows []feed.Row, refused []feed.Refusal, fault string) {
 	t.Helper()
 	err := feed.Read(t.Context(), bytes.NewReader(sent), o, func(r feed.Row, no *feed.Refusal) error {

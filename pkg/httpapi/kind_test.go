@@ -19,8 +19,8 @@ import (
 
 type object = map[string]any
 
-// thing is a kind with a member of each sort: one that callers set, one with parts, one that lists select, and one that
-// only the service knows. Callers also send a secret that nobody sees.
+// kindThing is a kind with a member of each sort: one that callers set, one with parts, one that lists select, and one
+// that only the service knows. Callers also send a secret that nobody sees.
 type kindThing struct {
 	resource.Resource
 	Name  string    `json:"name"`

@@ -98,7 +98,7 @@ var (
 	request = regexp.MustCompile(`"request_id":"[^"]*"`)
 )
 
-// world is a service with an account whose data belong to one profile, and keys that are bound to it and to another.
+// tenants is a service with an account whose data belong to one profile, and keys that are bound to it and to another.
 type tenants struct {
 	*metered.World
 	t            *testing.T

@@ -64,7 +64,7 @@ func seen(account string) func() *platformtest.Fixture {
 	}
 }
 
-// measured returns a fixture whose account has the right to figures.
+// linkedinMeasured returns a fixture whose account has the right to figures.
 func linkedinMeasured(account string) func() *platformtest.Fixture {
 	return func() *platformtest.Fixture {
 		f := seen(account)()

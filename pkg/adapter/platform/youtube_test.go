@@ -49,7 +49,7 @@ var youtubeUsual = []string{"views", "likes", "comments"}
 // reports is the right to read reports.
 const reports = "https://www.googleapis.com/auth/yt-analytics.readonly"
 
-// measured returns a fixture whose account has the right to read reports.
+// youtubeMeasured returns a fixture whose account has the right to read reports.
 func youtubeMeasured() *platformtest.Fixture {
 	f := newYouTubeFixture()
 	f.Account.Token.Scopes = append(f.Account.Token.Scopes, reports)
