@@ -1,10 +1,11 @@
-package feed
+package craft_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/content-automation/api/pkg/craft/feed"
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/japanese"
@@ -28,26 +29,26 @@ func TestEncodingsThatAreDeclared(t *testing.T) {
 	}
 	const table = "sku,name,price\nA,Зелёный чай,9 EUR\n"
 	for name, c := range map[string]struct {
-		format  Format
-		feed    []byte
+		format  feed.Format
+		sent    []byte
 		charset string
 		want    string
 	}{
-		"Shift_JIS":       {GoogleXML, of(japanese.ShiftJIS, document("Shift_JIS", "緑茶の表")), "", "緑茶の表"},
-		"EUC-JP":          {GoogleXML, of(japanese.EUCJP, document("euc-jp", "緑茶")), "", "緑茶"},
-		"GBK":             {GoogleXML, of(simplifiedchinese.GBK, document("GBK", "绿茶")), "", "绿茶"},
-		"EUC-KR":          {GoogleXML, of(korean.EUCKR, document("EUC-KR", "녹차")), "", "녹차"},
-		"ISO-8859-2":      {GoogleXML, of(charmap.ISO8859_2, document("iso-8859-2", "Zielona Łąka")), "", "Zielona Łąka"},
-		"KOI8-R":          {GoogleXML, of(charmap.KOI8R, document("koi8-r", "Зелёный чай")), "", "Зелёный чай"},
-		"UTF-16":          {GoogleXML, of(unicode.UTF16(unicode.BigEndian, unicode.UseBOM), document("UTF-16", "緑茶")), "", "緑茶"},
-		"a wrong UTF-8":   {GoogleXML, of(charmap.Windows1251, document("utf-8", "Зелёный чай")), "", "Зелёный чай"},
-		"a wrong 8859-1":  {GoogleXML, []byte(document("iso-8859-1", "緑茶")), "iso-8859-1", "緑茶"},
-		"of the server":   {CSV, of(charmap.KOI8R, table), "koi8-r", "Зелёный чай"},
-		"a wrong server":  {CSV, []byte(table), "windows-1252", "Зелёный чай"},
-		"an unknown one":  {CSV, []byte(table), "x-unknown", "Зелёный чай"},
-		"the mark within": {CSV, []byte("\xef\xbb\xbf\xef\xbb\xbf" + table), "", ""},
+		"Shift_JIS":       {feed.GoogleXML, of(japanese.ShiftJIS, document("Shift_JIS", "緑茶の表")), "", "緑茶の表"},
+		"EUC-JP":          {feed.GoogleXML, of(japanese.EUCJP, document("euc-jp", "緑茶")), "", "緑茶"},
+		"GBK":             {feed.GoogleXML, of(simplifiedchinese.GBK, document("GBK", "绿茶")), "", "绿茶"},
+		"EUC-KR":          {feed.GoogleXML, of(korean.EUCKR, document("EUC-KR", "녹차")), "", "녹차"},
+		"ISO-8859-2":      {feed.GoogleXML, of(charmap.ISO8859_2, document("iso-8859-2", "Zielona Łąka")), "", "Zielona Łąka"},
+		"KOI8-R":          {feed.GoogleXML, of(charmap.KOI8R, document("koi8-r", "Зелёный чай")), "", "Зелёный чай"},
+		"UTF-16":          {feed.GoogleXML, of(unicode.UTF16(unicode.BigEndian, unicode.UseBOM), document("UTF-16", "緑茶")), "", "緑茶"},
+		"a wrong UTF-8":   {feed.GoogleXML, of(charmap.Windows1251, document("utf-8", "Зелёный чай")), "", "Зелёный чай"},
+		"a wrong 8859-1":  {feed.GoogleXML, []byte(document("iso-8859-1", "緑茶")), "iso-8859-1", "緑茶"},
+		"of the server":   {feed.CSV, of(charmap.KOI8R, table), "koi8-r", "Зелёный чай"},
+		"a wrong server":  {feed.CSV, []byte(table), "windows-1252", "Зелёный чай"},
+		"an unknown one":  {feed.CSV, []byte(table), "x-unknown", "Зелёный чай"},
+		"the mark within": {feed.CSV, []byte("\xef\xbb\xbf\xef\xbb\xbf" + table), "", ""},
 	} {
-		rows, refused, fault := read(t, Options{Format: c.format, Charset: c.charset}, c.feed)
+		rows, refused, fault := readFeed(t, feed.Options{Format: c.format, Charset: c.charset}, c.sent)
 		if c.want == "" && len(rows) == 0 && fault != "" {
 			continue
 		}
@@ -65,15 +66,16 @@ func TestEntities(t *testing.T) {
 		"5&nbsp;&lt; 6": "5 < 6", "&quot;Tea&quot; &apos;x&apos;": `"Tea" 'x'`, "Tea&#8203;": "Tea\u200b",
 		"&#128512; Tea": "😀 Tea", "&amp;unknown; Tea": "&unknown; Tea",
 	} {
-		feed := "<rss><channel><item><id>A</id><title>" + title + "</title><price>12,50&nbsp;&#8364;</price></item></channel></rss>"
-		rows, refused, fault := read(t, Options{Format: GoogleXML}, []byte(feed))
+		sent := "<rss><channel><item><id>A</id><title>" + title + "</title><price>12,50&nbsp;&#8364;</price></item></channel></rss>"
+		rows, refused, fault := readFeed(t, feed.Options{Format: feed.GoogleXML}, []byte(sent))
 		if len(rows) != 1 || rows[0].Name != want || rows[0].Price.String() != "12.50 EUR" {
 			t.Errorf("%s: read %+v, refused %+v, fault %q; want %q", title, rows, refused, fault, want)
 		}
 	}
 	for _, broken := range []string{"Tea & more", "Tea &#0;", "Tea &#xFFFFFFFF;", "Tea \x0b", "&nosuch;"} {
-		feed := "<rss><channel><item><id>A</id><title>" + broken + "</title><price>1 EUR</price></item></channel></rss>"
-		if _, _, fault := read(t, Options{Format: GoogleXML}, []byte(feed)); !strings.Contains(fault, "Line 1 of the feed is no XML") {
+		sent := "<rss><channel><item><id>A</id><title>" + broken + "</title><price>1 EUR</price></item></channel></rss>"
+		if _, _, fault := readFeed(t, feed.Options{Format: feed.GoogleXML}, []byte(sent)); !strings.Contains(fault,
+			"Line 1 of the feed is no XML") {
 			t.Errorf("%q: %q", broken, fault)
 		}
 	}
@@ -94,8 +96,9 @@ func TestAGroupOfAThousandVariants(t *testing.T) {
 		fmt.Fprintf(&shopify, "S,%s,Size,%d,S-%d,9\n", title, i, i)
 	}
 	google.WriteString("</channel></rss>")
-	for format, feed := range map[Format]string{GoogleXML: google.String(), ShopifyCSV: shopify.String()} {
-		rows, refused, fault := read(t, Options{Format: format, Currency: "EUR"}, []byte(feed))
+	for format, sent := range map[feed.Format]string{feed.GoogleXML: google.String(),
+		feed.ShopifyCSV: shopify.String()} {
+		rows, refused, fault := readFeed(t, feed.Options{Format: format, Currency: "EUR"}, []byte(sent))
 		if len(rows) != 1000 || len(refused) > 0 || fault != "" {
 			t.Fatalf("%s: read %d rows, refused %+v, fault %q", format, len(rows), refused, fault)
 		}
@@ -117,14 +120,14 @@ func TestSalesInCurrenciesOfOtherDecimals(t *testing.T) {
 		{"JPY", "1250", "1500", "A|Tea|1500 JPY|in_stock|sale 1250 JPY"},
 		{"RUR", "1 250,50", "1 500", "A|Tea|1500.00 RUB|in_stock|sale 1250.50 RUB"},
 	} {
-		feed := `<yml_catalog><shop><offers><offer id="A"><name>Tea</name><price>` + c.price + `</price><oldprice>` + c.old +
+		sent := `<yml_catalog><shop><offers><offer id="A"><name>Tea</name><price>` + c.price + `</price><oldprice>` + c.old +
 			`</oldprice><currencyId>` + c.currency + `</currencyId></offer></offers></shop></yml_catalog>`
-		rows, refused, fault := read(t, Options{Format: YML}, []byte(feed))
+		rows, refused, fault := readFeed(t, feed.Options{Format: feed.YML}, []byte(sent))
 		if len(rows) != 1 || shown(rows[0]) != c.want {
 			t.Errorf("%+v: read %+v, refused %+v, fault %q", c, rows, refused, fault)
 		}
 		table := "Handle,Title,Variant SKU,Variant Price,Variant Compare At Price\nt,Tea,A,\"" + c.price + `","` + c.old + "\"\n"
-		rows, refused, fault = read(t, Options{Format: ShopifyCSV, Currency: c.currency}, []byte(table))
+		rows, refused, fault = readFeed(t, feed.Options{Format: feed.ShopifyCSV, Currency: c.currency}, []byte(table))
 		if len(rows) != 1 || shown(rows[0]) != c.want {
 			t.Errorf("%+v of Shopify: read %+v, refused %+v, fault %q", c, rows, refused, fault)
 		}
@@ -133,12 +136,14 @@ func TestSalesInCurrenciesOfOtherDecimals(t *testing.T) {
 
 // Stocks are written as Google, schema.org, Meta and WooCommerce write them.
 func TestWordsForStocks(t *testing.T) {
-	for word, want := range map[string]Stock{"in stock": InStock, "https://schema.org/InStock": InStock,
-		"https://schema.org/SoldOut": OutOfStock, "http://schema.org/Discontinued": OutOfStock, "discontinued": OutOfStock,
-		"available for order": InStock, "onbackorder": Backorder, "https://schema.org/PreSale": Preorder,
-		"https://schema.org/LimitedAvailability": InStock, "Out-Of-Stock": OutOfStock} {
-		if got, err := stockOf(word); err != nil || got != want {
-			t.Errorf("%s is %s, %v", word, got, err)
+	for word, want := range map[string]feed.Stock{"in stock": feed.InStock, "https://schema.org/InStock": feed.InStock,
+		"https://schema.org/SoldOut": feed.OutOfStock, "http://schema.org/Discontinued": feed.OutOfStock, "discontinued": feed.OutOfStock,
+		"available for order": feed.InStock, "onbackorder": feed.Backorder, "https://schema.org/PreSale": feed.Preorder,
+		"https://schema.org/LimitedAvailability": feed.InStock, "Out-Of-Stock": feed.OutOfStock} {
+		rows, refused, fault := readFeed(t, feed.Options{Format: feed.CSV}, []byte("id,title,price,availability\nA,Tea,1 EUR,"+
+			word+"\n"))
+		if len(rows) != 1 || rows[0].Stock != want {
+			t.Errorf("%s: read %+v, %+v, %s; want %s", word, rows, refused, fault, want)
 		}
 	}
 }
