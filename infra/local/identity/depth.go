@@ -15,7 +15,8 @@ const (
 	maxTokens = 50_000
 )
 
-var errDeep = errors.New("identity: the document is nested too deeply, or has too many elements")
+// ErrDeep is the error of a document that is not parsed.
+var ErrDeep = errors.New("identity: the document is nested too deeply, or has too many elements")
 
 // shallow returns an error unless a document is one that a parser of trees reads in a short time. It keeps no tree.
 func shallow(document []byte) error {
@@ -35,14 +36,15 @@ func shallow(document []byte) error {
 			depth--
 		}
 		if depth > maxDepth {
-			return errDeep
+			return ErrDeep
 		}
 	}
-	return errDeep
+	return ErrDeep
 }
 
-// shallowAnswer is shallow for an answer as forms send it.
-func shallowAnswer(text string) error {
+// ShallowAnswer returns an error unless an answer, as forms send it, is a document that a parser of trees reads in a
+// short time.
+func ShallowAnswer(text string) error {
 	document, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
 	if err != nil {
 		return err

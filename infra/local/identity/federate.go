@@ -113,8 +113,8 @@ func (p *Provider) provider(name string) (connection.Provider, bool) {
 	return of, ok && p.kept.Offered[name]
 }
 
-// names returns the names of the providers of customers that people can choose.
-func (p *Provider) names() (all []string) {
+// Names returns the names of the providers of customers that people can choose.
+func (p *Provider) Names() (all []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for name := range p.kept.Offered {

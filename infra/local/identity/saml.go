@@ -91,7 +91,7 @@ func (p *Provider) samlRequest(ctx context.Context, of connection.Provider, stat
 // that the answer is the one to the request, which counts once.
 func (p *Provider) samlResponse(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxMetadata)
-	if err := shallowAnswer(r.PostFormValue("SAMLResponse")); err != nil {
+	if err := ShallowAnswer(r.PostFormValue("SAMLResponse")); err != nil {
 		http.Error(w, "The answer of the provider cannot be read.", http.StatusBadRequest)
 		return
 	}

@@ -484,7 +484,8 @@ func (s *Service) change(ctx context.Context, tx *store.Tx, publicationID string
 		}
 	}
 	limits, _ := s.content.Capabilities(it.Owner.Mode, pub.Platform)
-	if err := publication.Change(tx, s.now(), it.Owner, r, pub, limits, kind, caption); err != nil {
+	err = publication.Change(tx, s.now(), it.Owner, r, pub, limits, kind, caption, publication.ChangeWithin)
+	if err != nil {
 		return out, err
 	}
 	if caption != nil {

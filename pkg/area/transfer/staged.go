@@ -37,7 +37,8 @@ const (
 
 // The budgets of a step's files of an archive, of which the last may be as long as any, and of a line.
 var (
-	archives = budget.Budget{Name: "archive of an import", Bytes: 16 << 30, Elements: stepEntries + 1,
+	// Archives bounds what a step reads of an archive.
+	Archives = budget.Budget{Name: "archive of an import", Bytes: 16 << 30, Elements: stepEntries + 1,
 		Time: 15 * time.Minute}
 	lineBudget = budget.Budget{Name: "line of an import", Bytes: mostLine, Elements: 200_000, Depth: 100,
 		Time: 10 * time.Second}
@@ -170,7 +171,7 @@ func (w *Importer) files(ctx context.Context, s *task.Run, r *importRecord, p *p
 		return err
 	}
 	defer body.Close()
-	m, end := archives.Begin(ctx)
+	m, end := Archives.Begin(ctx)
 	defer end()
 	from := &tally{Reader: m.Reader(body)}
 	archive, over := tar.NewReader(from), false

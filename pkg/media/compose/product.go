@@ -46,7 +46,7 @@ type show struct {
 // stickers lays out the forms of a sticker.
 func (r *run) stickers(o *Offer, lang string, b *Brand, ground canvas.Color, k float64) (map[cut]sticker, error) {
 	all := map[cut]sticker{}
-	for _, form := range []cut{roomy, thin, flat} {
+	for _, form := range []cut{roomy, thin, flat, compact} {
 		one, err := r.sticker(o, lang, b, ground, form, k)
 		if err != nil {
 			return nil, err
@@ -100,8 +100,10 @@ func (r *run) arrange(in show) (best arranged, err error) {
 			}
 		}
 	}
-	if low, failed := r.under(in); failed == nil && low.enough(in.size) {
-		return low, nil
+	for _, form := range []cut{flat, compact} {
+		if low, failed := r.under(in, form); failed == nil && low.enough(in.size) {
+			return low, nil
+		}
 	}
 	for _, form := range []cut{roomy, thin} {
 		column, failed := r.beside(in, form)
@@ -213,11 +215,11 @@ func (in show) ownRow(out *arranged, free image.Rectangle) bool {
 }
 
 // under places a product above its heading and its sticker, which share a row: there it has more room.
-func (r *run) under(in show) (out arranged, err error) {
+func (r *run) under(in show, form cut) (out arranged, err error) {
 	if in.top == 0 {
 		return out, text.ErrTooLong
 	}
-	in.sticker, out.form, out.words = in.stickers[flat], flat, in.area
+	in.sticker, out.form, out.words = in.stickers[form], form, in.area
 	wide := in.area.Dx()
 	if !in.sticker.empty() {
 		wide -= in.sticker.wide + heroGap

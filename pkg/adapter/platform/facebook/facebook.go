@@ -597,9 +597,9 @@ func (p *Platform) Edit(ctx context.Context, a platform.Account, post platform.P
 	} else if !isPost(post.ID) {
 		return p.api.NoPost()
 	}
-	call := p.Call(http.MethodPost, "/"+post.ID, a.Token.Access)
-	call.Form = url.Values{name: {text}}
-	return p.Send(ctx, call, nil)
+	call, gone := p.Call(http.MethodPost, "/"+post.ID, a.Token.Access), refusals
+	call.Form, gone.Missing = url.Values{name: {text}}, p.api.NoPost
+	return p.Client.JSON(ctx, call, gone.Classify(false), nil)
 }
 
 // Lookup implements platform.Finder. It finds the pages of places.

@@ -117,11 +117,11 @@ type Platform struct {
 // New returns the adapter.
 func New(cfg wire.Config) *Platform {
 	c := wire.New(Name, cfg)
-	g := graph.New(c, c.Base(graphAddress)+version, refusals, graph.Number)
+	g := graph.New(c, c.Base(graphAddress)+version, Refusals, graph.Number)
 	p := &Platform{Connector: wire.Connector{API: g.API, OAuth: wire.OAuth{
 		Authorize: c.Base(dialog) + version + "/dialog/oauth", Token: c.Base(graphAddress) + version +
 			"/oauth/access_token",
-		Scopes: capabilities.Scopes, Divider: ",", Classify: refusals.Code,
+		Scopes: capabilities.Scopes, Divider: ",", Classify: Refusals.Code,
 	}}, Containers: containers(g)}
 	const comment = "id,text,timestamp,username,hidden,from"
 	p.Commenter = graph.Commenter{Reader: graph.Reader{Via: g, Listing: "/comments",
@@ -217,7 +217,7 @@ func (p *Platform) profiles(ctx context.Context, token platform.Secret) (all []p
 func (p *Platform) extend(ctx context.Context, token platform.Secret) (platform.Token, error) {
 	form := url.Values{"grant_type": {"fb_exchange_token"}, "fb_exchange_token": {token.Reveal()}}
 	prolong := p.OAuth
-	prolong.Classify = refusals.Token
+	prolong.Classify = Refusals.Token
 	issued, err := p.Client.Issue(ctx, prolong, form, token)
 	if err != nil {
 		return platform.Token{}, err
@@ -245,7 +245,8 @@ func (p *Platform) Refresh(ctx context.Context, a platform.Account) (platform.To
 	return t, nil
 }
 
-var refusals = graph.Refusals{Label: "Instagram", Rows: graph.ContainerAnswers}
+// Refusals are how the refusals of Instagram are read.
+var Refusals = graph.Refusals{Label: "Instagram", Rows: graph.ContainerAnswers}
 
 var _ = format.Define("instagram-name", format.Format{Pattern: "^[A-Za-z0-9._]{1,30}$",
 	Wanted: "a user name of Instagram"})

@@ -471,6 +471,7 @@ type use int
 const (
 	reads     use = iota // figures and earlier posts
 	publishes            // uploads, and the call that makes the post
+	changes              // the text of a post
 )
 
 // classes makes the classification that wire asks for.
@@ -508,7 +509,7 @@ func errorOf(m meaning, u use, posts bool, b problem) *platform.Error {
 	case m == right:
 		return platform.NeedsReconnect(platform.CodeMissingPermission, "Connect the account again and allow all that "+
 			"the page of LinkedIn asks for. For an organisation, have a role that may post.")
-	case m == absent && u == reads:
+	case m == absent && u != publishes:
 		return platform.Reject(platform.CodePostNotFound, "LinkedIn does not have the post.")
 	case m == duplicate:
 		return platform.Reject(platform.CodeContentRefused, "LinkedIn refuses the post: an equal one exists already, "+

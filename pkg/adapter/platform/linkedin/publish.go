@@ -294,7 +294,7 @@ func (p *Platform) Edit(ctx context.Context, a platform.Account, post platform.P
 	call.Header.Set("X-Restli-Method", "PARTIAL_UPDATE")
 	call.JSON = map[string]any{"patch": map[string]any{"$set": map[string]string{"commentary": commentary(text,
 		optionsOf(post.Options).Mentions)}}}
-	return p.Client.JSON(ctx, call, p.classify(publishes, true), nil)
+	return p.Client.JSON(ctx, call, p.classify(changes, true), nil)
 }
 
 // Delete implements platform.Deleter. LinkedIn accepts the deletion of a post that does not exist.

@@ -238,18 +238,15 @@ func Attach(ctx context.Context, db *store.DB, records ...*Record) error {
 
 // Complete reads the rows of an item that was read alone.
 func (r *Record) Complete(ctx context.Context, db *store.DB) error {
-	keys := r.Item.PublicationKeys()
-	if r.Brief.Product != nil {
-		keys = append(keys, store.Key{PK: r.Item.ID, SK: shownSK})
-	}
-	if len(keys) == 0 {
+	keys := append(r.Item.PublicationKeys(), store.Key{PK: r.Item.ID, SK: shownSK})
+	if len(keys) == 1 && r.Brief.Product == nil {
 		return nil
 	}
 	rows, err := db.GetAll(ctx, keys...)
-	if err != nil {
-		return err
+	if err == nil {
+		err = r.take(rows)
 	}
-	return r.take(rows)
+	return err
 }
 
 // PublicationKeys returns the keys of the publications that the item may have.

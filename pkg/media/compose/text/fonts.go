@@ -249,6 +249,37 @@ const scale = 1000 << 6
 
 // width returns the width of characters in one font, in ems.
 func (f *Fonts) width(of *face, chars []rune) float64 {
+	return float64(f.shaper.ShapeNoExtents(inputOf(of, chars)).Advance) / scale
+}
+
+// Lean returns how far the middle of the ink of a text of one line is to the right of the middle of its width: a digit
+// has more room at its sides than a sign of a currency.
+func (f *Fonts) Lean(b Block) float64 {
+	if len(b.lines) != 1 || len(b.lines[0].pictures) > 0 {
+		return 0
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	runs := b.lines[0].runs
+	first, last := runs[0], runs[len(runs)-1]
+	begin, end := []rune(strings.TrimSpace(first.text)), []rune(strings.TrimSpace(last.text))
+	if len(begin) == 0 || len(end) == 0 {
+		return 0
+	}
+	n := len(end) - 1
+	for n > 0 && unicode.IsMark(end[n]) {
+		n--
+	}
+	before, after := f.shaper.Shape(inputOf(first.face, begin[:1])).Glyphs[0],
+		f.shaper.Shape(inputOf(last.face, end[n:n+1])).Glyphs[0]
+	if b.RTL {
+		before, after = after, before
+	}
+	return float64(before.XBearing-after.Advance+after.XBearing+after.Width) / 2 / scale * b.Em
+}
+
+// inputOf returns characters in one font for the shaper.
+func inputOf(of *face, chars []rune) shaping.Input {
 	script := language.Common
 	for _, r := range chars {
 		if s := language.LookupScript(r); s != language.Common && s != language.Inherited {
@@ -260,11 +291,8 @@ func (f *Fonts) width(of *face, chars []rune) float64 {
 	if script == language.Arabic || script == language.Hebrew {
 		direction = di.DirectionRTL
 	}
-	out := f.shaper.ShapeNoExtents(shaping.Input{
-		Text: chars, RunEnd: len(chars), Direction: direction, Face: of.Face, Size: fixed.Int26_6(scale),
-		Script: script, Language: language.NewLanguage("und"),
-	})
-	return float64(out.Advance) / scale
+	return shaping.Input{Text: chars, RunEnd: len(chars), Direction: direction, Face: of.Face,
+		Size: fixed.Int26_6(scale), Script: script, Language: language.NewLanguage("und")}
 }
 
 // art is an emoji in color: shapes over each other. libass draws no font in color, but any shape in one color. A
