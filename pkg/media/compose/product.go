@@ -86,8 +86,11 @@ func (r *run) arrange(in show) (best arranged, err error) {
 			break
 		}
 		for _, part := range sizes {
-			em := max(part*float64(in.layout.Heading), minEm+8)
-			one, failed := r.stacked(in, em, lines(part < 0.6 || form == flat))
+			em, most := max(part*float64(in.layout.Heading), minEm+8), 4
+			if part < 0.6 || form == flat {
+				most = 2
+			}
+			one, failed := r.stacked(in, em, most)
 			if failed != nil {
 				err = failed
 				continue
@@ -117,14 +120,6 @@ func (r *run) arrange(in show) (best arranged, err error) {
 	// The text takes what room it needs: that of the sticker, too.
 	in.sticker = sticker{}
 	return r.stacked(in, minEm, maxLines)
-}
-
-// lines returns the greatest number of lines of a heading above a product: of one that has to be short, or of another.
-func lines(short bool) int {
-	if short {
-		return 2
-	}
-	return 4
 }
 
 // larger reports whether a rectangle has a tenth more of an area than another.

@@ -261,17 +261,14 @@ func (f *Fonts) Lean(b Block) float64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	runs := b.lines[0].runs
-	first, last := runs[0], runs[len(runs)-1]
-	begin, end := []rune(strings.TrimSpace(first.text)), []rune(strings.TrimSpace(last.text))
-	if len(begin) == 0 || len(end) == 0 {
-		return 0
+	end := func(c cluster, n int) shaping.Glyph {
+		chars := []rune(c.text)
+		if len(chars) == 0 {
+			return shaping.Glyph{}
+		}
+		return f.shaper.Shape(inputOf(c.face, chars[n*(len(chars)-1):][:1])).Glyphs[0]
 	}
-	n := len(end) - 1
-	for n > 0 && unicode.IsMark(end[n]) {
-		n--
-	}
-	before, after := f.shaper.Shape(inputOf(first.face, begin[:1])).Glyphs[0],
-		f.shaper.Shape(inputOf(last.face, end[n:n+1])).Glyphs[0]
+	before, after := end(runs[0], 0), end(runs[len(runs)-1], 1)
 	if b.RTL {
 		before, after = after, before
 	}
@@ -343,10 +340,7 @@ func (f *Fonts) artOf(emoji []rune) (art, error) {
 // glyphOf returns the glyph of an emoji, and reports whether it has one: a sequence that the font does not know has
 // several.
 func (f *Fonts) glyphOf(face *face, emoji []rune) (glyph font.GID, ok bool) {
-	out := f.shaper.ShapeNoExtents(shaping.Input{
-		Text: emoji, RunEnd: len(emoji), Direction: di.DirectionLTR, Face: face.Face, Size: fixed.Int26_6(scale),
-		Script: language.Common, Language: language.NewLanguage("und"),
-	})
+	out := f.shaper.ShapeNoExtents(inputOf(face, emoji))
 	drawn := 0
 	for _, g := range out.Glyphs {
 		if g.Advance != 0 {
