@@ -106,27 +106,13 @@ func (w *Worker) photos(ctx context.Context, t *task.Run) error {
 	if err != nil {
 		return task.Again(err)
 	}
-	s := product.Shelf{Owner: t.Owner, FactoryID: t.Subject, Now: w.Now(), Clock: w.Now()}
-	more := false
-	for _, listed := range page.Items {
-		err := w.DB.Change(ctx, func(tx *store.Tx) error {
-			it, err := w.DB.Lookup(ctx, listed.Key)
-			if err != nil || it.Kind == "" {
-				return err
-			}
-			left, err := s.Fetch(tx, it)
-			more = more || left > 0
-			return err
-		})
-		if errs.CodeOf(err) == errs.QueueFull {
-			return t.Sleep(photoBusy)
-		}
-		if err != nil {
-			return task.Again(err)
-		}
-	}
+	more, err := w.fetchPhotos(ctx, page.Items, product.Shelf{Owner: t.Owner, FactoryID: t.Subject, Now: w.Now()})
 	switch {
-	case more: // the same products, of which some are done
+	case errs.CodeOf(err) == errs.QueueFull:
+		return t.Sleep(photoBusy)
+	case err != nil:
+		return task.Again(err)
+	case more:
 		return t.Sleep(photoPause)
 	case page.Next == nil:
 		return nil
@@ -135,4 +121,20 @@ func (w *Worker) photos(ctx context.Context, t *task.Run) error {
 		return errors.Join(err, t.Sleep(0))
 	}
 	return t.Sleep(photoPause)
+}
+
+// fetchPhotos has one missing photo of each listed product fetched. It reports whether some of them miss more.
+func (w *Worker) fetchPhotos(ctx context.Context, listed []store.Item, s product.Shelf) (more bool, err error) {
+	for i := 0; err == nil && i < len(listed); i++ {
+		err = w.DB.Change(ctx, func(tx *store.Tx) error {
+			it, err := w.DB.Lookup(ctx, listed[i].Key)
+			if err != nil || it.Kind == "" {
+				return err
+			}
+			left, err := s.Fetch(tx, it)
+			more = more || left > 0
+			return err
+		})
+	}
+	return more, err
 }

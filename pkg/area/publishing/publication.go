@@ -262,8 +262,7 @@ func (s *Service) sorted(ctx context.Context, q store.Query, filters map[string]
 		}
 	}
 	return nil, errs.Invalid("to", "makes a period with more than %d content items, which are too many to look "+
-		"through "+
-		"for a file and for an order by a metric. Name a shorter one", mostRead)
+		"through for a file and for an order by a metric. Name a shorter one", mostRead)
 }
 
 // entriesOf returns a function that returns the entries of items that a call asks for.

@@ -72,8 +72,7 @@ var capabilities = platform.Capabilities{
 		found := own.Refused(Name, 1, 1)
 		if own.LocationID != "" && len(p.Media) == 1 && p.Media[0].Video() && !reel(p) {
 			found = append(found, platform.Wrong(Name, platform.OptionLocation, "is not taken with a video that is "+
-				"not "+
-				"published as a Reel."))
+				"not published as a Reel."))
 		}
 		return found
 	},

@@ -318,12 +318,10 @@ func refuses(p platform.Post) []platform.Problem {
 				len(p.Media)))
 		case p.Media[at].Video() && p.Kind == platform.KindCarousel:
 			found = append(found, platform.Wrong(Name, option+".slide", "is that of a video. Instagram tags accounts "+
-				"in "+
-				"the pictures of a carousel."))
+				"in the pictures of a carousel."))
 		case p.Media[at].Video() && (tag.X != nil || tag.Y != nil):
 			found = append(found, platform.Wrong(Name, option, "has a place, which tags of a Reel do not have: leave "+
-				"out "+
-				"x and y."))
+				"out x and y."))
 		case !p.Media[at].Video() && (tag.X == nil || tag.Y == nil):
 			found = append(found, platform.Wrong(Name, option, "needs x and y: the place of the tag in the picture."))
 		}

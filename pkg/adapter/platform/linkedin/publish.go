@@ -368,8 +368,7 @@ func refuses(p platform.Post) (found []platform.Problem) {
 	for i, m := range own.Mentions {
 		if !strings.Contains(p.Caption, "@"+m.Name) {
 			wrong(platform.Option(fmt.Sprintf("%s[%d].name", OptionMentions, i)), "is not in the caption: write @%s "+
-				"where "+
-				"the mention belongs.", m.Name)
+				"where the mention belongs.", m.Name)
 		}
 	}
 	return found

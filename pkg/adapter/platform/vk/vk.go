@@ -642,8 +642,7 @@ func communityToken() *platform.Error {
 
 func idToken() *platform.Error {
 	return platform.NeedsReconnect(platform.CodeMissingPermission, "VK has not given the application the right to "+
-		"post "+
-		"on walls.")
+		"post on walls.")
 }
 
 func captcha() *platform.Error {

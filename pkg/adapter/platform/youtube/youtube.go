@@ -261,8 +261,7 @@ func refuses(p platform.Post) (found []platform.Problem) {
 	}
 	if length > mostTags {
 		found = append(found, platform.Wrong(Name, optionTags, "may have %d characters in all, with the commas "+
-			"between "+
-			"them; there are %d.", mostTags, length))
+			"between them; there are %d.", mostTags, length))
 	}
 	return found
 }
@@ -600,8 +599,7 @@ func unentitled() *platform.Error {
 
 func deniedError(refusal) *platform.Error {
 	return platform.Reject(platform.CodeMissingPermission, "YouTube does not let the account do this. Connect the "+
-		"account "+
-		"again and allow all that the page of Google asks for.")
+		"account again and allow all that the page of Google asks for.")
 }
 
 func application(refusal) *platform.Error {

@@ -223,8 +223,7 @@ func (r *Record) CheckTexts() error {
 	}
 	if !script.CoversLanguage(r.Item.Language) {
 		return errs.Invalid("/language", "is in a writing system of which there is no font. Texts in finished media "+
-			"are "+
-			"in "+script.Names)
+			"are in "+script.Names)
 	}
 	var found []error
 	check := func(param, text string, p script.Place) { found = append(found, checkDrawn(param, "", text, &p)) }

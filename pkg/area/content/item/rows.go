@@ -302,7 +302,9 @@ func Replace(tx *store.Tx, it store.Item, r *Record) error {
 	if err != nil {
 		return err
 	}
-	r.writeShown(tx, it.Owner)
+	if r.was.rows != nil { // it was read with its rows
+		r.writeShown(tx, it.Owner)
+	}
 	written, err := r.writeRows(tx, it.Owner, own)
 	if err != nil {
 		return err
