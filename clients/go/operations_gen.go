@@ -1170,6 +1170,9 @@ type ListContentItemsParams struct {
 	// Only these members of each result, separated by commas, such as state,publish_at. The id is always returned; all
 	// other members are left out. Absent: all.
 	Fields []string `query:"fields"`
+	// Only results with all these words in their names and texts, in any case of their letters, or with an id that begins
+	// so.
+	Q *string `query:"q"`
 	// What the list is sorted by: the time of creation, or the time of publication. Sorted by publish_at, it has only
 	// items that are planned for a time, or were published; publish_from and publish_to select, not from and to.
 	OrderBy *ContentOrder `query:"order_by"`
@@ -1738,6 +1741,9 @@ type ListFactoriesParams struct {
 	Metadata map[string]string `query:"metadata"`
 	// Returns only the resources of this profile.
 	ProfileID *string `query:"profile_id"`
+	// Only results with all these words in their names and texts, in any case of their letters, or with an id that begins
+	// so.
+	Q *string `query:"q"`
 	// Only factories of these types, separated by commas.
 	Type []FactoryTypeInput `query:"type"`
 	// Only factories in these states, separated by commas.
@@ -2952,6 +2958,9 @@ type ListProfilesParams struct {
 	Order *ListOrder `query:"order"`
 	// Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all.
 	Metadata map[string]string `query:"metadata"`
+	// Only results with all these words in their names and texts, in any case of their letters, or with an id that begins
+	// so.
+	Q *string `query:"q"`
 	// Only profiles with this name, in any case of its letters.
 	Name *string `query:"name"`
 }
@@ -3605,6 +3614,9 @@ type ListSocialAccountsParams struct {
 	Metadata map[string]string `query:"metadata"`
 	// Returns only the resources of this profile.
 	ProfileID *string `query:"profile_id"`
+	// Only results with all these words in their names and texts, in any case of their letters, or with an id that begins
+	// so.
+	Q *string `query:"q"`
 	// Only accounts of these platforms, separated by commas.
 	Platform []PlatformInput `query:"platform"`
 	// Only accounts in these states, separated by commas.

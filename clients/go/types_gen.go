@@ -1466,6 +1466,8 @@ type BloggerSettings struct {
 	// Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if the
 	// font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
 	Font *FontFamily `json:"font,omitzero"`
+	// Address with which videos end, unless their product has one.
+	Website *string `json:"website,omitzero"`
 	// Persona that speaks.
 	Persona *string `json:"persona,omitzero"`
 	// Style of the blog.
@@ -1521,6 +1523,8 @@ type BloggerSettingsInput struct {
 	// Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if the
 	// font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
 	Font *FontFamilyInput `json:"font,omitzero"`
+	// Address with which videos end, unless their product has one.
+	Website *string `json:"website,omitzero"`
 	// Persona that speaks.
 	Persona *string `json:"persona,omitzero"`
 	// Style of the blog.
@@ -1656,6 +1660,8 @@ type BloggerSettingsUpdate struct {
 	// Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if the
 	// font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
 	Font Nullable[FontFamilyInput] `json:"font,omitzero"`
+	// Address with which videos end, unless their product has one.
+	Website Nullable[string] `json:"website,omitzero"`
 	// Persona that speaks.
 	Persona Nullable[string] `json:"persona,omitzero"`
 	// Style of the blog.
@@ -1915,6 +1921,8 @@ type BrandSettings struct {
 	// Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if the
 	// font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
 	Font *FontFamily `json:"font,omitzero"`
+	// Address with which videos end, unless their product has one.
+	Website *string `json:"website,omitzero"`
 	// Slogan of the brand.
 	Slogan *string `json:"slogan,omitzero"`
 }
@@ -1968,6 +1976,8 @@ type BrandSettingsInput struct {
 	// Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if the
 	// font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
 	Font *FontFamilyInput `json:"font,omitzero"`
+	// Address with which videos end, unless their product has one.
+	Website *string `json:"website,omitzero"`
 	// Slogan of the brand.
 	Slogan *string `json:"slogan,omitzero"`
 }
@@ -2081,6 +2091,8 @@ type BrandSettingsUpdate struct {
 	// Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if the
 	// font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
 	Font Nullable[FontFamilyInput] `json:"font,omitzero"`
+	// Address with which videos end, unless their product has one.
+	Website Nullable[string] `json:"website,omitzero"`
 	// Name of the brand.
 	BrandName *string `json:"brand_name,omitzero"`
 	// Slogan of the brand.
@@ -5031,6 +5043,8 @@ type EntertainmentSettings struct {
 	// Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if the
 	// font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
 	Font *FontFamily `json:"font,omitzero"`
+	// Address with which videos end, unless their product has one.
+	Website *string `json:"website,omitzero"`
 	// Style of humor.
 	Humor *EntertainmentSettingsHumor `json:"humor,omitzero"`
 	// Running formats, such as a quiz.
@@ -5117,6 +5131,8 @@ type EntertainmentSettingsInput struct {
 	// Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if the
 	// font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
 	Font *FontFamilyInput `json:"font,omitzero"`
+	// Address with which videos end, unless their product has one.
+	Website *string `json:"website,omitzero"`
 	// Style of humor.
 	Humor *EntertainmentSettingsHumorInput `json:"humor,omitzero"`
 	// Running formats, such as a quiz.
@@ -5234,6 +5250,8 @@ type EntertainmentSettingsUpdate struct {
 	// Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if the
 	// font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
 	Font Nullable[FontFamilyInput] `json:"font,omitzero"`
+	// Address with which videos end, unless their product has one.
+	Website Nullable[string] `json:"website,omitzero"`
 	// Style of humor.
 	Humor Nullable[EntertainmentSettingsHumorInput] `json:"humor,omitzero"`
 	// Running formats, such as a quiz.
@@ -6634,6 +6652,8 @@ type ExpertSettings struct {
 	// Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if the
 	// font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
 	Font *FontFamily `json:"font,omitzero"`
+	// Address with which videos end, unless their product has one.
+	Website *string `json:"website,omitzero"`
 	// Credentials of the expert.
 	Credentials []string `json:"credentials,omitzero"`
 	// Prior knowledge of the readers.
@@ -6709,6 +6729,8 @@ type ExpertSettingsInput struct {
 	// Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if the
 	// font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
 	Font *FontFamilyInput `json:"font,omitzero"`
+	// Address with which videos end, unless their product has one.
+	Website *string `json:"website,omitzero"`
 	// Credentials of the expert.
 	Credentials Nullable[[]string] `json:"credentials,omitzero"`
 	// Prior knowledge of the readers.
@@ -6830,6 +6852,8 @@ type ExpertSettingsUpdate struct {
 	// Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if the
 	// font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
 	Font Nullable[FontFamilyInput] `json:"font,omitzero"`
+	// Address with which videos end, unless their product has one.
+	Website Nullable[string] `json:"website,omitzero"`
 	// Field of expertise.
 	Field *string `json:"field,omitzero"`
 	// Credentials of the expert.
@@ -9350,6 +9374,8 @@ type MusicianSettings struct {
 	// Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if the
 	// font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
 	Font *FontFamily `json:"font,omitzero"`
+	// Address with which videos end, unless their product has one.
+	Website *string `json:"website,omitzero"`
 	// Mood of the music.
 	Mood *string `json:"mood,omitzero"`
 	// Language of the lyrics (BCP 47). Music clips have no vocals yet: one is refused.
@@ -9409,6 +9435,8 @@ type MusicianSettingsInput struct {
 	// Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if the
 	// font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
 	Font *FontFamilyInput `json:"font,omitzero"`
+	// Address with which videos end, unless their product has one.
+	Website *string `json:"website,omitzero"`
 	// Mood of the music.
 	Mood *string `json:"mood,omitzero"`
 	// Language of the lyrics (BCP 47). Music clips have no vocals yet: one is refused.
@@ -9526,6 +9554,8 @@ type MusicianSettingsUpdate struct {
 	// Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if the
 	// font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
 	Font Nullable[FontFamilyInput] `json:"font,omitzero"`
+	// Address with which videos end, unless their product has one.
+	Website Nullable[string] `json:"website,omitzero"`
 	// Name of the artist.
 	ArtistName *string `json:"artist_name,omitzero"`
 	// Genres of the music.
@@ -9776,6 +9806,8 @@ type NewsSettings struct {
 	// Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if the
 	// font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
 	Font *FontFamily `json:"font,omitzero"`
+	// Address with which videos end, unless their product has one.
+	Website *string `json:"website,omitzero"`
 	// Country to report on (ISO 3166-1).
 	Region *string `json:"region,omitzero"`
 	// Sources of the news: objects with url and kind are read before each item is written. Texts are names of sources,
@@ -9835,6 +9867,8 @@ type NewsSettingsInput struct {
 	// Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if the
 	// font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
 	Font *FontFamilyInput `json:"font,omitzero"`
+	// Address with which videos end, unless their product has one.
+	Website *string `json:"website,omitzero"`
 	// Country to report on (ISO 3166-1).
 	Region *string `json:"region,omitzero"`
 	// Sources of the news: objects with url and kind are read before each item is written. Texts are names of sources,
@@ -9956,6 +9990,8 @@ type NewsSettingsUpdate struct {
 	// Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if the
 	// font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
 	Font Nullable[FontFamilyInput] `json:"font,omitzero"`
+	// Address with which videos end, unless their product has one.
+	Website Nullable[string] `json:"website,omitzero"`
 	// Country to report on (ISO 3166-1).
 	Region Nullable[string] `json:"region,omitzero"`
 	// Sources of the news: objects with url and kind are read before each item is written. Texts are names of sources,
@@ -12493,6 +12529,8 @@ type SellerSettings struct {
 	// Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if the
 	// font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
 	Font *FontFamily `json:"font,omitzero"`
+	// Address with which videos end, unless their product has one.
+	Website *string `json:"website,omitzero"`
 	// Name of the shop.
 	ShopName *string `json:"shop_name,omitzero"`
 	// Call to action.
@@ -12554,6 +12592,8 @@ type SellerSettingsInput struct {
 	// Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if the
 	// font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
 	Font *FontFamilyInput `json:"font,omitzero"`
+	// Address with which videos end, unless their product has one.
+	Website *string `json:"website,omitzero"`
 	// Name of the shop.
 	ShopName *string `json:"shop_name,omitzero"`
 	// Call to action.
@@ -12675,6 +12715,8 @@ type SellerSettingsUpdate struct {
 	// Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if the
 	// font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
 	Font Nullable[FontFamilyInput] `json:"font,omitzero"`
+	// Address with which videos end, unless their product has one.
+	Website Nullable[string] `json:"website,omitzero"`
 	// Name of the shop.
 	ShopName Nullable[string] `json:"shop_name,omitzero"`
 	// Currency of its prices (ISO 4217).
@@ -13582,6 +13624,8 @@ type TemplateDetails struct {
 	Design map[string]any `json:"design"`
 	// Last preview. Null if there is none.
 	Preview *TemplatePreview `json:"preview"`
+	// Ids of up to 100 factories and profiles that use it.
+	UsedBy []string `json:"used_by"`
 }
 
 // TemplatePreview: Pictures of a template with samples.
@@ -13602,7 +13646,8 @@ type TemplatePreview struct {
 
 // TemplatePreviewCreate: Body of `previewTemplate`.
 type TemplatePreviewCreate struct {
-	// What it shows. product is a post of a product with its price. Default: post.
+	// What it shows. product is a post of a product with its price, and video the cover, the scene of a product and the
+	// end card. Default: post.
 	Kind *TemplatePreviewCreateKind `json:"kind,omitzero"`
 	// Factory whose name, logo and colors it shows. Absent: those of a sample.
 	FactoryID *string `json:"factory_id,omitzero"`
@@ -13614,7 +13659,8 @@ type TemplatePreviewCreate struct {
 	Language *string `json:"language,omitzero"`
 }
 
-// TemplatePreviewCreateKind: What it shows. product is a post of a product with its price. Default: post.
+// TemplatePreviewCreateKind: What it shows. product is a post of a product with its price, and video the cover, the
+// scene of a product and the end card. Default: post.
 type TemplatePreviewCreateKind string
 
 // The values of TemplatePreviewCreateKind.
@@ -13623,6 +13669,7 @@ const (
 	TemplatePreviewCreateKindCarousel TemplatePreviewCreateKind = "carousel"
 	TemplatePreviewCreateKindStory    TemplatePreviewCreateKind = "story"
 	TemplatePreviewCreateKindProduct  TemplatePreviewCreateKind = "product"
+	TemplatePreviewCreateKindVideo    TemplatePreviewCreateKind = "video"
 )
 
 // TemplateUpdate: Body of `updateTemplate`.

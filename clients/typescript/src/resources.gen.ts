@@ -919,6 +919,11 @@ export interface ListContentItemsParams {
    */
   fields?: string[] | undefined;
   /**
+   * Only results with all these words in their names and texts, in any case of their letters, or with an id that begins
+   * so.
+   */
+  q?: string | undefined;
+  /**
    * What the list is sorted by: the time of creation, or the time of publication. Sorted by publish_at, it has only
    * items that are planned for a time, or were published; publish_from and publish_to select, not from and to.
    */
@@ -1386,6 +1391,11 @@ export interface ListFactoriesParams {
   metadata?: Record<string, string> | undefined;
   /** Returns only the resources of this profile. */
   profile_id?: string | undefined;
+  /**
+   * Only results with all these words in their names and texts, in any case of their letters, or with an id that begins
+   * so.
+   */
+  q?: string | undefined;
   /** Only factories of these types, separated by commas. */
   type?: T.FactoryTypeInput[] | undefined;
   /** Only factories in these states, separated by commas. */
@@ -2326,6 +2336,11 @@ export interface ListProfilesParams {
   order?: T.ListOrder | undefined;
   /** Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all. */
   metadata?: Record<string, string> | undefined;
+  /**
+   * Only results with all these words in their names and texts, in any case of their letters, or with an id that begins
+   * so.
+   */
+  q?: string | undefined;
   /** Only profiles with this name, in any case of its letters. */
   name?: string | undefined;
 }
@@ -2873,6 +2888,11 @@ export interface ListSocialAccountsParams {
   metadata?: Record<string, string> | undefined;
   /** Returns only the resources of this profile. */
   profile_id?: string | undefined;
+  /**
+   * Only results with all these words in their names and texts, in any case of their letters, or with an id that begins
+   * so.
+   */
+  q?: string | undefined;
   /** Only accounts of these platforms, separated by commas. */
   platform?: T.PlatformInput[] | undefined;
   /** Only accounts in these states, separated by commas. */

@@ -1606,6 +1606,8 @@ export interface BloggerSettings {
    * the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
    */
   font?: FontFamily;
+  /** Address with which videos end, unless their product has one. */
+  website?: string;
   /** Persona that speaks. */
   persona?: string;
   /** Style of the blog. */
@@ -1677,6 +1679,8 @@ export interface BloggerSettingsInput {
    * the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
    */
   font?: FontFamilyInput | undefined;
+  /** Address with which videos end, unless their product has one. */
+  website?: string | undefined;
   /** Persona that speaks. */
   persona?: string | undefined;
   /** Style of the blog. */
@@ -1820,6 +1824,8 @@ export interface BloggerSettingsUpdate {
    * the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
    */
   font?: FontFamilyInput | null | undefined;
+  /** Address with which videos end, unless their product has one. */
+  website?: string | null | undefined;
   /** Persona that speaks. */
   persona?: string | null | undefined;
   /** Style of the blog. */
@@ -2159,6 +2165,8 @@ export interface BrandSettings {
    * the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
    */
   font?: FontFamily;
+  /** Address with which videos end, unless their product has one. */
+  website?: string;
   /** Slogan of the brand. */
   slogan?: string;
 }
@@ -2228,6 +2236,8 @@ export interface BrandSettingsInput {
    * the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
    */
   font?: FontFamilyInput | undefined;
+  /** Address with which videos end, unless their product has one. */
+  website?: string | undefined;
   /** Slogan of the brand. */
   slogan?: string | undefined;
 }
@@ -2361,6 +2371,8 @@ export interface BrandSettingsUpdate {
    * the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
    */
   font?: FontFamilyInput | null | undefined;
+  /** Address with which videos end, unless their product has one. */
+  website?: string | null | undefined;
   /** Name of the brand. */
   brand_name?: string | undefined;
   /** Slogan of the brand. */
@@ -4897,6 +4909,8 @@ export interface EntertainmentSettings {
    * the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
    */
   font?: FontFamily;
+  /** Address with which videos end, unless their product has one. */
+  website?: string;
   /** Style of humor. */
   humor?: EntertainmentSettingsHumor;
   /** Running formats, such as a quiz. */
@@ -4980,6 +4994,8 @@ export interface EntertainmentSettingsInput {
    * the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
    */
   font?: FontFamilyInput | undefined;
+  /** Address with which videos end, unless their product has one. */
+  website?: string | undefined;
   /** Style of humor. */
   humor?: EntertainmentSettingsHumorInput | undefined;
   /** Running formats, such as a quiz. */
@@ -5117,6 +5133,8 @@ export interface EntertainmentSettingsUpdate {
    * the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
    */
   font?: FontFamilyInput | null | undefined;
+  /** Address with which videos end, unless their product has one. */
+  website?: string | null | undefined;
   /** Style of humor. */
   humor?: EntertainmentSettingsHumorInput | null | undefined;
   /** Running formats, such as a quiz. */
@@ -5973,6 +5991,8 @@ export interface ExpertSettings {
    * the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
    */
   font?: FontFamily;
+  /** Address with which videos end, unless their product has one. */
+  website?: string;
   /** Credentials of the expert. */
   credentials?: string[] | null;
   /** Prior knowledge of the readers. */
@@ -6060,6 +6080,8 @@ export interface ExpertSettingsInput {
    * the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
    */
   font?: FontFamilyInput | undefined;
+  /** Address with which videos end, unless their product has one. */
+  website?: string | undefined;
   /** Credentials of the expert. */
   credentials?: string[] | null | undefined;
   /** Prior knowledge of the readers. */
@@ -6205,6 +6227,8 @@ export interface ExpertSettingsUpdate {
    * the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
    */
   font?: FontFamilyInput | null | undefined;
+  /** Address with which videos end, unless their product has one. */
+  website?: string | null | undefined;
   /** Field of expertise. */
   field?: string | undefined;
   /** Credentials of the expert. */
@@ -8575,6 +8599,8 @@ export interface MusicianSettings {
    * the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
    */
   font?: FontFamily;
+  /** Address with which videos end, unless their product has one. */
+  website?: string;
   /** Mood of the music. */
   mood?: string;
   /** Language of the lyrics (BCP 47). Music clips have no vocals yet: one is refused. */
@@ -8650,6 +8676,8 @@ export interface MusicianSettingsInput {
    * the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
    */
   font?: FontFamilyInput | undefined;
+  /** Address with which videos end, unless their product has one. */
+  website?: string | undefined;
   /** Mood of the music. */
   mood?: string | undefined;
   /** Language of the lyrics (BCP 47). Music clips have no vocals yet: one is refused. */
@@ -8787,6 +8815,8 @@ export interface MusicianSettingsUpdate {
    * the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
    */
   font?: FontFamilyInput | null | undefined;
+  /** Address with which videos end, unless their product has one. */
+  website?: string | null | undefined;
   /** Name of the artist. */
   artist_name?: string | undefined;
   /** Genres of the music. */
@@ -9100,6 +9130,8 @@ export interface NewsSettings {
    * the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
    */
   font?: FontFamily;
+  /** Address with which videos end, unless their product has one. */
+  website?: string;
   /** Country to report on (ISO 3166-1). */
   region?: string;
   /**
@@ -9179,6 +9211,8 @@ export interface NewsSettingsInput {
    * the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
    */
   font?: FontFamilyInput | undefined;
+  /** Address with which videos end, unless their product has one. */
+  website?: string | undefined;
   /** Country to report on (ISO 3166-1). */
   region?: string | undefined;
   /**
@@ -9324,6 +9358,8 @@ export interface NewsSettingsUpdate {
    * the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
    */
   font?: FontFamilyInput | null | undefined;
+  /** Address with which videos end, unless their product has one. */
+  website?: string | null | undefined;
   /** Country to report on (ISO 3166-1). */
   region?: string | null | undefined;
   /**
@@ -12134,6 +12170,8 @@ export interface SellerSettings {
    * the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
    */
   font?: FontFamily;
+  /** Address with which videos end, unless their product has one. */
+  website?: string;
   /** Name of the shop. */
   shop_name?: string;
   /** Call to action. */
@@ -12213,6 +12251,8 @@ export interface SellerSettingsInput {
    * the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
    */
   font?: FontFamilyInput | undefined;
+  /** Address with which videos end, unless their product has one. */
+  website?: string | undefined;
   /** Name of the shop. */
   shop_name?: string | undefined;
   /** Call to action. */
@@ -12356,6 +12396,8 @@ export interface SellerSettingsUpdate {
    * the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
    */
   font?: FontFamilyInput | null | undefined;
+  /** Address with which videos end, unless their product has one. */
+  website?: string | null | undefined;
   /** Name of the shop. */
   shop_name?: string | null | undefined;
   /** Currency of its prices (ISO 4217). */
@@ -13258,6 +13300,8 @@ export interface TemplateDetails {
   design: Record<string, unknown>;
   /** Last preview. Null if there is none. */
   preview: TemplatePreview | null;
+  /** Ids of up to 100 factories and profiles that use it. */
+  used_by: string[];
 }
 
 /** Pictures of a template with samples. */
@@ -13278,7 +13322,10 @@ export interface TemplatePreview {
 
 /** Body of `previewTemplate`. */
 export interface TemplatePreviewCreate {
-  /** What it shows. product is a post of a product with its price. Default: post. */
+  /**
+   * What it shows. product is a post of a product with its price, and video the cover, the scene of a product and the
+   * end card. Default: post.
+   */
   kind?: TemplatePreviewCreateKind | undefined;
   /** Factory whose name, logo and colors it shows. Absent: those of a sample. */
   factory_id?: string | undefined;
@@ -13290,8 +13337,11 @@ export interface TemplatePreviewCreate {
   language?: string | undefined;
 }
 
-/** What it shows. product is a post of a product with its price. Default: post. */
-export type TemplatePreviewCreateKind = 'post' | 'carousel' | 'story' | 'product';
+/**
+ * What it shows. product is a post of a product with its price, and video the cover, the scene of a product and the end
+ * card. Default: post.
+ */
+export type TemplatePreviewCreateKind = 'post' | 'carousel' | 'story' | 'product' | 'video';
 
 /** Body of `updateTemplate`. */
 export interface TemplateUpdate {

@@ -1586,6 +1586,8 @@ class BloggerSettings(TypedDict):
     """Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
     the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
     """
+    website: NotRequired[str]
+    """Address with which videos end, unless their product has one."""
     persona: NotRequired[str]
     """Persona that speaks."""
     style: NotRequired["BloggerSettingsStyle"]
@@ -1652,6 +1654,8 @@ class BloggerSettingsInput(TypedDict):
     """Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
     the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
     """
+    website: NotRequired[str]
+    """Address with which videos end, unless their product has one."""
     persona: NotRequired[str]
     """Persona that speaks."""
     style: NotRequired["BloggerSettingsStyleInput"]
@@ -1792,6 +1796,8 @@ class BloggerSettingsUpdate(TypedDict):
     """Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
     the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
     """
+    website: NotRequired[Optional[str]]
+    """Address with which videos end, unless their product has one."""
     persona: NotRequired[Optional[str]]
     """Persona that speaks."""
     style: NotRequired[Optional["BloggerSettingsStyleInput"]]
@@ -2111,6 +2117,8 @@ class BrandSettings(TypedDict):
     """Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
     the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
     """
+    website: NotRequired[str]
+    """Address with which videos end, unless their product has one."""
     slogan: NotRequired[str]
     """Slogan of the brand."""
 
@@ -2175,6 +2183,8 @@ class BrandSettingsInput(TypedDict):
     """Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
     the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
     """
+    website: NotRequired[str]
+    """Address with which videos end, unless their product has one."""
     slogan: NotRequired[str]
     """Slogan of the brand."""
 
@@ -2305,6 +2315,8 @@ class BrandSettingsUpdate(TypedDict):
     """Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
     the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
     """
+    website: NotRequired[Optional[str]]
+    """Address with which videos end, unless their product has one."""
     brand_name: NotRequired[str]
     """Name of the brand."""
     slogan: NotRequired[Optional[str]]
@@ -4921,6 +4933,8 @@ class EntertainmentSettings(TypedDict):
     """Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
     the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
     """
+    website: NotRequired[str]
+    """Address with which videos end, unless their product has one."""
     humor: NotRequired["EntertainmentSettingsHumor"]
     """Style of humor."""
     formats: NotRequired[Optional[List[str]]]
@@ -4999,6 +5013,8 @@ class EntertainmentSettingsInput(TypedDict):
     """Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
     the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
     """
+    website: NotRequired[str]
+    """Address with which videos end, unless their product has one."""
     humor: NotRequired["EntertainmentSettingsHumorInput"]
     """Style of humor."""
     formats: NotRequired[Optional[List[str]]]
@@ -5133,6 +5149,8 @@ class EntertainmentSettingsUpdate(TypedDict):
     """Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
     the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
     """
+    website: NotRequired[Optional[str]]
+    """Address with which videos end, unless their product has one."""
     humor: NotRequired[Optional["EntertainmentSettingsHumorInput"]]
     """Style of humor."""
     formats: NotRequired[Optional[List[str]]]
@@ -5917,6 +5935,8 @@ class ExpertSettings(TypedDict):
     """Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
     the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
     """
+    website: NotRequired[str]
+    """Address with which videos end, unless their product has one."""
     credentials: NotRequired[Optional[List[str]]]
     """Credentials of the expert."""
     depth: NotRequired["ExpertSettingsDepth"]
@@ -5997,6 +6017,8 @@ class ExpertSettingsInput(TypedDict):
     """Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
     the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
     """
+    website: NotRequired[str]
+    """Address with which videos end, unless their product has one."""
     credentials: NotRequired[Optional[List[str]]]
     """Credentials of the expert."""
     depth: NotRequired["ExpertSettingsDepthInput"]
@@ -6137,6 +6159,8 @@ class ExpertSettingsUpdate(TypedDict):
     """Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
     the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
     """
+    website: NotRequired[Optional[str]]
+    """Address with which videos end, unless their product has one."""
     field: NotRequired[str]
     """Field of expertise."""
     credentials: NotRequired[Optional[List[str]]]
@@ -8509,6 +8533,8 @@ class MusicianSettings(TypedDict):
     """Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
     the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
     """
+    website: NotRequired[str]
+    """Address with which videos end, unless their product has one."""
     mood: NotRequired[str]
     """Mood of the music."""
     lyrics_language: NotRequired[str]
@@ -8579,6 +8605,8 @@ class MusicianSettingsInput(TypedDict):
     """Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
     the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
     """
+    website: NotRequired[str]
+    """Address with which videos end, unless their product has one."""
     mood: NotRequired[str]
     """Mood of the music."""
     lyrics_language: NotRequired[str]
@@ -8713,6 +8741,8 @@ class MusicianSettingsUpdate(TypedDict):
     """Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
     the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
     """
+    website: NotRequired[Optional[str]]
+    """Address with which videos end, unless their product has one."""
     artist_name: NotRequired[str]
     """Name of the artist."""
     genres: NotRequired[List[str]]
@@ -9012,6 +9042,8 @@ class NewsSettings(TypedDict):
     """Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
     the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
     """
+    website: NotRequired[str]
+    """Address with which videos end, unless their product has one."""
     region: NotRequired[str]
     """Country to report on (ISO 3166-1)."""
     sources: NotRequired[Optional[List[Any]]]
@@ -9084,6 +9116,8 @@ class NewsSettingsInput(TypedDict):
     """Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
     the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
     """
+    website: NotRequired[str]
+    """Address with which videos end, unless their product has one."""
     region: NotRequired[str]
     """Country to report on (ISO 3166-1)."""
     sources: NotRequired[Optional[List[Any]]]
@@ -9224,6 +9258,8 @@ class NewsSettingsUpdate(TypedDict):
     """Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
     the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
     """
+    website: NotRequired[Optional[str]]
+    """Address with which videos end, unless their product has one."""
     region: NotRequired[Optional[str]]
     """Country to report on (ISO 3166-1)."""
     sources: NotRequired[Optional[List[Any]]]
@@ -12014,6 +12050,8 @@ class SellerSettings(TypedDict):
     """Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
     the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
     """
+    website: NotRequired[str]
+    """Address with which videos end, unless their product has one."""
     shop_name: NotRequired[str]
     """Name of the shop."""
     call_to_action: NotRequired[str]
@@ -12087,6 +12125,8 @@ class SellerSettingsInput(TypedDict):
     """Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
     the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
     """
+    website: NotRequired[str]
+    """Address with which videos end, unless their product has one."""
     shop_name: NotRequired[str]
     """Name of the shop."""
     call_to_action: NotRequired[str]
@@ -12226,6 +12266,8 @@ class SellerSettingsUpdate(TypedDict):
     """Font of headings, captions and names in finished media, in bold. Absent: that of the theme. A text is in Noto if
     the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
     """
+    website: NotRequired[Optional[str]]
+    """Address with which videos end, unless their product has one."""
     shop_name: NotRequired[Optional[str]]
     """Name of the shop."""
     currency: NotRequired[str]
@@ -13155,6 +13197,8 @@ class TemplateDetails(TypedDict):
     """Design of media, as requests have it."""
     preview: Optional["TemplatePreview"]
     """Last preview. Null if there is none."""
+    used_by: List[str]
+    """Ids of up to 100 factories and profiles that use it."""
 
 
 
@@ -13180,7 +13224,9 @@ class TemplatePreviewCreate(TypedDict):
     """Body of `previewTemplate`."""
 
     kind: NotRequired["TemplatePreviewCreateKind"]
-    """What it shows. product is a post of a product with its price. Default: post."""
+    """What it shows. product is a post of a product with its price, and video the cover, the scene of a product and the
+    end card. Default: post.
+    """
     factory_id: NotRequired[str]
     """Factory whose name, logo and colors it shows. Absent: those of a sample."""
     heading: NotRequired[str]
@@ -13191,8 +13237,10 @@ class TemplatePreviewCreate(TypedDict):
     """Language of the texts (BCP 47). Absent: that of the factory, or en."""
 
 
-TemplatePreviewCreateKind = Literal["post", "carousel", "story", "product"]
-"""What it shows. product is a post of a product with its price. Default: post."""
+TemplatePreviewCreateKind = Literal["post", "carousel", "story", "product", "video"]
+"""What it shows. product is a post of a product with its price, and video the cover, the scene of a product and the end
+card. Default: post.
+"""
 
 
 class TemplateUpdate(TypedDict):
@@ -14449,6 +14497,7 @@ ListContentItemsParams = TypedDict(
         "to": Union[str, datetime],
         "profile_id": str,
         "fields": List[str],
+        "q": str,
         "order_by": "ContentOrder",
         "factory_id": str,
         "kind": List["ContentKindInput"],
@@ -14557,6 +14606,10 @@ class ListFactoriesParams(TypedDict, total=False):
     """
     profile_id: str
     """Returns only the resources of this profile."""
+    q: str
+    """Only results with all these words in their names and texts, in any case of their letters, or with an id that
+    begins so.
+    """
     type: List["FactoryTypeInput"]
     """Only factories of these types, separated by commas."""
     state: List["FactoryUpdateState"]
@@ -14765,6 +14818,10 @@ class ListProfilesParams(TypedDict, total=False):
     metadata: Dict[str, str]
     """Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all.
     """
+    q: str
+    """Only results with all these words in their names and texts, in any case of their letters, or with an id that
+    begins so.
+    """
     name: str
     """Only profiles with this name, in any case of its letters."""
 
@@ -14908,6 +14965,10 @@ class ListSocialAccountsParams(TypedDict, total=False):
     """
     profile_id: str
     """Returns only the resources of this profile."""
+    q: str
+    """Only results with all these words in their names and texts, in any case of their letters, or with an id that
+    begins so.
+    """
     platform: List["PlatformInput"]
     """Only accounts of these platforms, separated by commas."""
     state: List["SocialAccountStateInput"]

@@ -279,6 +279,14 @@ export const contentDescription: INodeProperties[] = [
         },
       },
       {
+        displayName: 'Q',
+        name: 'q',
+        type: 'string',
+        default: '',
+        description: 'Only results with all these words in their names and texts, in any case of their letters, or with an ID that begins so',
+        routing: { send: { type: 'query', property: 'q' } },
+      },
+      {
         displayName: 'State',
         name: 'state',
         type: 'multiOptions',

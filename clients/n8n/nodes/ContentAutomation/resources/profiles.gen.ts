@@ -103,6 +103,14 @@ export const profilesDescription: INodeProperties[] = [
         description: 'Order of the results: desc is newest first, asc oldest first',
         routing: { send: { type: 'query', property: 'order' } },
       },
+      {
+        displayName: 'Q',
+        name: 'q',
+        type: 'string',
+        default: '',
+        description: 'Only results with all these words in their names and texts, in any case of their letters, or with an ID that begins so',
+        routing: { send: { type: 'query', property: 'q' } },
+      },
     ],
   },
   {

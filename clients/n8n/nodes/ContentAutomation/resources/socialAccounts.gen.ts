@@ -296,6 +296,14 @@ export const socialAccountsDescription: INodeProperties[] = [
         routing: { send: { type: 'query', property: 'profile_id' } },
       },
       {
+        displayName: 'Q',
+        name: 'q',
+        type: 'string',
+        default: '',
+        description: 'Only results with all these words in their names and texts, in any case of their letters, or with an ID that begins so',
+        routing: { send: { type: 'query', property: 'q' } },
+      },
+      {
         displayName: 'State',
         name: 'state',
         type: 'multiOptions',

@@ -382,9 +382,10 @@ export const templatesDescription: INodeProperties[] = [
           { name: 'Post', value: 'post' },
           { name: 'Product', value: 'product' },
           { name: 'Story', value: 'story' },
+          { name: 'Video', value: 'video' },
         ],
         default: 'carousel',
-        description: 'What it shows. product is a post of a product with its price. Default: post.',
+        description: 'What it shows. product is a post of a product with its price, and video the cover, the scene of a product and the end card. Default: post.',
         routing: { send: { type: 'body', property: 'kind' } },
       },
       {
