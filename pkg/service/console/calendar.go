@@ -115,14 +115,17 @@ func (r *request) dressed(all []planned, query url.Values) (names, error) {
 			return err
 		})
 	var shown []mediaFile
+	var faces []*face
 	for i := range all {
 		p := &all[i]
 		p.Face = n.FaceOf(p.FactoryID)
+		faces = append(faces, &p.Face)
 		p.Account = accounts[given(p.SocialAccountID)]
 		if p.Picture = pictures[p.ContentItemID]; p.Picture != nil {
 			shown = append(shown, *p.Picture)
 		}
 	}
+	distinct(faces)
 	r.permitMedia(shown...)
 	return n, err
 }
