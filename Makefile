@@ -71,8 +71,8 @@ TARGET = -customer '$(CUSTOMER)' $(if $(STAGE),-stage '$(STAGE)') $(if $(REGION)
 OPERATE = $(GO) run ./infra/operate/deploy $@ $(TARGET) -version '$(VERSION)' \
 	$(if $(APPROVAL),-approval '$(APPROVAL)') $(if $(filter yes,$(CONFIRM)),-yes) $(if $(filter yes,$(DATA)),-data)
 
-.PHONY: preflight drift bootstrap synth diff destroy deploy-all diff-all
-preflight drift:
+.PHONY: preflight residency drift bootstrap synth diff destroy deploy-all diff-all
+preflight residency drift:
 	@$(OPERATE)
 bootstrap synth diff destroy: tools
 	@$(OPERATE)
@@ -105,11 +105,11 @@ measure: tools explorer-assets media-tools
 
 .PHONY: figures evaluate evaluate-learning
 figures:
-	@$(GO) run ./infra/verify/figures
+	@$(GO) run ./infra/verify/suite figures
 evaluate:
 	$(GO) run ./infra/verify/evaluate -writer "$(WRITER)" -judge "$(JUDGE)" -before "$(BEFORE)"
 evaluate-learning:
-	$(GO) run ./infra/verify/learning
+	$(GO) run ./infra/verify/tables learning
 
 # The commands are always asked for: go build knows best whether they are up to date.
 .PHONY: .local/bin/local .local/bin/receiver .local/bin/run go node

@@ -16,7 +16,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"github.com/content-automation/api/clients/sandbox/internal/seeded"
 	"github.com/content-automation/api/clients/sandbox/internal/sketch"
 	"github.com/content-automation/api/infra/local/standalone"
 	"github.com/content-automation/api/infra/local/terminal"
@@ -69,7 +68,7 @@ func (o options) serve(ctx context.Context, out, notes io.Writer) error {
 	slog.SetDefault(slog.New(slog.NewTextHandler(notes, &slog.HandlerOptions{Level: slog.LevelError})))
 	metric.SetOutput(io.Discard)
 	if o.seed != nil {
-		seeded.Use(*o.seed)
+		seedProcess(*o.seed)
 	}
 	scratch, err := composer.Scratch(os.TempDir())
 	if err != nil {

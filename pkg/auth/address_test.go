@@ -1,4 +1,4 @@
-package auth
+package auth_test
 
 import (
 	"errors"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 )
 
@@ -39,7 +40,7 @@ func TestAddressRangesGetOneForm(t *testing.T) {
 		"fe80::%eth0/64":     "",
 		"203.0.113.0/24/24":  "",
 	} {
-		got, err := ParseCIDRs([]string{"10.0.0.0/8", in}, "/ips")
+		got, err := auth.ParseCIDRs([]string{"10.0.0.0/8", in}, "/ips")
 		if want == "" {
 			var e *errs.Error
 			if !errors.As(err, &e) || e.Code != errs.ValidationFailed || e.Param != "/ips/1" {
@@ -54,7 +55,7 @@ func TestAddressRangesGetOneForm(t *testing.T) {
 }
 
 func TestARangeWithExtraBitsIsExplained(t *testing.T) {
-	_, err := ParseCIDRs([]string{"203.0.113.9/24"}, "/ips")
+	_, err := auth.ParseCIDRs([]string{"203.0.113.9/24"}, "/ips")
 	if err == nil || !strings.Contains(err.Error(), "203.0.113.0/24") {
 		t.Errorf("%v", err)
 	}
@@ -62,18 +63,18 @@ func TestARangeWithExtraBitsIsExplained(t *testing.T) {
 
 func TestAListOfRangesHasBounds(t *testing.T) {
 	var list []string
-	for i := range maxCIDRs {
+	for i := range 50 {
 		list = append(list, fmt.Sprintf("10.0.0.%d", i))
 	}
-	if got, err := ParseCIDRs(list, "/ips"); err != nil || len(got) != maxCIDRs {
+	if got, err := auth.ParseCIDRs(list, "/ips"); err != nil || len(got) != 50 {
 		t.Errorf("%v, %v", got, err)
 	}
 	var e *errs.Error
-	if _, err := ParseCIDRs(append(list, "10.1.0.0/16"), "/ips"); !errors.As(err, &e) || e.Param != "/ips" {
+	if _, err := auth.ParseCIDRs(append(list, "10.1.0.0/16"), "/ips"); !errors.As(err, &e) || e.Param != "/ips" {
 		t.Errorf("%v", err)
 	}
 	// An empty list is a list, not null.
-	if got, err := ParseCIDRs(nil, "/ips"); err != nil || got == nil || len(got) != 0 {
+	if got, err := auth.ParseCIDRs(nil, "/ips"); err != nil || got == nil || len(got) != 0 {
 		t.Errorf("%#v, %v", got, err)
 	}
 }
@@ -114,7 +115,7 @@ func TestPermits(t *testing.T) {
 		{"damaged", "203.0.113.9", false}, // an invalid entry permits no address
 		{"damaged 203.0.113.0/24", "203.0.113.9", true},
 	} {
-		if got := Permits(strings.Fields(c.list), c.address); got != c.want {
+		if got := auth.Permits(strings.Fields(c.list), c.address); got != c.want {
 			t.Errorf("[%s] permits %q: %v, want %v", c.list, c.address, got, c.want)
 		}
 	}
@@ -138,7 +139,7 @@ func TestOutside(t *testing.T) {
 		{"203.0.113.9/32", "damaged", 0},
 		{"damaged", "203.0.113.9/32", 0},
 	} {
-		if got := Outside(strings.Fields(c.list), strings.Fields(c.allowed)); got != c.want {
+		if got := auth.Outside(strings.Fields(c.list), strings.Fields(c.allowed)); got != c.want {
 			t.Errorf("[%s] in [%s]: %d, want %d", c.list, c.allowed, got, c.want)
 		}
 	}

@@ -1,4 +1,4 @@
-package auth
+package auth_test
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/tenant"
 )
 
@@ -26,7 +27,7 @@ func keys(t *testing.T) map[string]tenant.Mode {
 			bytes.NewReader(make([]byte, 32)), bytes.NewReader(bytes.Repeat([]byte{0xff}, 32)), rand.Reader,
 			rand.Reader, rand.Reader,
 		} {
-			key, err := NewKey(mode, random)
+			key, err := auth.NewKey(mode, random)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -44,11 +45,11 @@ func TestKeysHaveOneShape(t *testing.T) {
 		if !shape.MatchString(key) || !strings.HasPrefix(key, "svc_"+string(mode)+"_") {
 			t.Errorf("%s is no key of mode %s", key, mode)
 		}
-		if got, ok := ParseKey(key); !ok || got != mode {
+		if got, ok := auth.ParseKey(key); !ok || got != mode {
 			t.Errorf("%s is read as %q, %v", key, got, ok)
 		}
-		if len(key[:PrefixLength]) != 13 {
-			t.Errorf("the prefix is %s", key[:PrefixLength])
+		if len(key[:auth.PrefixLength]) != 13 {
+			t.Errorf("the prefix is %s", key[:auth.PrefixLength])
 		}
 	}
 }
@@ -59,7 +60,7 @@ func TestAnyChangedCharacterIsNoticed(t *testing.T) {
 		for i := range key {
 			for _, c := range digits {
 				mistyped := key[:i] + string(c) + key[i+1:]
-				if _, ok := ParseKey(mistyped); ok != (mistyped == key) {
+				if _, ok := auth.ParseKey(mistyped); ok != (mistyped == key) {
 					t.Errorf("%s is taken for %s", mistyped, key)
 				}
 			}
@@ -67,7 +68,7 @@ func TestAnyChangedCharacterIsNoticed(t *testing.T) {
 		// Two neighbours in the wrong order are the other common slip.
 		for i := range len(key) - 1 {
 			swapped := key[:i] + key[i+1:i+2] + key[i:i+1] + key[i+2:]
-			if _, ok := ParseKey(swapped); ok != (swapped == key) {
+			if _, ok := auth.ParseKey(swapped); ok != (swapped == key) {
 				t.Errorf("%s is taken for %s", swapped, key)
 			}
 		}
@@ -80,7 +81,7 @@ func TestTheModeBelongsToTheKey(t *testing.T) {
 		if mode == tenant.Test {
 			other = strings.Replace(key, "_test_", "_live_", 1)
 		}
-		if got, ok := ParseKey(other); ok {
+		if got, ok := auth.ParseKey(other); ok {
 			t.Errorf("%s was made %s, and is read as %s", key, mode, got)
 		}
 	}
@@ -94,7 +95,7 @@ func TestWhatIsNoKey(t *testing.T) {
 			strings.ToUpper(key), "x" + key[1:], strings.TrimPrefix(key, "svc_"), strings.Replace(key, "_", "-", 1),
 			"svc_demo_" + key[9:], strings.Repeat(key, 2), strings.Repeat("a", 100_000),
 		} {
-			if mode, ok := ParseKey(s); ok {
+			if mode, ok := auth.ParseKey(s); ok {
 				t.Errorf("%.80q is read as a key of mode %s", s, mode)
 			}
 		}
@@ -103,7 +104,7 @@ func TestWhatIsNoKey(t *testing.T) {
 
 func TestAHashIsAllThatIsKept(t *testing.T) {
 	const want = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" // of FIPS 180-2
-	if got := HashKey("abc"); got != want {
+	if got := auth.HashKey("abc"); got != want {
 		t.Errorf("the hash is %s", got)
 	}
 }
@@ -111,7 +112,7 @@ func TestAHashIsAllThatIsKept(t *testing.T) {
 func TestNoKeyIsMadeWithoutRandomness(t *testing.T) {
 	broken := errors.New("broken")
 	for _, random := range []io.Reader{iotest.ErrReader(broken), bytes.NewReader(make([]byte, 31))} {
-		if key, err := NewKey(tenant.Live, random); err == nil || key != "" {
+		if key, err := auth.NewKey(tenant.Live, random); err == nil || key != "" {
 			t.Errorf("made %q", key)
 		}
 	}
@@ -123,12 +124,12 @@ func TestThePatternFindsKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(text), "    "+Pattern+"\n") {
-		t.Errorf("SECURITY.md has another pattern than %s", Pattern)
+	if !strings.Contains(string(text), "    "+auth.Pattern+"\n") {
+		t.Errorf("SECURITY.md has another pattern than %s", auth.Pattern)
 	}
-	pattern := regexp.MustCompile(Pattern)
+	pattern := regexp.MustCompile(auth.Pattern)
 	for range 100 {
-		key, err := NewKey(tenant.Live, rand.Reader)
+		key, err := auth.NewKey(tenant.Live, rand.Reader)
 		if err != nil {
 			t.Fatal(err)
 		}

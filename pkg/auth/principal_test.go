@@ -1,4 +1,4 @@
-package auth
+package auth_test
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 )
@@ -16,16 +17,16 @@ func TestThereAre13Scopes(t *testing.T) {
 	want := strings.Fields("account:read account:manage factories:read factories:write content:read content:write " +
 		"content:publish studio:use products:read products:write social:manage architect:use webhooks:manage")
 	var got []string
-	for i, s := range AllScopes() {
+	for i, s := range auth.AllScopes() {
 		got = append(got, string(s))
-		if !s.Known() || Scopes[i].Permits == "" {
+		if !s.Known() || auth.Scopes[i].Permits == "" {
 			t.Errorf("%s is unknown or unexplained", s)
 		}
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	for _, s := range []Scope{"", "content", "content:*", "Content:read", "content:read ", "*"} {
+	for _, s := range []auth.Scope{"", "content", "content:*", "Content:read", "content:read ", "*"} {
 		if s.Known() {
 			t.Errorf("%q is known", s)
 		}
@@ -33,18 +34,19 @@ func TestThereAre13Scopes(t *testing.T) {
 }
 
 func TestAPrincipalTravels(t *testing.T) {
-	for name, want := range map[string]Principal{
+	for name, want := range map[string]auth.Principal{
 		"permitted": {
-			Owner: tenant.Of("acc_1", tenant.Live), Actor: Key("key_1"), Scopes: []Scope{ContentRead, StudioUse},
-			Rate: Rate{Limit: 600, Window: 60, Remaining: 599, Reset: 17},
+			Owner: tenant.Of("acc_1", tenant.Live), Actor: auth.Key("key_1"), Scopes: []auth.Scope{auth.ContentRead,
+				auth.StudioUse},
+			Rate: auth.Rate{Limit: 600, Window: 60, Remaining: 599, Reset: 17},
 		},
 		"refused": {
-			Owner: tenant.Of("acc_1", tenant.Test), Actor: Key("key_1"), Scopes: AllScopes(),
-			Rate: Rate{Limit: 60, Window: 60, Reset: 60},
-			Denial: &Denial{Code: errs.RateLimited, Message: `Wait, "please" – é.`,
+			Owner: tenant.Of("acc_1", tenant.Test), Actor: auth.Key("key_1"), Scopes: auth.AllScopes(),
+			Rate: auth.Rate{Limit: 60, Window: 60, Reset: 60},
+			Denial: &auth.Denial{Code: errs.RateLimited, Message: `Wait, "please" – é.`,
 				Rate: &errs.RateContext{Limit: 60, WindowSeconds: 60}},
 		},
-		"not looked up": *Unidentified(errs.ProviderUnavailable, MessageUnavailable),
+		"not looked up": *auth.Unidentified(errs.ProviderUnavailable, auth.MessageUnavailable),
 	} {
 		values, err := want.Encode()
 		if err != nil {
@@ -55,7 +57,7 @@ func TestAPrincipalTravels(t *testing.T) {
 				t.Errorf("%s: %s is a %T: the gateway takes flat strings only", name, member, v)
 			}
 		}
-		got, err := Decode(values)
+		got, err := auth.Decode(values)
 		if err != nil || !reflect.DeepEqual(*got, want) {
 			t.Errorf("%s: got %+v, %v; want %+v", name, got, err, want)
 		}
@@ -70,40 +72,40 @@ func TestAnIncompletePrincipalIsNone(t *testing.T) {
 		`{"account":"acc_1","key":"key_1","mode":"test","scopes":"all"}`,
 		`{"refusal":null}`, `{"refusal":{}}`, `{"refusal":{"message":"no"}}`,
 	} {
-		if p, err := Decode(map[string]any{contextKey: s}); err == nil {
+		if p, err := auth.Decode(map[string]any{"principal": s}); err == nil {
 			t.Errorf("%v is read as %+v", s, p)
 		}
 	}
-	if p, err := Decode(nil); err == nil {
+	if p, err := auth.Decode(nil); err == nil {
 		t.Errorf("nothing is read as %+v", p)
 	}
 }
 
 func TestNobodyGivesWhatTheyLack(t *testing.T) {
-	p := &Principal{Scopes: []Scope{ContentRead, AccountManage}}
-	if !p.Has(ContentRead) || p.Has(ContentWrite) {
+	p := &auth.Principal{Scopes: []auth.Scope{auth.ContentRead, auth.AccountManage}}
+	if !p.Has(auth.ContentRead) || p.Has(auth.ContentWrite) {
 		t.Error("Has is wrong")
 	}
-	if err := p.RequireScopes([]Scope{ContentRead}, "/scopes"); err != nil {
+	if err := p.RequireScopes([]auth.Scope{auth.ContentRead}, "/scopes"); err != nil {
 		t.Error(err)
 	}
-	want := []Scope{StudioUse, ContentRead, ContentWrite}
+	want := []auth.Scope{auth.StudioUse, auth.ContentRead, auth.ContentWrite}
 	var e *errs.Error
-	want = append([]Scope{ContentRead}, want...)
+	want = append([]auth.Scope{auth.ContentRead}, want...)
 	for param, told := range map[string]string{"/scopes": "/scopes/1", "": ""} {
 		if err := p.RequireScopes(want, param); !errors.As(err, &e) || e.Code != errs.ScopeEscalation ||
 			e.Param != told || !strings.Contains(e.Message, "studio:use, content:write") {
 			t.Errorf("%q: %q %v", param, e.Param, err)
 		}
 	}
-	if !slices.Equal(want, []Scope{ContentRead, StudioUse, ContentRead, ContentWrite}) {
+	if !slices.Equal(want, []auth.Scope{auth.ContentRead, auth.StudioUse, auth.ContentRead, auth.ContentWrite}) {
 		t.Errorf("the caller's list was changed to %v", want)
 	}
 }
 
 func TestAPrincipalInItsContext(t *testing.T) {
-	p := &Principal{Owner: tenant.Of("acc_1", "")}
-	if got := FromContext(NewContext(t.Context(), p)); got != p {
+	p := &auth.Principal{Owner: tenant.Of("acc_1", "")}
+	if got := auth.FromContext(auth.NewContext(t.Context(), p)); got != p {
 		t.Errorf("got %+v", got)
 	}
 	defer func() {
@@ -111,22 +113,22 @@ func TestAPrincipalInItsContext(t *testing.T) {
 			t.Error("a context without a principal gives one")
 		}
 	}()
-	FromContext(context.Background())
+	auth.FromContext(context.Background())
 }
 
 func TestMessageScopeNamesTheScope(t *testing.T) {
-	if m := MessageScope(StudioUse); !strings.Contains(m, "studio:use") {
+	if m := auth.MessageScope(auth.StudioUse); !strings.Contains(m, "studio:use") {
 		t.Error(m)
 	}
 }
 
 func TestAPersonHasNoKey(t *testing.T) {
-	p := Principal{Owner: tenant.Of("acc_1", tenant.Live), Actor: Actor{Person, "user_1"}, Scopes: AllScopes()}
+	p := auth.Principal{Owner: tenant.Of("acc_1", tenant.Live), Actor: auth.Actor{auth.Person, "user_1"}, Scopes: auth.AllScopes()}
 	values, err := p.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
-	read, err := Decode(values)
+	read, err := auth.Decode(values)
 	if err != nil || read.Actor != p.Actor || read.KeyID() != "" {
 		t.Errorf("%+v, %v", read, err)
 	}

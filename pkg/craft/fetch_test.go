@@ -13,7 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/craft/source/fetch"
 )
 
-const feed = `<?xml version="1.0"?><rss version="2.0"><channel><title>City</title>
+const newsFeed = `<?xml version="1.0"?><rss version="2.0"><channel><title>City</title>
 <item><title>Bridge &amp; road close</title><link>/bridge</link><pubDate>Fri, 20 Nov 2026 09:00:00 GMT</pubDate>
 <description><![CDATA[<p>The council <b>voted</b>.</p><script>steal()</script><p>Work takes 9 months.</p>]]></description></item>
 <item><title>No link</title><link>javascript:alert(1)</link><description>x</description></item>
@@ -41,9 +41,9 @@ func server(t *testing.T) (*httptest.Server, *int) {
 			_, _ = w.Write([]byte(body))
 		})
 	}
-	answer("/feed", "application/rss+xml", feed)
+	answer("/feed", "application/rss+xml", newsFeed)
 	answer("/page", "text/html; charset=utf-8", page)
-	answer("/broken", "application/rss+xml", strings.Replace(feed, "</channel></rss>", "", 1)[:200])
+	answer("/broken", "application/rss+xml", strings.Replace(newsFeed, "</channel></rss>", "", 1)[:200])
 	answer("/huge", "application/rss+xml", strings.Repeat("x", 3<<20))
 	answer("/picture", "image/png", "\x89PNG")
 	answer("/empty", "text/html", "<html><body></body></html>")
@@ -56,7 +56,7 @@ func server(t *testing.T) (*httptest.Server, *int) {
 			w.WriteHeader(http.StatusBadGateway)
 			return
 		}
-		_, _ = w.Write([]byte(feed))
+		_, _ = w.Write([]byte(newsFeed))
 	})
 	mux.HandleFunc("/down", func(w http.ResponseWriter, _ *http.Request) {
 		full++

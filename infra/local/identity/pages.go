@@ -100,7 +100,7 @@ func (p *Provider) ask(w http.ResponseWriter, status int, q url.Values, email st
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
 	_ = page.Execute(w, map[string]any{"Action": p.o.Issuer + "/login", "Request": q.Encode(), "Email": email,
-		"Failed": failed, "Users": p.o.Users, "Providers": p.names(), "Federate": template.URL(p.o.Issuer +
+		"Failed": failed, "Users": p.o.Users, "Providers": p.Names(), "Federate": template.URL(p.o.Issuer +
 			"/oauth2/authorize?" + q.Encode())})
 }
 

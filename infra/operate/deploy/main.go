@@ -1,7 +1,7 @@
 // Command deploy deploys the stacks of a customer (`make deploy`) or of all customers (`make deploy-all`). It shows the
 // changes of a deployment (`make diff`) and the changes made without one (`make drift`), writes the templates (`make
-// synth`), and destroys the stacks (`make destroy`). It prepares the account (`make bootstrap`), and checks whether it
-// is ready (`make preflight`).
+// synth`), and destroys the stacks (`make destroy`). It prepares the account (`make bootstrap`), checks whether it is
+// ready (`make preflight`), and shows where the data goes (`make residency`).
 package main
 
 import (
@@ -65,6 +65,7 @@ func (o order) config(ctx context.Context) (aws.Config, error) {
 
 var actions = map[string]func(ctx context.Context, o order, in io.Reader, out io.Writer) error{
 	"preflight": check,
+	"residency": residency,
 	"bootstrap": bootstrap,
 	"deploy":    deploy,
 	"diff": func(ctx context.Context, o order, _ io.Reader, _ io.Writer) error {
@@ -129,8 +130,8 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error 
 		return all(ctx, args[0] == "diff-all", args[1:], out)
 	}
 	if len(args) == 0 || actions[args[0]] == nil {
-		return errors.New("name an action: preflight, bootstrap, synth, deploy, diff, drift or destroy, or for all " +
-			"customers deploy-all or diff-all")
+		return errors.New("name an action: residency, preflight, bootstrap, synth, deploy, diff, drift or destroy, or " +
+			"for all customers deploy-all or diff-all")
 	}
 	o, err := read(args[1:])
 	if err != nil {

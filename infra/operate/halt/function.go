@@ -15,8 +15,8 @@ import (
 	"github.com/content-automation/api/infra/operate/release"
 )
 
-// capacity is the concurrency of a function, as its mark has it.
-type capacity struct {
+// Capacity is the concurrency of a function, as its mark has it.
+type Capacity struct {
 	// reserved is nil if nothing is reserved. provisioned is 0 if no instances are kept started.
 	reserved    *int32
 	provisioned int32
@@ -29,7 +29,7 @@ var errMissing = errors.New("it does not exist")
 const anyNumber = "reserved=any"
 
 // String returns the value of the tag. The text has only characters that a tag permits.
-func (c capacity) String() string {
+func (c Capacity) String() string {
 	text := anyNumber
 	if c.reserved != nil {
 		text = fmt.Sprintf("reserved=%d", *c.reserved)
@@ -40,7 +40,8 @@ func (c capacity) String() string {
 	return text
 }
 
-func readCapacity(text string) (c capacity, err error) {
+// ReadCapacity reads the value of the tag.
+func ReadCapacity(text string) (c Capacity, err error) {
 	reserved, provisioned, _ := strings.Cut(text, " ")
 	if reserved != anyNumber {
 		c.reserved = new(int32)
@@ -87,7 +88,7 @@ func (d *Deployment) function(short string) part {
 			if err != nil {
 				return "", err
 			}
-			var c capacity
+			var c Capacity
 			if out.Concurrency != nil {
 				c.reserved = out.Concurrency.ReservedConcurrentExecutions
 			}
@@ -125,7 +126,7 @@ func (d *Deployment) function(short string) part {
 			})
 		},
 		start: func(ctx context.Context, was string) error {
-			c, err := readCapacity(was)
+			c, err := ReadCapacity(was)
 			if err != nil {
 				return err
 			}

@@ -32,15 +32,15 @@ func Open(cfg aws.Config, of string) *Releaser {
 	return &Releaser{
 		Lambda: lambda.NewFromConfig(cfg), Now: time.Now, Wait: Wait,
 		Errors: func(ctx context.Context, function, version string, since time.Time) (float64, error) {
-			return failed(ctx, metrics, function, version, namespace, since, time.Now())
+			return Failed(ctx, metrics, function, version, namespace, since, time.Now())
 		},
 	}
 }
 
-// failed returns the number of failed calls of a version by the alias. Calls of the previous
+// Failed returns the number of failed calls of a version by the alias. Calls of the previous
 // version do not count. The failures of work that a function handles itself count if they are
 // many for its calls: some are the callers' own.
-func failed(ctx context.Context, metrics Metrics, function, version, namespace string, from,
+func Failed(ctx context.Context, metrics Metrics, function, version, namespace string, from,
 	to time.Time) (float64, error) {
 	of := func(name string) (float64, error) {
 		return sum(ctx, metrics, "AWS/Lambda", name, map[string]string{"FunctionName": function,

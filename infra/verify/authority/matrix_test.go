@@ -117,8 +117,8 @@ func (w *world) unchanged(operation, who string, before map[string]string) {
 	}
 }
 
-// refused reports whether an answer is a refusal with a code.
-func refused(a metered.Response, status int, code string) bool {
+// isRefused reports whether an answer is a refusal with a code.
+func isRefused(a metered.Response, status int, code string) bool {
 	return a.Status == status && strings.Contains(a.Body, `"code":"`+code+`"`)
 }
 
@@ -147,7 +147,7 @@ func TestEveryOperationNeedsItsScope(t *testing.T) {
 			if scope == route.Scope {
 				continue
 			}
-			if a := w.send(r, k.Secret); !refused(a, 403, want) {
+			if a := w.send(r, k.Secret); !isRefused(a, 403, want) {
 				t.Errorf("%s with %s alone: %d %s", operation, scope, a.Status, a.Body)
 			}
 		}
@@ -155,7 +155,7 @@ func TestEveryOperationNeedsItsScope(t *testing.T) {
 			w.unchanged(operation, "keys", before)
 			continue
 		}
-		if a := w.send(r, without[route.Scope].Secret); !refused(a, 403, "insufficient_scope") {
+		if a := w.send(r, without[route.Scope].Secret); !isRefused(a, 403, "insufficient_scope") {
 			t.Errorf("%s with all scopes but %s: %d %s", operation, route.Scope, a.Status, a.Body)
 		}
 		w.unchanged(operation, "keys without "+string(route.Scope), before)
@@ -217,7 +217,7 @@ func TestEveryOperationByRole(t *testing.T) {
 			a := w.send(r, tokens[role], auth.ModeHeader, "test")
 			switch {
 			case reads(route) && route.Opens == httpapi.Nothing && route.Scope != auth.PersonScope &&
-				refused(a, 403, "insufficient_scope"):
+				isRefused(a, 403, "insufficient_scope"):
 				t.Errorf("%s by the role %s: %d %s", operation, role, a.Status, a.Body)
 			case (!reads(route) || route.Opens != httpapi.Nothing) && a.Status != http.StatusForbidden:
 				t.Errorf("%s by the role %s: %d %s", operation, role, a.Status, a.Body)
@@ -230,7 +230,7 @@ func TestEveryOperationByRole(t *testing.T) {
 			continue // it would take what the others need
 		}
 		for _, role := range []auth.Role{auth.Owner, auth.Admin} {
-			if a := w.send(r, tokens[role], auth.ModeHeader, "test"); refused(a, 403, "insufficient_scope") {
+			if a := w.send(r, tokens[role], auth.ModeHeader, "test"); isRefused(a, 403, "insufficient_scope") {
 				t.Errorf("%s by the role %s: %d %s", operation, role, a.Status, a.Body)
 			}
 			r = w.prepare(operation)
@@ -252,7 +252,7 @@ func TestNothingOfOthersIsReached(t *testing.T) {
 		}
 		r := w.prepare(operation)
 		before := w.data()
-		if !common(route) {
+		if !ofKeys(route) {
 			if a := w.send(r, person, auth.ModeHeader, "live"); a.Status != http.StatusNotFound {
 				t.Errorf("%s in the other mode: %d %s", operation, a.Status, a.Body)
 			}
@@ -270,5 +270,5 @@ func TestNothingOfOthersIsReached(t *testing.T) {
 	}
 }
 
-// common reports whether both modes of an account share what the operation is about.
-func common(route httpapi.Route) bool { return strings.HasPrefix(route.Path, "/v1/api-keys") }
+// ofKeys reports whether both modes of an account share what the operation is about.
+func ofKeys(route httpapi.Route) bool { return strings.HasPrefix(route.Path, "/v1/api-keys") }

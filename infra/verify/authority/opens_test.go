@@ -37,7 +37,7 @@ func TestB3AMandateStopsWhateverOpens(t *testing.T) {
 			if !slices.Contains(acts, act) {
 				continue
 			}
-			if a := w.send(r, k.Secret); !refused(a, 403, "person_required") {
+			if a := w.send(r, k.Secret); !isRefused(a, 403, "person_required") {
 				t.Errorf("%s, which opens %s, with %s left to people: %d %s", operation, route.Opens, act, a.Status, a.Body)
 			}
 		}
@@ -47,7 +47,7 @@ func TestB3AMandateStopsWhateverOpens(t *testing.T) {
 			if conditional || len(acts) > 0 {
 				continue
 			}
-			if a := w.send(r, k.Secret); refused(a, 403, "person_required") {
+			if a := w.send(r, k.Secret); isRefused(a, 403, "person_required") {
 				t.Errorf("%s, which opens %s, with %s left to people: %d %s", operation, route.Opens, act, a.Status, a.Body)
 			}
 			r = w.prepare(operation)
@@ -76,7 +76,7 @@ func TestB3TheBackDoorsOfAMandate(t *testing.T) {
 			r.Body = body
 		}
 		before := w.data()
-		if a := w.send(r, agent.Secret); !refused(a, 403, "person_required") {
+		if a := w.send(r, agent.Secret); !isRefused(a, 403, "person_required") {
 			t.Errorf("%s: %d %s", operation, a.Status, a.Body)
 		}
 		w.unchanged(operation, "an agent", before)
@@ -88,7 +88,7 @@ func TestB11DeletingIsNoMethod(t *testing.T) {
 	w := newWorld(t)
 	agent := w.leaving(auth.ActDelete)
 	before := w.data()
-	if a := w.send(metered.Request{Operation: "resetSandbox", Body: metered.Object{}}, agent.Secret); !refused(a, 403,
+	if a := w.send(metered.Request{Operation: "resetSandbox", Body: metered.Object{}}, agent.Secret); !isRefused(a, 403,
 		"person_required") {
 		t.Errorf("emptying the sandbox: %d %s", a.Status, a.Body)
 	}
@@ -103,13 +103,13 @@ func TestB6AnExportNeedsWhatItHas(t *testing.T) {
 	for _, missing := range need {
 		k := w.key(slices.DeleteFunc(slices.Clone(auth.AllScopes()), func(s auth.Scope) bool { return s == missing }))
 		for _, operation := range []string{"createExport", "getExport"} {
-			if a := w.send(w.prepare(operation), k.Secret); !refused(a, 403, "insufficient_scope") {
+			if a := w.send(w.prepare(operation), k.Secret); !isRefused(a, 403, "insufficient_scope") {
 				t.Errorf("%s without %s: %d %s", operation, missing, a.Status, a.Body)
 			}
 		}
 	}
 	alone := w.key([]auth.Scope{auth.AccountManage})
-	if a := w.send(w.prepare("createExport"), alone.Secret); !refused(a, 403, "insufficient_scope") {
+	if a := w.send(w.prepare("createExport"), alone.Secret); !isRefused(a, 403, "insufficient_scope") {
 		t.Errorf("with account:manage alone: %d %s", a.Status, a.Body)
 	}
 	if a := w.send(w.prepare("createExport"), w.key(need).Secret); a.Status != http.StatusAccepted {

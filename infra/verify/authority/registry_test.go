@@ -22,7 +22,7 @@ import (
 	record "github.com/content-automation/api/pkg/record/authority"
 )
 
-var update = flag.Bool("update", false, "write testdata/kinds.md")
+var update = flag.Bool("update", false, "write the tables of testdata")
 
 const root = "../../.."
 

@@ -43,7 +43,13 @@ func evaluate(ctx context.Context, args []string) error {
 	record := flags.String("recorded", "infra/verify/evaluate/testdata/recorded", "folder of the answers of real models: "+
 		"written with a writer, and read without one")
 	before := flags.String("before", "", "file with the texts of an earlier version, to be compared")
+	shown := flags.Bool("page", false, "print a page of prompts and answers of a fake instead")
 	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if *shown {
+		text, err := page(ctx)
+		fmt.Print(text)
 		return err
 	}
 	all, err := readAnswers(seen)

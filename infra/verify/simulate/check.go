@@ -90,10 +90,12 @@ func (w *world) overdue() (all []string) {
 		case w.waits(it):
 		case kind == incoming.ItemKind && stateOf(it) == string(incoming.Pending):
 			all = append(all, "pending: "+textOf(it, "pk"))
-		case it["due_pk"] != nil && kind != "delivery" && kind != event.Kind && kind != item.ItemKind: // which are listed there
-			all = append(all, "due: "+textOf(it, "pk"))
 		case kind == "delivery" && textOf(it, "f_state") == "pending":
 			all = append(all, "not delivered: "+textOf(it, "sk"))
+		// What is listed there without being due.
+		case slices.Contains([]string{"delivery", event.Kind, item.ItemKind, item.ShownKind}, kind):
+		case it["due_pk"] != nil:
+			all = append(all, "due: "+textOf(it, "pk"))
 		}
 	}
 	return all

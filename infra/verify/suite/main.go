@@ -1,6 +1,7 @@
 // Command suite runs the checks of this repository in stages, and prints what ran, for how long, and what did not run
 // for want of which tool. Without arguments it runs the stages of make test, with -check those of make check, and with
-// -all all of them, as make test-all does.
+// -all all of them, as make test-all does. With the argument calendar it runs tests at other moments, and with figures
+// it counts what makes the repository easy or hard to read.
 package main
 
 import (
@@ -27,15 +28,25 @@ func main() {
 	only := flag.String("only", "", "run the stages with names that match this pattern alone, as path.Match does")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	list := chosen(*all, *check, *only)
-	code := 2
-	if err := prepare(ctx, list); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-	} else {
-		code = run(ctx, os.Stdout, list)
+	var err error
+	switch flag.Arg(0) {
+	case "calendar":
+		err = calendar(ctx, flag.Args()[1:])
+	case "figures":
+		err = printFigures()
+	default:
+		list := chosen(*all, *check, *only)
+		if err = prepare(ctx, list); err == nil {
+			code := run(ctx, os.Stdout, list)
+			stop()
+			os.Exit(code)
+		}
 	}
 	stop()
-	os.Exit(code)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
 }
 
 // prepare sets the environment of all stages, and installs what they need. All is compiled as the functions are, so

@@ -26,7 +26,8 @@ const everything = `./... ./testdata/fakes/... ./testdata/providers/... ./testda
 
 // packages lists the packages of the unit tests. Those that take longest come first, so that none of them runs alone at
 // the end. The end-to-end tests have a stage of their own. Those of the local AWS run in make test-all alone.
-const packages = `$(go list ./pkg/media/compose ./infra/measure/metered ./infra/app/stack ` + everything +
+const packages = `$(go list ./pkg/media/compose ./infra/measure/metered ./infra/app/stack ` +
+	`./pkg/adapter/platform ` + everything +
 	` | grep -v '/infra/\(verify/\(e2e\|chaos\)\|local/system\)$')`
 
 // longTests are end-to-end tests of make test-all alone: they compose many videos or posts, install tools, or wait. The
@@ -34,6 +35,12 @@ const packages = `$(go list ./pkg/media/compose ./infra/measure/metered ./infra/
 const longTests = "^Test(AVideoHasTheIntroOfItsBrand|FinishedMedia|ItemsAreCorrected|ItemsAreRetold|" +
 	"LiveContent|QuickStartWithALateReceiver|SamplesOfTheQuickStart|ShortVideosOfALongOne|" +
 	"SocialAccountsAreConnectedAtThePlatforms|TheProgramOfTheGuideToExperiments)$"
+
+// Each of these takes half an hour of CPU: media of every theme, kind, script and brand, and a shop's year.
+const (
+	frames = "^TestFramesOfEveryKind$"
+	year   = "^TestAYearOfPrices$"
+)
 
 func shell(script string) []string { return []string{"sh", "-c", script} }
 
@@ -72,7 +79,7 @@ const (
 )
 
 // judged is the table of what the libraries of X and Bluesky find in texts, with which tests compare the code.
-const judged = "pkg/adapter/platform/texts/testdata/judges.jsonl"
+const judged = "pkg/adapter/platform/testdata/judges.jsonl"
 
 // ofClients runs tests of the clients with tools that only they need.
 func ofClients(tests string) []string {
@@ -106,23 +113,28 @@ var stages = []stage{
 		"go test -tags judges -vet=off -count=1 -run SAM ./infra/app/stack",
 		".tools/spectral-node/node_modules/.bin/spectral lint --ruleset infra/tools/spectral/ruleset.yaml "+
 			"--fail-severity hint clients/openapi.json")},
-	{name: "vulnerabilities", long: true, command: shell("go run ./infra/verify/vulnerabilities")},
+	{name: "vulnerabilities", long: true, command: shell("go run ./infra/verify/supply vulnerabilities")},
 	{name: "long", long: true, command: []string{"go", "test", "-json", "-vet=off", "-count=1", "-parallel", "4",
 		"-timeout", "40m", "-run", longTests, "./infra/verify/e2e"}},
 	{name: "media", long: true, command: []string{"go", "test", "-json", "-tags", "long", "-vet=off", "-count=1",
 		"-run", "^Test(ADraftOfTwentySecondsTakesLittleCPU|ALongVideoFitsThePlatforms|AMusicClipFitsThePlatforms)$",
 		"./pkg/media/compose"}},
+	{name: "year", long: true, command: []string{"go", "test", "-json", "-vet=off", "-count=1", "-timeout", "60m",
+		"-run", year, "./pkg/area/content"}, env: []string{"BREADTH=all"}},
 	{name: "sweeps", long: true, command: []string{"go", "test", "-json", "-vet=off", "-count=1", "-timeout", "25m",
-		"./pkg/area/webhook", "./pkg/area/crm", "./pkg/area/content", "./pkg/area/transfer", "./pkg/record",
-		"./infra/verify/simulate/backlog", "./clients/sandbox/internal/sketch", "./infra/measure/metered",
+		"-skip", frames + "|" + year + "|^TestSeeds$", "./pkg/area/webhook", "./pkg/area/crm", "./pkg/area/content",
+		"./pkg/area/transfer", "./pkg/record", "./infra/verify/simulate", "./clients/sandbox/internal/sketch",
+		"./infra/measure/metered",
 		"./clients/cli", "./pkg/adapter/platform", "./pkg/media/compose"},
 		env: []string{"BREADTH=all"}},
+	{name: "frames", long: true, command: []string{"go", "test", "-json", "-vet=off", "-count=1", "-timeout", "60m",
+		"-run", frames, "./pkg/media/compose"}, env: []string{"BREADTH=all"}},
 	{name: "local", long: true, command: shell("go test -json -vet=off -count=1 -timeout 25m ./infra/local/system")},
 	{name: "simulation", long: true, command: shell("go test -json -vet=off -count=1 -timeout 0 -run TestSeeds " +
 		"./infra/verify/simulate"), env: []string{"SEEDS=2000"}},
 	{name: "fuzz", long: true, command: shell("go test -json -vet=off -count=1 -timeout 0 ./infra/verify/fuzz"),
 		env: []string{"FUZZ_REQUESTS=1000000", "FUZZ_SEED=2"}},
-	{name: "calendar", long: true, command: shell("go run ./infra/verify/calendar -skip '" + longTests + "' " +
+	{name: "calendar", long: true, command: shell("go run ./infra/verify/suite calendar -skip '" + longTests + "' " +
 		"$(go list ./pkg/... | grep -v '/pkg/\\(media\\|house\\)') ./infra/verify/e2e")},
 	{name: "clients", long: true, tools: "all", command: lines(
 		"go test -json -vet=off -count=1 -timeout 30m -tags clients ./clients/internal/verify",

@@ -462,9 +462,7 @@ func reconcile(ctx context.Context, a Publisher, acct Account, post Post, p Prog
 	case err == nil && step.Next != StageReconcile:
 		return p.afterAnswer().afterStep(step), step.Wait, nil
 	case err == nil && !late:
-		if step.Wait == 0 {
-			step.Wait = reconcileEvery
-		}
+		step.Wait = cmp.Or(step.Wait, reconcileEvery)
 		return p, step.Wait, nil
 	case err == nil && p.Refusal != nil && p.Doubts == 1:
 		p.Doubts = 0 // the platform has refused the only call, and does not have the post

@@ -174,6 +174,14 @@ func WaitOf(err error) time.Duration {
 	return 0
 }
 
+// Revoked returns the error of a call that revokes access. It is nil if the access had ended already.
+func Revoked(err error) error {
+	if KindOf(err) == Reconnect {
+		return nil
+	}
+	return err
+}
+
 // Except returns an error, or nil if it has the code of what a call wanted to remove and is gone.
 func Except(gone Code, err error) error {
 	if CodeOf(err) == gone {

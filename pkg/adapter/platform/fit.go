@@ -179,8 +179,7 @@ func SplitHashtags(name string, p Post, c Capabilities) []Problem {
 				"underscores.", f.label, read[0].Text, tag)
 		} else {
 			f.add(param, "%s shows the hashtag #%s as plain text. Use a word with a letter, without other signs, "+
-				"that is "+
-				"not too long.", f.label, tag)
+				"that is not too long.", f.label, tag)
 		}
 	}
 	return f.problems

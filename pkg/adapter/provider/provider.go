@@ -309,21 +309,6 @@ func (t Text) Script() string {
 	return strings.Join(texts, " ")
 }
 
-// AllTexts returns the texts that readers, viewers and listeners meet, in no order that matters.
-func (t Text) AllTexts() []string {
-	all := append([]string{t.Title, t.Headline, t.Caption, t.Script()}, t.Hashtags...)
-	for _, p := range t.Pictures {
-		all = append(all, p.Alt)
-	}
-	for _, s := range t.Slides {
-		all = append(all, s.Heading, s.Body, s.Alt)
-	}
-	for _, s := range t.Scenes {
-		all = append(all, s.OnScreen)
-	}
-	return slices.DeleteFunc(all, func(text string) bool { return text == "" })
-}
-
 // File is one generated file. Its format is read from its content; the provider's statement of it is not trusted.
 type File struct {
 	// Open starts reading the file. Errors are of type *Error.

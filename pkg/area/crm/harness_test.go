@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"html"
 	"io"
 	"net/http"
@@ -37,9 +38,9 @@ import (
 	"github.com/content-automation/api/pkg/service/worker"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
-	"github.com/content-automation/api/testdata/fakes"
 	"github.com/content-automation/api/testdata/fakes/crms"
 	"github.com/content-automation/api/testdata/platforms/control"
+	"github.com/content-automation/api/testdata/platforms/oauth"
 )
 
 type object = map[string]any
@@ -48,6 +49,17 @@ const base = "https://api.example.com"
 
 // address is the incoming webhook of Bitrix24.
 const address = "https://crm.test/bitrix24/rest/1/" + crms.Secret + "/"
+
+// apps are the applications of CRMs, as the secret of the stacks has them.
+func apps(of map[string]*crms.Fake) (string, error) {
+	all := map[string]map[string]string{}
+	for name := range of {
+		all[name] = map[string]string{"client_id": oauth.ClientID, "client_secret": oauth.ClientSecret,
+			"hook_token": oauth.HookToken}
+	}
+	text, err := json.Marshal(all)
+	return string(text), err
+}
 
 // world is the area with the fakes of all CRMs and the worker. Its caller has a live key.
 type world struct {
@@ -124,7 +136,7 @@ func newWorld(t *testing.T) *world {
 		Media: apitest.Signer(t, now), Envelope: sealtest.Envelope("key"),
 		Seal: seal.FixedSecret([]byte("the system's secret")), Providers: "bedrock,fal,elevenlabs",
 		HTTP: client{control.Doer{Handler: mux}, w.fuse, nil}, PlatformEndpoint: "https://crm.test",
-		Apps: func(context.Context) (string, error) { return fakes.Apps() },
+		Apps: func(context.Context) (string, error) { return apps(w.fakes) },
 	}
 	s := crm.Open(e)
 	w.pages = s.With(http.NotFoundHandler())

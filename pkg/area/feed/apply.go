@@ -52,7 +52,7 @@ func (s *sync) check(ctx context.Context) error {
 	if same {
 		return s.end(Completed, event.FeedCompleted, func(tx *store.Tx, f *Record, r *runRecord) error {
 			r.NotModified = true
-			return s.follow(tx, f) // offers begin and end by themselves
+			return s.follow(tx, f) // because offers begin and end by themselves
 		})
 	}
 	defer file.Close()
@@ -298,10 +298,10 @@ func (s *sync) products(ctx context.Context, rows []entry) ([]store.Item, error)
 	return items, nil
 }
 
-// promotions reads the promotions of the sales of products, by their ids.
-func (s *sync) promotions(ctx context.Context, products []store.Item) (map[store.Key]store.Item, error) {
-	var keys []store.Key
-	for _, it := range products {
+// promotions reads the promotions of the sales of products. The item of a product without one is zero.
+func (s *sync) promotions(ctx context.Context, products []store.Item) ([]store.Item, error) {
+	all, keys, at := make([]store.Item, len(products)), []store.Key{}, []int{}
+	for i, it := range products {
 		if it.Kind == "" {
 			continue
 		}
@@ -310,30 +310,17 @@ func (s *sync) promotions(ctx context.Context, products []store.Item) (map[store
 			return nil, err
 		}
 		if key := r.PromotionKey(); key.PK != "" {
-			keys = append(keys, key)
+			keys, at = append(keys, key), append(at, i)
 		}
 	}
-	all := map[store.Key]store.Item{}
 	if len(keys) == 0 {
 		return all, nil
 	}
 	found, err := s.DB.GetAll(ctx, keys...)
-	for _, it := range found {
-		all[it.Key] = it
+	for i, it := range found {
+		all[at[i]] = it
 	}
 	return all, err
-}
-
-// promotionOf returns the promotion of the sale of a product among those that were read.
-func promotionOf(it *store.Item, all map[store.Key]store.Item) (promotion store.Item, err error) {
-	if it.Kind == "" {
-		return promotion, nil
-	}
-	r, err := product.Decode(it)
-	if err != nil {
-		return promotion, err
-	}
-	return all[r.PromotionKey()], nil
 }
 
 // flush writes the rows that wait, in as many transactions as they need. Each moves the place of the run.
@@ -378,11 +365,7 @@ func (a *applier) put(ctx context.Context, tx *store.Tx, p *place) (took int, er
 		if tx.Len() > mostWrites {
 			break
 		}
-		promotion, err := promotionOf(&items[i], promotions)
-		if err != nil {
-			return 0, err
-		}
-		done, err := a.shelf.Put(tx, items[i], promotion, e.row)
+		done, err := a.shelf.Put(tx, items[i], promotions[i], e.row)
 		var of *errs.Error
 		switch {
 		case errors.As(err, &of) && len(of.Details)+len(of.Param) > 0:
@@ -476,12 +459,11 @@ func (s *sync) withdraw(ctx context.Context, page store.Page, there map[[8]byte]
 		if err != nil {
 			return false, err
 		}
-		for _, it := range items {
-			promotion, err := promotionOf(&it, promotions)
-			if err != nil || it.Kind == "" {
-				return false, err
+		for i, it := range items {
+			if it.Kind == "" {
+				return false, nil
 			}
-			gone, err := s.shelf.Withdraw(tx, it, promotion)
+			gone, err := s.shelf.Withdraw(tx, it, promotions[i])
 			if err != nil {
 				return false, err
 			}

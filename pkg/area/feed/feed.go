@@ -366,8 +366,8 @@ func (r *Record) timer(o tenant.Owner) task.Message {
 func (r *Record) check() error {
 	var found []error
 	if r.Format != feed.CSV && len(r.Mapping) > 0 {
-		found = append(found, errs.Invalid("/mapping", "is for the format csv, the columns of other formats have names "+
-			"of their own"))
+		found = append(found, errs.Invalid("/mapping", "is for the format csv, the columns of other formats have "+
+			"names of their own"))
 	}
 	known := feed.MappedMembers()
 	for member := range r.Mapping {
@@ -376,8 +376,8 @@ func (r *Record) check() error {
 			continue
 		}
 		if !slices.Contains(known, member) {
-			found = append(found, errs.Invalid("/mapping", "names the member %.60q. Members are %s, and those that begin "+
-				"with attributes.", member, strings.Join(known, ", ")))
+			found = append(found, errs.Invalid("/mapping", "names the member %.60q. Members are %s, and those that "+
+				"begin with attributes.", member, strings.Join(known, ", ")))
 		}
 	}
 	if c := string(r.Currency); c != "" && !money.IsCurrency(c) {

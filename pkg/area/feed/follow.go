@@ -68,12 +68,15 @@ func (w *Worker) Follow(ctx context.Context, t *task.Run) error {
 	if p.Busy {
 		return nil
 	}
-	return t.End(func(ctx context.Context, tx *store.Tx) error {
-		it, r, err := find(ctx, w.DB, t.Subject)
-		if err != nil || r == nil {
-			return err
-		}
-		r.Followed = p.Ended
-		return tx.Rewrite(it, r)
-	})
+	return t.End(func(ctx context.Context, tx *store.Tx) error { return w.followed(ctx, tx, t.Subject, p.Ended) })
+}
+
+// followed adds to the transaction that all content of a factory has followed the run that ended at a moment.
+func (w *Worker) followed(ctx context.Context, tx *store.Tx, factoryID string, ended shelf.Moment) error {
+	it, r, err := find(ctx, w.DB, factoryID)
+	if err != nil || r == nil {
+		return err
+	}
+	r.Followed = ended
+	return tx.Rewrite(it, r)
 }

@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -145,9 +146,10 @@ func (s *Service) Register(r *httpapi.Router) {
 
 	sync := op("syncFeed", http.MethodPost, path+"/sync", auth.ProductsWrite, "Read a feed now",
 		"Reads the feed in the background, and brings the catalog up to it: products are created and changed, and "+
-			"those that are gone are archived. Rows that are not right are refused, and the others go on. If a fifth of the "+
-			"products of the feed or more are gone, the run is `held` and changes nothing, until it is confirmed. The "+
-			"events `feed.completed`, `feed.held` and `feed.failed` report its end.").Opening(httpapi.Publishing)
+			"those that are gone are archived. Rows that are not right are refused, and the others go on. If a fifth "+
+			"of the products of the feed or more are gone, the run is `held` and changes nothing, until it is "+
+			"confirmed. The events `feed.completed`, `feed.held` and `feed.failed` report its end.").
+		Opening(httpapi.Publishing)
 	sync.Status = http.StatusAccepted
 	sync.Errors = []errs.Code{errs.InvalidState}
 	httpapi.Write(r, sync, s.sync)
@@ -211,8 +213,8 @@ func (s *Service) set(ctx context.Context, tx *store.Tx, in *setInput) (out Feed
 		return out, errs.MissingAt(m.Param, "media", m.Value)
 	}
 	if p := auth.FromContext(ctx); b.RemakePerDay > 0 && !p.Has(auth.ContentWrite) {
-		return out, errs.New(errs.InsufficientScope, "remake_per_day has content made again, which needs the scope %s. "+
-			"Use a key that has it, or leave remake_per_day out.", auth.ContentWrite)
+		return out, errs.New(errs.InsufficientScope, "remake_per_day has content made again, which needs the scope "+
+			"%s. Use a key that has it, or leave remake_per_day out.", auth.ContentWrite)
 	}
 	f, it, r, _, err := s.find(ctx, in.ID)
 	if err == nil {
@@ -250,8 +252,8 @@ func (s *Service) set(ctx context.Context, tx *store.Tx, in *setInput) (out Feed
 			return out, err
 		}
 	}
-	r.ETag, r.LastModified = "", "" // the same bytes may be read in another way
-	r.Followed = shelf.Moment{}     // and other content may follow them
+	// The same bytes may be read in another way, and other content may follow them.
+	r.ETag, r.LastModified, r.Followed = "", "", shelf.Moment{}
 	r.Authority = authority.Of(auth.FromContext(ctx), scopes...)
 	if err := s.schedule(ctx, tx, now, f, r); err != nil {
 		return out, err
@@ -274,17 +276,10 @@ func (r *Record) take(b createBody) {
 	if r.Mapping == nil {
 		r.Mapping = map[string]string{}
 	}
-	or := func(value, other string) string {
-		if value == "" {
-			return other
-		}
-		return value
-	}
-	r.Schedule, r.DailyTime = or(b.Schedule, Manual), resource.Text(b.DailyTime)
-	r.OnPriceChange = shelf.Policy(or(string(b.OnPriceChange), string(shelf.Hold)))
-	r.OnSoldOut = shelf.Policy(or(string(b.OnSoldOut), string(shelf.Hold)))
-	r.OnRemoved = shelf.Policy(or(string(b.OnRemoved), string(shelf.Hold)))
-	r.RemakePerDay, r.Photos = b.RemakePerDay, or(b.Photos, PhotosMain)
+	r.Schedule, r.DailyTime = cmp.Or(b.Schedule, Manual), resource.Text(b.DailyTime)
+	r.OnPriceChange, r.OnSoldOut = cmp.Or(b.OnPriceChange, shelf.Hold), cmp.Or(b.OnSoldOut, shelf.Hold)
+	r.OnRemoved = cmp.Or(b.OnRemoved, shelf.Hold)
+	r.RemakePerDay, r.Photos = b.RemakePerDay, cmp.Or(b.Photos, PhotosMain)
 }
 
 // schedule starts the timer of a feed.

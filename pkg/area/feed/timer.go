@@ -2,6 +2,7 @@ package feed
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/content-automation/api/pkg/area/product"
@@ -91,34 +92,49 @@ const (
 	photoBusy    = 20 * time.Second
 )
 
-// photos has the missing photos of products fetched, some at a time. It ends when none is missing.
+// photos has the missing photos of products fetched, some at a time. A page without any may have others behind it. It
+// ends behind the last product.
 func (w *Worker) photos(ctx context.Context, t *task.Run) error {
+	var after *store.Cursor
+	if err := t.Recall("after", &after); err != nil {
+		return err
+	}
 	filters := product.InFeed()
 	filters[product.MissPhotosFilter] = filters[product.InFeedFilter]
 	page, err := w.DB.List(ctx, store.Query{Index: store.ByParent, Partition: product.Partition(t.Owner, t.Subject),
-		OldestFirst: true, Limit: photosAtOnce, Filters: filters})
+		OldestFirst: true, Limit: photosAtOnce, Filters: filters, After: after})
 	if err != nil {
 		return task.Again(err)
 	}
-	s := product.Shelf{Owner: t.Owner, FactoryID: t.Subject, Now: w.Now(), Clock: w.Now()}
-	for _, listed := range page.Items {
-		err := w.DB.Change(ctx, func(tx *store.Tx) error {
-			it, err := w.DB.Lookup(ctx, listed.Key)
+	more, err := w.fetchPhotos(ctx, page.Items, product.Shelf{Owner: t.Owner, FactoryID: t.Subject, Now: w.Now()})
+	switch {
+	case errs.CodeOf(err) == errs.QueueFull:
+		return t.Sleep(photoBusy)
+	case err != nil:
+		return task.Again(err)
+	case more:
+		return t.Sleep(photoPause)
+	case page.Next == nil:
+		return nil
+	}
+	if err := t.Keep("after", page.Next); err != nil || len(page.Items) == 0 {
+		return errors.Join(err, t.Sleep(0))
+	}
+	return t.Sleep(photoPause)
+}
+
+// fetchPhotos has one missing photo of each listed product fetched. It reports whether some of them miss more.
+func (w *Worker) fetchPhotos(ctx context.Context, listed []store.Item, s product.Shelf) (more bool, err error) {
+	for i := 0; err == nil && i < len(listed); i++ {
+		err = w.DB.Change(ctx, func(tx *store.Tx) error {
+			it, err := w.DB.Lookup(ctx, listed[i].Key)
 			if err != nil || it.Kind == "" {
 				return err
 			}
-			_, err = s.Fetch(tx, it)
+			left, err := s.Fetch(tx, it)
+			more = more || left > 0
 			return err
 		})
-		if errs.CodeOf(err) == errs.QueueFull {
-			return t.Sleep(photoBusy)
-		}
-		if err != nil {
-			return task.Again(err)
-		}
 	}
-	if len(page.Items) == 0 && page.Next == nil {
-		return nil
-	}
-	return t.Sleep(photoPause)
+	return more, err
 }

@@ -47,8 +47,8 @@ func (s sheet) write(t *testing.T, all []goods) string {
 	b.WriteString(s.before + strings.Join([]string{"sku", "name", "price", "photo"}, s.separator) + s.end)
 	for _, g := range all {
 		price := fmt.Sprintf("%d%s%02d", g.cents/100, s.comma, g.cents%100) + s.currency
-		b.WriteString(strings.Join([]string{g.sku, quoted(g.name), quoted(price), quoted(g.photo)}, s.separator) + s.after +
-			s.end)
+		cells := []string{g.sku, quoted(g.name), quoted(price), quoted(g.photo)}
+		b.WriteString(strings.Join(cells, s.separator) + s.after + s.end)
 	}
 	if s.encoded == nil {
 		return b.String()
@@ -74,6 +74,8 @@ func TestFaultsOfFeedsAgainstTheTruth(t *testing.T) {
 			return strings.Join(lines, "")
 		}
 	}
+	titles := func(text string) string { return text[:strings.Index(text, "\n")+1] }
+	untitled := func(text string) string { return strings.TrimPrefix(text, titles(text)) }
 	for name, c := range map[string]struct {
 		sheet
 		// harm breaks the text, and refused is what the row says that cannot be taken, or fails what the run says.
@@ -104,9 +106,9 @@ func TestFaultsOfFeedsAgainstTheTruth(t *testing.T) {
 		"an address with NUL":           {plain, row(func(c []string) []string { c[3] = "https://a.example/\x00"; return c }), "photo: is", ""},
 		"a character that is lost":      {plain, row(func(c []string) []string { c[1] = "Gr\ufffdner"; return c }), "name: has a character", ""},
 		"the end is missing":            {sheet: plain, harm: func(text string) string { return text[:len(text)-40] }, fails: "has no end"},
-		"the titles are missing":        {sheet: plain, harm: func(text string) string { return text[strings.Index(text, "\n")+1:] }, fails: "has no column"},
+		"the titles are missing":        {sheet: plain, harm: untitled, fails: "has no column"},
 		"a page of maintenance":         {sheet: plain, harm: func(string) string { return "<html>soon</html>" }, fails: "has no column"},
-		"nothing but the titles":        {sheet: plain, harm: func(text string) string { return text[:strings.Index(text, "\n")+1] }, fails: "has no products"},
+		"nothing but the titles":        {sheet: plain, harm: titles, fails: "has no products"},
 		"half of a file that is packed": {sheet: plain, harm: func(text string) string { p := packed(text, 1); return p[:len(p)/2] }, fails: "damaged"},
 	} {
 		w := newWorld(t)
@@ -127,7 +129,8 @@ func TestFaultsOfFeedsAgainstTheTruth(t *testing.T) {
 		for _, no := range r.Refusals {
 			said += no.Member + ": " + no.Reason
 		}
-		if want := min(len(c.refused), 1); r.State != feed.Completed || r.Refused != want || r.Created != len(truth)-want ||
+		want := min(len(c.refused), 1)
+		if r.State != feed.Completed || r.Refused != want || r.Created != len(truth)-want ||
 			!strings.HasPrefix(said, c.refused) {
 			t.Errorf("%s: %s, refused %q", name, told(r), said)
 		}
@@ -137,7 +140,8 @@ func TestFaultsOfFeedsAgainstTheTruth(t *testing.T) {
 				continue
 			}
 			p := all[g.sku]
-			if p.Price.Amount != g.cents || p.Price.Currency != "EUR" || p.Name != strings.Join(strings.Fields(g.name), " ") {
+			name := strings.Join(strings.Fields(g.name), " ")
+			if p.Price.Amount != g.cents || p.Price.Currency != "EUR" || p.Name != name {
 				t.Errorf("%s: %+v is %q at %s", name, g, p.Name, p.Price)
 			}
 		}

@@ -551,9 +551,7 @@ func (p *Plan) CheckCampaigns(slots []Slot) error {
 	p.anchor(slots, all, zone, "")
 	for n := range p.Campaigns {
 		c, at := &p.Campaigns[n], fmt.Sprintf("/campaigns/%d", n)
-		if c.StartsOn == "" {
-			c.StartsOn = p.StartsOn
-		}
+		c.StartsOn = cmp.Or(c.StartsOn, p.StartsOn)
 		if c.EndsOn != "" && c.EndsOn < c.StartsOn {
 			found = append(found, errs.Invalid(at+"/ends_on", "is before the first day of the campaign, %s",
 				c.StartsOn))

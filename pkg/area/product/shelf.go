@@ -273,20 +273,20 @@ func (s Shelf) Withdraw(tx *store.Tx, it, promotion store.Item) (bool, error) {
 	return true, Replace(tx, it, r, r.SKU)
 }
 
-// Fetch adds to the transaction that the first missing photo of a product is fetched. It returns false if none is.
-func (s Shelf) Fetch(tx *store.Tx, it store.Item) (bool, error) {
+// Fetch adds to the transaction that the first missing photo of a product is fetched. It returns how many are left.
+func (s Shelf) Fetch(tx *store.Tx, it store.Item) (left int, err error) {
 	r, err := Decode(&it)
 	if err != nil || r.Feed == nil || r.State == Archived || len(r.Feed.MissingPhotos) == 0 {
-		return false, err
+		return 0, err
 	}
 	url := r.Feed.MissingPhotos[0]
 	if r.Feed.MissingPhotos = r.Feed.MissingPhotos[1:]; len(r.Photos) < MaxPhotos {
 		photo := NewPhoto(r.ID, s.Now, incoming.Declared{}, url, "")
 		if err := photo.Await(tx, s.Now, s.Owner); err != nil {
-			return false, err
+			return 0, err
 		}
 		r.Photos = append(r.Photos, photo)
 	}
 	r.Touch(s.Now)
-	return true, Replace(tx, it, r, r.SKU)
+	return len(r.Feed.MissingPhotos), Replace(tx, it, r, r.SKU)
 }

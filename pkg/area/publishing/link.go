@@ -1,6 +1,7 @@
 package publishing
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -223,9 +224,7 @@ func (s *Service) createLink(ctx context.Context, tx *store.Tx, in *linkInput) (
 		ProfileID: o.ProfileID(), ItemIDs: append([]string{}, b.ItemIDs...), May: b.May,
 		ExpiresAt: resource.Instant(until), State: linkActive, CreatedBy: p.Actor.ID,
 	}, Authority: authority.Of(p, auth.ContentRead, auth.ContentPublish)}
-	if l.May == "" {
-		l.May = mayView
-	}
+	l.May = cmp.Or(l.May, mayView)
 	if b.FactoryID != "" {
 		l.FactoryID = &b.FactoryID
 	}

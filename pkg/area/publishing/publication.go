@@ -262,8 +262,7 @@ func (s *Service) sorted(ctx context.Context, q store.Query, filters map[string]
 		}
 	}
 	return nil, errs.Invalid("to", "makes a period with more than %d content items, which are too many to look "+
-		"through "+
-		"for a file and for an order by a metric. Name a shorter one", mostRead)
+		"through for a file and for an order by a metric. Name a shorter one", mostRead)
 }
 
 // entriesOf returns a function that returns the entries of items that a call asks for.
@@ -484,7 +483,8 @@ func (s *Service) change(ctx context.Context, tx *store.Tx, publicationID string
 		}
 	}
 	limits, _ := s.content.Capabilities(it.Owner.Mode, pub.Platform)
-	if err := publication.Change(tx, s.now(), it.Owner, r, pub, limits, kind, caption); err != nil {
+	err = publication.Change(tx, s.now(), it.Owner, r, pub, limits, kind, caption, publication.ChangeWithin)
+	if err != nil {
 		return out, err
 	}
 	if caption != nil {

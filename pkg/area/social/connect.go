@@ -96,8 +96,7 @@ func (s *Service) connect(ctx context.Context, tx *store.Tx, in *connectInput) (
 	}
 	if b.ReturnURL != "" && !safehttp.AllowsReturn(settings.ReturnURLs, b.ReturnURL) {
 		return out, errs.Invalid("/return_url", "is not among the account's return URLs. Ask the operator of the "+
-			"service "+
-			"to add it, or leave it out")
+			"service to add it, or leave it out")
 	}
 	if b.LateAfterSeconds != nil {
 		r.LateAfterSeconds = b.LateAfterSeconds
@@ -366,8 +365,7 @@ type connectBody struct {
 func (b connectBody) Rules() error {
 	if b.Platform == "" && b.SocialAccountID == "" {
 		return errs.Invalid("/platform", "send platform, which is one of %s, or the social_account_id of an account "+
-			"to "+
-			"connect again", strings.Join(registry.Names(), ", "))
+			"to connect again", strings.Join(registry.Names(), ", "))
 	}
 	if row, ok := registry.Find(string(b.Platform)); ok {
 		return errs.All(b.unused(row.Capabilities.Connect, row.Capabilities)...)
@@ -564,9 +562,7 @@ func (a *subject) Keep(ctx context.Context, tx *store.Tx, it store.Item, c conse
 			". Sign in to the platform with that one."}
 	}
 	name := r.Handle
-	if name == "" {
-		name = r.DisplayName
-	}
+	name = cmp.Or(name, r.DisplayName)
 	return consent.ConnectedSubject{ID: r.ID, Name: string(name), Text: "The account can be published to now."}, err
 }
 

@@ -376,8 +376,7 @@ func (s *Service) showDeletion(w http.ResponseWriter, req *http.Request, text st
 		page.Text = "Your request of " + at.UTC().Format("2 January 2006, 15:04") + " UTC was carried out. The " +
 			"access to " +
 			"your accounts has ended, and what was stored of them is deleted: the access tokens, names, pictures " +
-			"and ids, " +
-			"their figures, and the copies of their earlier posts. Confirmation code: " + text
+			"and ids, their figures, and the copies of their earlier posts. Confirmation code: " + text
 	}
 	deletionPage.Write(w, req.Method, status, deletionPage.Policy("font-src 'self'; img-src data:; "), page)
 }

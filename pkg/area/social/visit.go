@@ -342,8 +342,7 @@ func sealedFor(o tenant.Owner, accountID string) string { return o.String() + "#
 func (v Vault) Token(ctx context.Context, o tenant.Owner, r *Record) (context.Context, platform.Account, error) {
 	if r.refused() {
 		return ctx, platform.Account{}, errs.New(errs.ProviderUnavailable, "The access to the account is being "+
-			"renewed. "+
-			"Try again in a few seconds.")
+			"renewed. Try again in a few seconds.")
 	}
 	return v.account(ctx, o, r)
 }

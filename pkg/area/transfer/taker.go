@@ -72,11 +72,8 @@ func (t *taker) read(ctx context.Context, part, n int, text []byte) (l Line, err
 	if len(bytes.TrimSpace(text)) == 0 {
 		return l, nil
 	}
-	if err := lineBudget.JSON(ctx, text); errors.Is(err, budget.ErrExceeded) {
-		return l, failure("invalid_format", "Line %d of part %d has too many members.", n, part)
-	}
-	if err := json.Unmarshal(text, &l); err != nil {
-		return l, failure("invalid_format", "Line %d of part %d is no JSON object.", n, part)
+	if l, err = ParseLine(ctx, part, n, text); err != nil {
+		return l, err
 	}
 	switch {
 	case l.Kind == headerLine:
@@ -85,6 +82,17 @@ func (t *taker) read(ctx context.Context, part, n int, text []byte) (l Line, err
 		return l, failure("invalid_format", "Part %d does not begin with the header of an export.", part)
 	case l.Kind == endLine:
 		return Line{}, nil
+	}
+	return l, nil
+}
+
+// ParseLine parses the n-th line of a part, if it is within the budget of one.
+func ParseLine(ctx context.Context, part, n int, text []byte) (l Line, err error) {
+	if err := lineBudget.JSON(ctx, text); errors.Is(err, budget.ErrExceeded) {
+		return l, failure("invalid_format", "Line %d of part %d has too many members.", n, part)
+	}
+	if err := json.Unmarshal(text, &l); err != nil {
+		return l, failure("invalid_format", "Line %d of part %d is no JSON object.", n, part)
 	}
 	return l, nil
 }

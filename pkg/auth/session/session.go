@@ -4,6 +4,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -393,9 +394,7 @@ func (s *Store) refresh(ctx context.Context, of *Session, issuer Refresher) (str
 		_ = s.Change(ctx, of, func(c *Session) { c.LeaseEndsAt = time.Time{} })
 		return "", errs.Wrap(err, errs.ProviderUnavailable, "%s", errRefresh.Message)
 	}
-	if made.Refresh == "" {
-		made.Refresh = earlier.Refresh
-	}
+	made.Refresh = cmp.Or(made.Refresh, earlier.Refresh)
 	if err := s.keep(ctx, of, made); err != nil {
 		return "", err
 	}

@@ -111,7 +111,7 @@ func New(prefix string, at time.Time) string {
 	if err != nil {
 		panic(fmt.Sprintf("id: no randomness: %v", err))
 	}
-	return encode(prefix, ordered(u))
+	return Encode(prefix, ordered(u))
 }
 
 // newest is the newest UUID of this process.
@@ -152,7 +152,7 @@ func Derived(prefix string, at time.Time, parts ...string) string {
 	copy(u[6:], h.Sum(nil))
 	u.SetVersion(uuid.V7)
 	u.SetVariant(uuid.VariantRFC9562)
-	return encode(prefix, u)
+	return Encode(prefix, u)
 }
 
 // Renamed returns the id with another prefix, for resources that correspond one to one.
@@ -164,12 +164,12 @@ func Renamed(prefix, s string) string {
 // First returns the smallest id of its kind that a resource made at the given time can have: the lower bound of a range
 // by time.
 func First(prefix string, at time.Time) string {
-	return encode(prefix, stamp(at))
+	return Encode(prefix, stamp(at))
 }
 
 // Time returns the time at which the id was made, to the millisecond, or false if s is no id.
 func Time(s string) (time.Time, bool) {
-	_, u, ok := decode(s)
+	_, u, ok := Decode(s)
 	if !ok {
 		return time.Time{}, false
 	}
@@ -180,13 +180,13 @@ func Time(s string) (time.Time, bool) {
 
 // Valid reports whether s is an id of the given kind.
 func Valid(prefix, s string) bool {
-	of, _, ok := decode(s)
+	of, _, ok := Decode(s)
 	return ok && of == prefix
 }
 
 // PrefixOf returns the prefix of an id, or false if s is no id.
 func PrefixOf(s string) (prefix string, ok bool) {
-	prefix, _, ok = decode(s)
+	prefix, _, ok = Decode(s)
 	return prefix, ok && prefix != ""
 }
 

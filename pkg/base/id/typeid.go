@@ -16,8 +16,8 @@ const (
 	longestPrefix = 63
 )
 
-// encode returns the TypeID of a prefix and a UUID. It panics if the prefix is not valid.
-func encode(prefix string, u uuid.UUID) string {
+// Encode returns the TypeID of a prefix and a UUID. It panics if the prefix is not valid.
+func Encode(prefix string, u uuid.UUID) string {
 	if !validPrefix(prefix) {
 		panic(fmt.Sprintf("id: prefix %q", prefix))
 	}
@@ -33,8 +33,8 @@ func encode(prefix string, u uuid.UUID) string {
 	return prefix + "_" + string(suffix[:])
 }
 
-// decode returns the prefix and the UUID of a TypeID, or false if s is none.
-func decode(s string) (prefix string, u uuid.UUID, ok bool) {
+// Decode returns the prefix and the UUID of a TypeID, or false if s is none.
+func Decode(s string) (prefix string, u uuid.UUID, ok bool) {
 	i := strings.LastIndexByte(s, '_')
 	prefix, suffix := s[:max(i, 0)], s[i+1:]
 	// A suffix that begins with a digit above 7 has more than 128 bits.

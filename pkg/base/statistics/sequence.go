@@ -19,8 +19,8 @@ type Trial struct {
 // fortune, too.
 var bets = [...]float64{-0.9, -0.7, -0.5, -0.35, -0.2, -0.1, -0.05, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9}
 
-// wager is a gambler who bets against the claim that the first arm raises the score by effect.
-type wager struct {
+// Wager is a gambler who bets against the claim that the first arm raises the score by effect.
+type Wager struct {
 	effect float64
 	// fortunes are the fortunes of all bets, and most is the greatest of their means so far.
 	fortunes [len(bets)]float64
@@ -28,16 +28,17 @@ type wager struct {
 	center   float64 // mean of the scores without the effect so far
 }
 
-func newWager(effect float64) wager {
-	w := wager{effect: effect, center: 0.5, most: 1}
+// NewWager makes a gambler who has not bet yet.
+func NewWager(effect float64) Wager {
+	w := Wager{effect: effect, center: 0.5, most: 1}
 	for i := range w.fortunes {
 		w.fortunes[i] = 1
 	}
 	return w
 }
 
-// add bets on a trial, the n-th from 0.
-func (w *wager) add(t Trial, n int) {
+// Add bets on a trial, the n-th from 0.
+func (w *Wager) Add(t Trial, n int) {
 	arm := 0.0
 	if t.Treated {
 		arm = 1
@@ -54,6 +55,9 @@ func (w *wager) add(t Trial, n int) {
 	w.center = min(max(w.center+rest/float64(n+2), 0), 1)
 }
 
+// Most returns the greatest fortune so far. It reaches 1/alpha with the probability alpha at most if the claim is true.
+func (w *Wager) Most() float64 { return w.most }
+
 // steps is the number of effects on each side of 0 that a sequence bets against.
 const steps = 100
 
@@ -67,7 +71,7 @@ const steps = 100
 // Estimating means of bounded random variables by betting, JRSS B 86 (2024), with the assignment as the source of
 // chance.
 type Sequence struct {
-	wagers [2*steps + 1]wager
+	wagers [2*steps + 1]Wager
 	n      int
 	// of has the sums of the scores and of the weights of both arms, by inverse propensities.
 	of [2]struct{ score, weight float64 }
@@ -77,7 +81,7 @@ type Sequence struct {
 func NewSequence() *Sequence {
 	s := &Sequence{}
 	for i := range s.wagers {
-		s.wagers[i] = newWager(float64(i-steps) / (2 * steps))
+		s.wagers[i] = NewWager(float64(i-steps) / (2 * steps))
 	}
 	return s
 }
@@ -85,7 +89,7 @@ func NewSequence() *Sequence {
 // Add adds the result of a trial to the sequence.
 func (s *Sequence) Add(t Trial) {
 	for i := range s.wagers {
-		s.wagers[i].add(t, s.n)
+		s.wagers[i].Add(t, s.n)
 	}
 	s.n++
 	arm, p := 0, 1-t.Propensity

@@ -1,7 +1,10 @@
+// Package text bounds texts, compares names, and finds characters that hide or turn text round. Clip functions bound
+// texts, and Nearest finds the name that a caller may have meant.
 package text
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -54,4 +57,65 @@ func MapOutsideFlags(text string, mapping func(rune) rune) string {
 		text = text[len(flag):]
 	}
 	return b.String()
+}
+
+// IsForbidden reports whether a character stands in no text: a control character other than a line break or a tab, or a
+// noncharacter (Unicode, 23.7). Databases and programs of receivers fail on them.
+func IsForbidden(r rune) bool {
+	return unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' || r >= 0xFDD0 && r <= 0xFDEF ||
+		r&0xFFFE == 0xFFFE
+}
+
+// Forbidden returns the first such character of a text and its place, the number of the characters before it.
+func Forbidden(s string) (r rune, at int, found bool) {
+	i := strings.IndexFunc(s, IsForbidden)
+	if i < 0 {
+		return 0, 0, false
+	}
+	r, _ = utf8.DecodeRuneInString(s[i:])
+	return r, utf8.RuneCountInString(s[:i]), true
+}
+
+// Plain returns a text of others without such characters and without bytes that are no text.
+func Plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		if IsForbidden(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, string(utf8.RuneError)))
+}
+
+// ClipText returns the beginning of a text: at most most bytes, and whole letters. Bytes that are no UTF-8 count as
+// letters.
+func ClipText(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	// A letter has up to four bytes. Without a beginning among the last of them, the text is no UTF-8.
+	for end := most; end > most-utf8.UTFMax && end >= 0; end-- {
+		if utf8.RuneStart(s[end]) {
+			return s[:end]
+		}
+	}
+	return s[:most]
+}
+
+// ClipLetters returns a text of at most most letters: the beginning of a longer one, without the spaces at its ends.
+func ClipLetters(s string, most int) string {
+	if letters := []rune(s); len(letters) > most {
+		return strings.TrimSpace(string(letters[:most]))
+	}
+	return s
+}
+
+// ClipLine returns a text of others as one line of at most most letters, without control and format characters, which
+// could reorder what stands beside it.
+func ClipLine(s string, most int) string {
+	return ClipLetters(strings.Join(strings.Fields(strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) && !unicode.IsSpace(r) || r == unicode.ReplacementChar {
+			return -1
+		}
+		return r
+	}, s)), " "), most)
 }

@@ -52,7 +52,7 @@ func Nearest(unknown string, known []string) string {
 	}
 	best, least := "", utf8.RuneCountInString(plain)/3+1
 	for _, name := range known {
-		if d := distance(plain, fold(name)); d < least {
+		if d := Distance(plain, fold(name)); d < least {
 			best, least = name, d
 		}
 	}
@@ -97,9 +97,9 @@ func stem(name string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(name, "s"), "y")
 }
 
-// distance returns the number of letters that must be added, removed, changed or swapped with their neighbor to turn
+// Distance returns the number of letters that must be added, removed, changed or swapped with their neighbor to turn
 // one name into the other.
-func distance(a, b string) int {
+func Distance(a, b string) int {
 	x, y := []rune(a), []rune(b)
 	before, row := make([]int, len(y)+1), make([]int, len(y)+1)
 	for j := range row {
@@ -121,4 +121,14 @@ func distance(a, b string) int {
 		before, row = row, next
 	}
 	return row[len(y)]
+}
+
+// NotOneOf returns the message about a value that is none of a closed list: the value that was probably meant, if one
+// is close, and all values.
+func NotOneOf(value string, values []string) string {
+	hint := NearestHint(value, values)
+	if hint == "" {
+		hint = "."
+	}
+	return "is not a known value" + hint + " The values are " + strings.Join(values, ", ")
 }

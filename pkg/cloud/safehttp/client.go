@@ -129,7 +129,7 @@ func (c *Client) transport(plain bool) *http.Transport {
 			if err != nil {
 				return nil, fmt.Errorf("safehttp: %w", err)
 			}
-			return dialer.DialContext(ctx, network, net.JoinHostPort(rootName(host), port))
+			return dialer.DialContext(ctx, network, net.JoinHostPort(RootName(host), port))
 		},
 		Protocols:              protocols,
 		HTTP2:                  &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingAfter},
@@ -142,9 +142,9 @@ func (c *Client) transport(plain bool) *http.Transport {
 	}
 }
 
-// rootName ends a name with a dot, so that the resolver tries neither the search domains of the network that the
+// RootName ends a name with a dot, so that the resolver tries neither the search domains of the network that the
 // service runs in nor the hosts file, which alone knows localhost.
-func rootName(host string) string {
+func RootName(host string) string {
 	if _, err := netip.ParseAddr(host); err == nil || isLocalhost(host) {
 		return host
 	}
@@ -177,7 +177,7 @@ func (c *Client) CheckURL(ctx context.Context, raw string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()
-	addrs, err := c.resolver.LookupNetIP(ctx, "ip", rootName(host))
+	addrs, err := c.resolver.LookupNetIP(ctx, "ip", RootName(host))
 	if err != nil {
 		var dns *net.DNSError
 		if errors.As(err, &dns) && dns.IsNotFound {

@@ -1,6 +1,10 @@
-package safehttp
+package safehttp_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/content-automation/api/pkg/cloud/safehttp"
+)
 
 func TestLoopbackIsForTheLocalSystemAlone(t *testing.T) {
 	for _, c := range []struct {
@@ -18,7 +22,7 @@ func TestLoopbackIsForTheLocalSystemAlone(t *testing.T) {
 		{"1", "staging", false, false},
 		{"yes", "local", false, false},
 	} {
-		got, err := AllowLoopback(c.setting, c.stage)
+		got, err := safehttp.AllowLoopback(c.setting, c.stage)
 		if got != c.want || (err == nil) != c.ok {
 			t.Errorf("AllowLoopback(%q, %q) = %v, %v", c.setting, c.stage, got, err)
 		}

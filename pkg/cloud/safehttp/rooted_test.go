@@ -1,8 +1,12 @@
-package safehttp
+package safehttp_test
 
-import "testing"
+import (
+	"testing"
 
-// TestRooted is an internal test because the effect of a missing dot depends on the search domains of the machine.
+	"github.com/content-automation/api/pkg/cloud/safehttp"
+)
+
+// The effect of a missing dot depends on the search domains of the machine.
 func TestRooted(t *testing.T) {
 	for host, want := range map[string]string{
 		"hooks.acme.dev": "hooks.acme.dev.",
@@ -10,7 +14,7 @@ func TestRooted(t *testing.T) {
 		"127.0.0.1":      "127.0.0.1",
 		"::1":            "::1",
 	} {
-		if got := rootName(host); got != want {
+		if got := safehttp.RootName(host); got != want {
 			t.Errorf("rooted(%q) = %q, want %q", host, got, want)
 		}
 	}

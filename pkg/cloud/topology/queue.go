@@ -79,26 +79,26 @@ func (q Queue) Consumer() Function {
 }
 
 // Visibility returns how long a received message stays invisible.
-func (q Queue) Visibility() time.Duration { return q.Consumer().visibility() }
+func (q Queue) Visibility() time.Duration { return q.Consumer().Visibility() }
 
 // Receives returns how many times a message is received before it becomes a dead letter.
-func (q Queue) Receives() int { return q.Consumer().receives() }
+func (q Queue) Receives() int { return q.Consumer().Receives() }
 
-// visibility returns how long a message that the function has received stays invisible.
-func (f Function) visibility() time.Duration {
+// Visibility returns how long a message that the function has received stays invisible.
+func (f Function) Visibility() time.Duration {
 	if f.ExtendsVisibility {
 		return visibilityFactorHeld * f.Timeout
 	}
 	return visibilityFactor * f.Timeout
 }
 
-// receives returns how many times the function receives a message before it becomes a dead letter.
-func (f Function) receives() int {
+// Receives returns how many times the function receives a message before it becomes a dead letter.
+func (f Function) Receives() int {
 	least := receives
 	if f.ExtendsVisibility {
 		least = receivesHeld
 	}
-	return max(least, int(leastTime/f.visibility()))
+	return max(least, int(leastTime/f.Visibility()))
 }
 
 // EventRule names the dead letters of the rule that sends the bus's events to Dispatch.

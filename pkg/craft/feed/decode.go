@@ -137,7 +137,7 @@ func withoutMark(r io.Reader) io.Reader {
 // view is what look has found.
 type view struct {
 	utf8 bool
-	// together reports that most letters beyond ASCII have two others beside them.
+	// together reports that most letters beyond ASCII have two others beside them, unlike those of Größe.
 	together bool
 }
 
@@ -154,7 +154,7 @@ func look(r io.Reader) (v view, err error) {
 			switch {
 			case b >= 0xc0:
 				run++
-			case run < 3: // as in Größe
+			case run < 3:
 				alone, run = alone+run, 0
 			default:
 				pairs, run = pairs+run, 0

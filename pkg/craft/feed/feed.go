@@ -3,7 +3,6 @@
 package feed
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -165,6 +164,3 @@ type parser struct {
 	seen map[[8]byte]int32
 	rows int
 }
-
-// lineReader reads lines of bounded length.
-func lineReader(r io.Reader) *bufio.Reader { return bufio.NewReaderSize(r, 64<<10) }

@@ -60,13 +60,13 @@ func priceOf(text, fallback string) (p money.Price, err error) {
 	}
 	number := strings.NewReplacer("'", "", "’", "", " ", "").Replace(found[2])
 	scale, _ := money.Price{Currency: code}.Decimal()
-	units, fraction := number, ""
+	units, fraction, last := number, "", strings.LastIndexAny(number, ".,")
 	switch marks := strings.Count(number, ".") + strings.Count(number, ","); {
-	case marks == 1 && grouped().MatchString(number) && scale < 3: // the mark is that of thousands
-	case marks == 1 && lastMark(number) == "," && scale == 3 && grouped().MatchString(number):
+	case marks == 1 && grouped().MatchString(number) && scale < 3: // the mark is that of thousands, as in 1.299
+	case marks == 1 && number[last] == ',' && scale == 3 && grouped().MatchString(number):
 		return p, fmt.Errorf("is %.40q, which has two meanings. Write it with a point, as in 1.250 KWD", text)
-	case marks == 1, marks > 1 && strings.Count(number, lastMark(number)) == 1:
-		units, fraction, _ = cutLast(number, lastMark(number))
+	case marks == 1, marks > 1 && strings.Count(number, number[last:last+1]) == 1:
+		units, fraction = number[:last], number[last+1:]
 	}
 	kept := fraction[:min(len(fraction), scale)]
 	if !whole().MatchString(units) || strings.Trim(fraction[len(kept):], "0") != "" {
@@ -77,16 +77,6 @@ func priceOf(text, fallback string) (p money.Price, err error) {
 		return p, fmt.Errorf("is %.40q, which is more than a price may be", text)
 	}
 	return p, nil
-}
-
-func lastMark(number string) string {
-	i := strings.LastIndexAny(number, ".,")
-	return number[i : i+1]
-}
-
-func cutLast(text, mark string) (before, after string, found bool) {
-	i := strings.LastIndex(text, mark)
-	return text[:i], text[i+1:], i >= 0
 }
 
 // plainSpace makes a plain space of others.

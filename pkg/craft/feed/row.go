@@ -117,7 +117,7 @@ func (p *parser) rowOf(w *raw) (r Row, err error) {
 	case utf8.RuneCountInString(id) > 64 || strings.ContainsFunc(id, unicode.IsControl):
 		return r, w.refuse(memberID, "is %.80q. An id has up to 64 characters, and no control characters", id)
 	}
-	key := keyOf(id)
+	key := Key(id)
 	if other, twice := p.seen[key]; twice {
 		return r, w.refuse(memberID, "is %q, as in row %d. Give each product an id of its own", id, other)
 	}
@@ -218,15 +218,12 @@ func (w *raw) rest(r *Row) error {
 // maxPhotos is the number of photos that a product has.
 const maxPhotos = 10
 
-// keyOf returns a short hash of an id.
-func keyOf(id string) (key [8]byte) {
+// Key returns a short hash of the id of a row, by which many ids can be held.
+func Key(id string) (key [8]byte) {
 	sum := sha256.Sum256([]byte(id))
 	copy(key[:], sum[:])
 	return key
 }
-
-// Key returns a short hash of the id of a row, by which many ids can be held.
-func Key(id string) [8]byte { return keyOf(id) }
 
 // address returns an http or https URL, with its spaces encoded, or an empty text for none.
 func address(raw string) (string, error) {
@@ -249,9 +246,9 @@ func address(raw string) (string, error) {
 var stocks = map[string]Stock{"": InStock, "in_stock": InStock, "instock": InStock, "available": InStock,
 	"true": InStock, "yes": InStock, "1": InStock, "out_of_stock": OutOfStock, "outofstock": OutOfStock,
 	"sold_out": OutOfStock, "false": OutOfStock, "no": OutOfStock, "0": OutOfStock, "preorder": Preorder,
-	"pre_order": Preorder, "presale": Preorder, "backorder": Backorder, "back_order": Backorder, "onbackorder": Backorder,
-	"soldout": OutOfStock, "discontinued": OutOfStock, "available_for_order": InStock, "limited_availability": InStock,
-	"limitedavailability": InStock}
+	"pre_order": Preorder, "presale": Preorder, "backorder": Backorder, "back_order": Backorder,
+	"onbackorder": Backorder, "soldout": OutOfStock, "discontinued": OutOfStock, "available_for_order": InStock,
+	"limited_availability": InStock, "limitedavailability": InStock}
 
 // stockOf reads a stock, also as schema.org writes it.
 func stockOf(word string) (Stock, error) {

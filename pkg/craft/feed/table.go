@@ -2,10 +2,10 @@ package feed
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 )
@@ -81,7 +81,7 @@ func (t *rowReader) next() byte {
 
 // open finds the separator of a table by its first line, and returns its titles.
 func open(r io.Reader, known func(string) bool) (*rowReader, []string, error) {
-	t := &rowReader{in: lineReader(r)}
+	t := &rowReader{in: bufio.NewReaderSize(r, 64<<10)}
 	first, err := t.in.Peek(16 << 10)
 	if err != nil && err != io.EOF && !errors.Is(err, bufio.ErrBufferFull) {
 		return nil, nil, err
@@ -96,7 +96,7 @@ func open(r io.Reader, known func(string) bool) (*rowReader, []string, error) {
 	} else {
 		best := -1
 		for _, separator := range []byte(",;\t|") {
-			cells, _, err := (&rowReader{in: lineReader(strings.NewReader(head)), separator: separator}).read()
+			cells, _, err := (&rowReader{in: bufio.NewReader(strings.NewReader(head)), separator: separator}).read()
 			n := 0
 			for _, c := range cells {
 				if known(c) {
@@ -150,9 +150,8 @@ const Attributes = "attributes."
 
 // MappedMembers returns the members that a mapping may name, besides those with the prefix Attributes.
 func MappedMembers() []string {
-	return slices.Sorted(maps.Keys(map[string]bool{"sku": true, "name": true, "description": true, "url": true,
-		"price": true, "amount": true, "currency": true, "sale_price": true, "sale_from": true, "sale_until": true,
-		"availability": true, "photo": true, "photos": true, "group": true}))
+	return strings.Fields("amount availability currency description group name photo photos price sale_from " +
+		"sale_price sale_until sku url")
 }
 
 // columns returns the member of each column, and what its title is.
@@ -272,9 +271,7 @@ func (w *raw) smallest(fallback string) {
 		return
 	}
 	currency := w.values[memberCurrency]
-	if currency == "" {
-		currency = fallback
-	}
+	currency = cmp.Or(currency, fallback)
 	w.values[memberPrice] = fromSmallest(text, currency)
 }
 

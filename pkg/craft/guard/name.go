@@ -1,8 +1,11 @@
 package guard
 
 import (
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 	"unicode"
 	"unicode/utf8"
 )
@@ -224,4 +227,236 @@ func distance(a, b []rune) int {
 		}
 	}
 	return rows[len(a)][len(b)]
+}
+
+// leastWithin is the shortest Latin name that is found inside of a longer word, in characters.
+const leastWithin = 4
+
+// within reports whether a text has a Latin name glued to other text: to letters of another script, as in 比IKEA好, or
+// to words that begin with a capital letter, as in #BetterThanRevolut and RevolutKiller.
+func within(text, name string) bool {
+	text, name = normal(text), strings.ReplaceAll(normal(name), " ", "")
+	if utf8.RuneCountInString(name) < leastWithin || strings.ContainsFunc(name, func(r rune) bool {
+		return unicode.IsLetter(r) && !unicode.Is(unicode.Latin, r)
+	}) {
+		return false
+	}
+	lower, wanted := strings.ToLower(text), strings.ToLower(name)
+	if len(lower) != len(text) {
+		text = lower
+	}
+	for at := 0; ; {
+		i := strings.Index(lower[at:], wanted)
+		if i < 0 {
+			return false
+		}
+		from, to := at+i, at+i+len(wanted)
+		before, _ := utf8.DecodeLastRuneInString(text[:from])
+		after, _ := utf8.DecodeRuneInString(text[to:])
+		start, _ := utf8.DecodeRuneInString(text[from:])
+		if (!latinLetter(before) || unicode.IsLower(before) && unicode.IsUpper(start)) &&
+			(!latinLetter(after) || unicode.IsUpper(after) && unicode.IsLower(lastRune(text[:to]))) {
+			return true
+		}
+		at = to
+	}
+}
+
+func latinLetter(r rune) bool { return unicode.Is(unicode.Latin, r) }
+
+// sounds are the Latin letters for which a letter of another script may stand in a name. A letter with none is not
+// heard, as far as the comparison goes: vowels are left out.
+var sounds = map[rune]string{
+	'б': "b", 'в': "vw", 'г': "gh", 'ґ': "g", 'д': "d", 'ж': "gjz", 'з': "zs", 'к': "kcq", 'л': "l", 'м': "m",
+	'н': "n", 'п': "p", 'р': "r", 'с': "scz", 'т': "t", 'ф': "f", 'х': "hkc", 'ц': "czts", 'ч': "c", 'ш': "s", 'щ': "s",
+	'β': "bv", 'γ': "g", 'δ': "d", 'ζ': "z", 'θ': "t", 'κ': "kcq", 'λ': "l", 'μ': "m", 'ν': "n", 'π': "p", 'ρ': "r",
+	'σ': "s", 'ς': "s", 'τ': "t", 'φ': "f", 'χ': "h",
+	'ב': "bv", 'ג': "gj", 'ד': "d", 'ז': "z", 'ח': "h", 'ט': "t", 'כ': "kc", 'ך': "kc", 'ל': "l", 'מ': "m", 'ם': "m",
+	'נ': "n", 'ן': "n", 'ס': "scz", 'פ': "pf", 'ף': "pf", 'צ': "cz", 'ץ': "cz", 'ק': "kcq",
+	'ר': "r", 'ש': "s", 'ת': "t",
+	'ب': "bp", 'پ': "p", 'ت': "t", 'ث': "t", 'ج': "gj", 'ح': "h", 'خ': "k", 'د': "d", 'ر': "r", 'ز': "zs", 'س': "scz",
+	'ش': "s", 'ص': "s", 'ط': "t", 'غ': "g", 'ف': "fv", 'ق': "gqk", 'ك': "kcqg", 'ل': "l", 'م': "m", 'ن': "n",
+	'क': "kcq", 'ख': "k", 'ग': "g", 'घ': "g", 'च': "c", 'ज': "jgz", 'ट': "t", 'ड': "d", 'त': "t", 'द': "d", 'न': "n",
+	'प': "p", 'फ': "fp", 'ब': "b", 'म': "m", 'र': "r", 'ल': "l", 'व': "vw", 'श': "s", 'स': "scz", 'ह': "h",
+}
+
+// kana are the consonants of the rows of Katakana, from カ.
+var kana = map[string]string{"カキクケコ": "kcq", "ガギグゲゴ": "g", "サシスセソ": "scz", "ザジズゼゾ": "zjs", "タチツテト": "tc",
+	"ダヂヅデド": "d", "ナニヌネノン": "nm", "ハヒフヘホ": "hf", "バビブベボ": "bv", "パピプペポ": "p", "マミムメモ": "m",
+	"ラリルレロ": "rl", "ヴ": "v", "ワ": "w"}
+
+// hangul are the consonants of the first and of the last letters of syllables, in the order of Unicode.
+var (
+	hangulFirst = strings.Split("gkc,kc,n,td,td,rl,mb,bpv,p,sc,s,,jzg,j,c,kcq,t,pf,h", ",")
+	hangulLast  = strings.Split(",kcg,k,k,n,n,n,td,rl,l,l,l,l,l,l,l,m,bp,b,stc,s,n,t,t,k,t,p,t", ",")
+)
+
+// heard returns the consonants of a word of another script: the Latin letters for which each may stand.
+func heard(word string) (all []string) {
+	for _, r := range strings.ToLower(word) {
+		switch {
+		case sounds[r] != "":
+			all = append(all, sounds[r])
+		case r >= 0xac00 && r <= 0xd7a3:
+			n := int(r - 0xac00)
+			for _, s := range []string{hangulFirst[n/588], hangulLast[n%28]} {
+				if s != "" {
+					all = append(all, s)
+				}
+			}
+		case unicode.Is(unicode.Katakana, r):
+			for row, s := range kana {
+				if strings.ContainsRune(row, r) {
+					all = append(all, s)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// consonants returns the consonants of a Latin name, each of a doubled one once.
+func consonants(name string) (all []rune) {
+	for _, r := range strings.ToLower(name) {
+		if r < 'a' || r > 'z' || strings.ContainsRune("aeiouyw", r) || len(all) > 0 && all[len(all)-1] == r {
+			continue
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+// leastConsonants is the number of consonants from which a name is known in the letters of another script.
+const leastConsonants = 4
+
+// hasName reports whether a text has a Latin name in the letters of another script, such as Револют for Revolut.
+func hasName(text, name string) bool {
+	wanted := consonants(name)
+	if len(wanted) < leastConsonants || strings.Contains(name, " ") || !latinLetter(first(name)) {
+		return false
+	}
+	return slices.ContainsFunc(wordsOf(normal(text)), func(word string) bool {
+		if latinLetter(first(word)) {
+			return false
+		}
+		found := heard(word)
+		// A form of the word may have an ending.
+		if len(found) < len(wanted) || len(found) > len(wanted)+1 ||
+			utf8.RuneCountInString(word) > 2*utf8.RuneCountInString(name) {
+			return false
+		}
+		for i, r := range wanted {
+			if !strings.ContainsRune(found[i], r) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// The longest text in which the weekday of a date is named, in bytes, and the number of letters between the two.
+const (
+	nearDate     = 48
+	dateLetters  = 8
+	bracketedDay = "日月火水木金土"
+	koreanDay    = "일월화수목금토"
+)
+
+// untilText matches a word between a weekday and a date that are the two ends of a period.
+var untilText = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:to|till|until|through|bis|zum|jusqu|au|hasta|al|fino|até|ao|do|` +
+		`до|` +
+		`по|kadar|حتى|إلى|עד|तक|ถึง|đến|or|oder|and|und|и|і|и|y|et|e|i|ve)(?:[^\p{L}]|$)|まで|から|까지|부터|到|至|-|–`)
+})
+
+// bracketText matches the weekday of Japanese and Korean in brackets after a date.
+var bracketDay = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s?\(([` + bracketedDay + koreanDay + `])(?:曜日?|요일)?[)・]`)
+})
+
+// disagree returns a date of an answer with the day of the week that is named beside it, if it is another one in each
+// year that may be meant.
+func (k *knownFacts) disagree(s *scan) (part string, ok bool) {
+	for _, c := range s.claims {
+		if c.kind != aDate {
+			continue
+		}
+		day, from, to := s.dayBeside(c)
+		if day < 0 || slices.ContainsFunc(c.keys, func(key string) bool { return k.fallsOn(parseDate(key), day) }) {
+			continue
+		}
+		if d := parseDate(c.keys[0]); d.day == 0 {
+			continue
+		}
+		return strings.Trim(strings.Join(strings.Fields(s.maskedText[from:to]), " "), " .,;:!?()"), true
+	}
+	return "", false
+}
+
+// dayBeside returns the day of the week that a text names beside a date, and where both are, or -1.
+func (s *scan) dayBeside(c claim) (day, from, to int) {
+	before := s.maskedText[max(0, c.from-nearDate):c.from]
+	after := s.maskedText[c.to:min(len(s.maskedText), c.to+nearDate)]
+	before, after = strings.ToValidUTF8(before, ""), strings.ToValidUTF8(after, "")
+	if i := strings.LastIndexAny(before, ".!?\n।。"); i >= 0 {
+		before = strings.ToValidUTF8(before[i+1:], "")
+	}
+	if i := strings.IndexAny(after, ".!?\n।。"); i >= 0 {
+		after = after[:i]
+	}
+	if m := bracketDay().FindStringSubmatch(after); m != nil {
+		day := max(strings.Index(bracketedDay, m[1]), strings.Index(koreanDay, m[1])) / len("日")
+		return day, c.from, c.to + len(m[0])
+	}
+	folded := s.words.fold(before)
+	if days := s.words.weekdays(folded, true); len(days) > 0 {
+		d := days[len(days)-1]
+		if beside(folded[d.to:]) {
+			return d.day, c.from - min(c.from, len(folded)-d.from), c.to
+		}
+	}
+	folded = s.words.fold(after)
+	if days := s.words.weekdays(folded, true); len(days) > 0 && beside(folded[:days[0].from]) {
+		return days[0].day, c.from, min(len(s.maskedText), c.to+days[0].to)
+	}
+	return -1, 0, 0
+}
+
+// beside reports whether little is between a weekday and a date, and they are not the ends of a period.
+func beside(gap string) bool {
+	letters := 0
+	for _, r := range gap {
+		if unicode.IsLetter(r) {
+			letters++
+		}
+	}
+	return letters <= dateLetters && !strings.ContainsAny(gap, "0123456789\x00") && !untilText().MatchString(gap)
+}
+
+// fallsOn reports whether a date falls on a day of the week in a year that may be meant: its own, that of the same date
+// of an input, or this year and the next.
+func (k *knownFacts) fallsOn(d date, day int) bool {
+	years := []int{}
+	if d.year > 0 {
+		years = append(years, d.year)
+	}
+	if d.year > 2400 { // of the Buddhist calendar
+		years = []int{d.year - 543}
+	}
+	if len(years) == 0 {
+		for _, o := range k.dates {
+			if o.year > 0 && o.month == d.month && o.day == d.day {
+				years = append(years, o.year)
+			}
+		}
+	}
+	if len(years) == 0 {
+		years = []int{k.now.Year(), k.now.Year() + 1}
+	}
+	return slices.ContainsFunc(years, func(year int) bool {
+		if year > 2400 {
+			year -= 543
+		}
+		return int(time.Date(year, time.Month(d.month), d.day, 0, 0, 0, 0, time.UTC).Weekday()) == day
+	})
 }

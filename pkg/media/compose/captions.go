@@ -73,18 +73,13 @@ func (f *videoRun) style() style {
 		return s
 	}
 	// The word that is spoken lies on a box of its own, which can be told from what is around it.
-	choices := append([]canvas.Color{f.Brand.in(plate.Accent)}, f.Brand.others()...)
+	choices := []canvas.Color{f.Brand.in(plate.Accent)}
+	if f.Brand != nil && len(f.Brand.Colors) > 1 {
+		choices = append(choices, f.Brand.Colors[1:]...)
+	}
 	s.spoken = apart(s.back, canvas.LogoContrast, append(choices, yellow, canvas.White, ink)...)
 	s.marked = true
 	return s
-}
-
-// others returns the colors of a brand after the main one.
-func (b *Brand) others() []canvas.Color {
-	if b == nil || len(b.Colors) < 2 {
-		return nil
-	}
-	return b.Colors[1:]
 }
 
 var yellow = canvas.Color{R: 255, G: 214, B: 10}

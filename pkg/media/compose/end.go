@@ -137,7 +137,8 @@ func (e *ending) fit(words string, em float64, lines int) (text.Block, bool, err
 
 // text adds a text in a color.
 func (e *ending) text(b text.Block, c canvas.Color) {
-	left, right := float64(e.zone.Min.X)*e.k, float64(e.zone.Max.X)*e.k
+	lean := e.fonts.Lean(b)
+	left, right := float64(e.zone.Min.X)*e.k-lean, float64(e.zone.Max.X)*e.k-lean
 	e.parts = append(e.parts, endPart{int(b.Height / e.k), func(top float64) {
 		e.appear(top, b.Height, b.RTL, func() { e.s.Text(b, left, right, top, text.Center, c, text.Always) })
 	}})

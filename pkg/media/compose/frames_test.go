@@ -287,7 +287,7 @@ func TestFramesInPlaceOfAVideo(t *testing.T) {
 		p.hero("cover", at(0, "cover", coverArea))
 		scene := at(1, "scene", free)
 		p.hero("scene", scene)
-		if least, found := scene.spoken(1300); !found || least < 3 {
+		if least, found := scene.spoken(1310); !found || least < 3 {
 			t.Errorf("%v: the spoken word is marked: %t, with the contrast %.1f", c, found, least)
 		}
 		p.endCard("end", at(2, "end", free), free)
@@ -361,12 +361,14 @@ func (p pair) video(area image.Rectangle) {
 			p.endCard(name, k, area)
 			continue
 		}
+		captions := 1210
 		if box, _ := seenProduct(k.seen); !box.Empty() {
+			captions = 1310 // below the price and the headline
 			p.hero(name, k)
 		} else if box := apartFrom(k.seen, canvas.Color{R: 127, G: 127, B: 127}); !box.In(area.Inset(-2)) {
 			p.t.Errorf("%v, %s: a plate is at %v, outside of %v", c, name, box, area)
 		}
-		if least, found := k.spoken(1180); found {
+		if least, found := k.spoken(captions); found {
 			if marked++; least < 3 {
 				p.t.Errorf("%v, %s: the box of the spoken word has the contrast %.1f", c, name, least)
 			}
@@ -408,7 +410,7 @@ func (p pair) captioned(name string, k *inked) {
 	p.t.Helper()
 	var box image.Rectangle
 	for _, l := range k.letters {
-		if l.at.Min.Y >= 1200 && l.at.Dy() >= 20 {
+		if l.at.Max.Y >= 1310 && l.at.Dy() >= 20 { // below the price of a product
 			box = box.Union(l.at)
 		}
 	}
@@ -497,9 +499,8 @@ func (p pair) seen(res Result, numbers []int) (all []image.Image) {
 		of = append(of, fmt.Sprintf("eq(n\\,%d)", n))
 	}
 	to := filepath.Join(p.dir, "frames.raw")
-	p.ffmpeg("-i", f.Path, "-vf", "select="+strings.Join(of, "+"), "-fps_mode", "passthrough",
-		"-f", "rawvideo", "-pix_fmt",
-		"rgba", to)
+	p.ffmpeg("-i", f.Path, "-vf", "select="+strings.Join(of, "+"), "-fps_mode", "passthrough", "-frames:v",
+		fmt.Sprint(len(numbers)), "-f", "rawvideo", "-pix_fmt", "rgba", to)
 	raw, err := os.ReadFile(to)
 	if size := f.Width * f.Height * 4; err != nil || len(raw) != size*len(numbers) {
 		p.t.Fatalf("%d frames have %d bytes, %v", len(numbers), len(raw), err)

@@ -189,7 +189,9 @@ func (k *inked) read() {
 			least := min(a.at.Dy(), b.at.Dy())
 			shared := min(a.at.Max.Y, b.at.Max.Y) - max(a.at.Min.Y, b.at.Min.Y)
 			gap := max(a.at.Min.X, b.at.Min.X) - min(a.at.Max.X, b.at.Max.X)
-			if shared*10 >= least*6 && gap*10 <= least*7 {
+			// Words of low letters have a space between them that is nearly as wide.
+			alike := max(a.at.Dy(), b.at.Dy())*4 <= least*5
+			if shared*10 >= least*6 && (gap*10 <= least*7 || alike && gap*10 <= least*12) {
 				of[root(i)] = root(j)
 			}
 		}
@@ -265,12 +267,12 @@ func apartBy(a, b canvas.Color) int {
 	return off(a.R, b.R) + off(a.G, b.G) + off(a.B, b.B)
 }
 
-// spoken returns the least contrast of the box of the spoken word of the captions, which lie below a row, with what is
+// spoken returns the least contrast of the box of the spoken word of the captions, which end below a row, with what is
 // around it, and whether a box is seen: letters that have another ground than their neighbors.
 func (k *inked) spoken(below int) (least float64, found bool) {
 	var grounds []letter
 	for _, l := range k.letters {
-		if l.at.Min.Y < below || l.at.Dy() < 20 {
+		if l.at.Max.Y < below || l.at.Dy() < 20 {
 			continue
 		}
 		if !slices.ContainsFunc(grounds, func(g letter) bool { return apartBy(g.ground, l.ground) < 60 }) {

@@ -46,7 +46,7 @@ type show struct {
 // stickers lays out the forms of a sticker.
 func (r *run) stickers(o *Offer, lang string, b *Brand, ground canvas.Color, k float64) (map[cut]sticker, error) {
 	all := map[cut]sticker{}
-	for _, form := range []cut{roomy, thin, flat} {
+	for _, form := range []cut{roomy, thin, flat, compact} {
 		one, err := r.sticker(o, lang, b, ground, form, k)
 		if err != nil {
 			return nil, err
@@ -86,8 +86,11 @@ func (r *run) arrange(in show) (best arranged, err error) {
 			break
 		}
 		for _, part := range sizes {
-			em := max(part*float64(in.layout.Heading), minEm+8)
-			one, failed := r.stacked(in, em, lines(part < 0.6 || form == flat))
+			em, most := max(part*float64(in.layout.Heading), minEm+8), 4
+			if part < 0.6 || form == flat {
+				most = 2
+			}
+			one, failed := r.stacked(in, em, most)
 			if failed != nil {
 				err = failed
 				continue
@@ -100,8 +103,10 @@ func (r *run) arrange(in show) (best arranged, err error) {
 			}
 		}
 	}
-	if low, failed := r.under(in); failed == nil && low.enough(in.size) {
-		return low, nil
+	for _, form := range []cut{flat, compact} {
+		if low, failed := r.under(in, form); failed == nil && low.enough(in.size) {
+			return low, nil
+		}
 	}
 	for _, form := range []cut{roomy, thin} {
 		column, failed := r.beside(in, form)
@@ -115,14 +120,6 @@ func (r *run) arrange(in show) (best arranged, err error) {
 	// The text takes what room it needs: that of the sticker, too.
 	in.sticker = sticker{}
 	return r.stacked(in, minEm, maxLines)
-}
-
-// lines returns the greatest number of lines of a heading above a product: of one that has to be short, or of another.
-func lines(short bool) int {
-	if short {
-		return 2
-	}
-	return 4
 }
 
 // larger reports whether a rectangle has a tenth more of an area than another.
@@ -213,11 +210,11 @@ func (in show) ownRow(out *arranged, free image.Rectangle) bool {
 }
 
 // under places a product above its heading and its sticker, which share a row: there it has more room.
-func (r *run) under(in show) (out arranged, err error) {
+func (r *run) under(in show, form cut) (out arranged, err error) {
 	if in.top == 0 {
 		return out, text.ErrTooLong
 	}
-	in.sticker, out.form, out.words = in.stickers[flat], flat, in.area
+	in.sticker, out.form, out.words = in.stickers[form], form, in.area
 	wide := in.area.Dx()
 	if !in.sticker.empty() {
 		wide -= in.sticker.wide + heroGap

@@ -21,6 +21,9 @@ var Zones = []Zone{
 	{"facebook", "story", 270, 380, 65, 65},
 }
 
+// overhang is how far letters may reach over the sides of their text.
+const overhang = 4
+
 // free returns the area that no platform covers for a use.
 func free(use string) image.Rectangle {
 	area := image.Rect(0, 0, wide, storyTall)
@@ -29,7 +32,7 @@ func free(use string) image.Rectangle {
 			area = area.Intersect(image.Rect(z.Left, z.Top, wide-z.Right, storyTall-z.Bottom))
 		}
 	}
-	return area
+	return image.Rect(area.Min.X+overhang, area.Min.Y, area.Max.X-overhang, area.Max.Y)
 }
 
 // The areas that no platform covers with its own buttons and texts: of upright videos, of stories, and of landscape

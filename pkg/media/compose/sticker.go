@@ -76,9 +76,10 @@ func (t sticker) at(p image.Point) image.Rectangle {
 type cut int
 
 const (
-	roomy cut = iota // as the design has it
-	thin             // in a column beside a product
-	flat             // in a row above a product, in two lines
+	roomy   cut = iota // as the design has it
+	thin               // in a column beside a product
+	flat               // in a row with the heading, in two lines
+	compact            // as flat, in smaller letters
 )
 
 // sticker lays out the price of an offer in the shape of the design. k is the factor of lengths. What does not fit is
@@ -90,6 +91,10 @@ func (r *run) sticker(o *Offer, lang string, b *Brand, ground canvas.Color, form
 	}
 	design := b.look()
 	plate := design.Sticker
+	em := float64(max(plate.Size, 56))
+	if form == compact {
+		form, em = flat, 0.72*em
+	}
 	t.shape, t.k, t.round = plate.Shape, k, min(float64(design.Round), 40)*k
 	if form == flat && (t.shape == "circle" || t.shape == "burst") {
 		t.shape = "pill"
@@ -105,7 +110,6 @@ func (r *run) sticker(o *Offer, lang string, b *Brand, ground canvas.Color, form
 		accent = apart(t.back, canvas.MinContrast, b.in(plate.Accent), t.letters)
 	}
 	width := map[cut]float64{roomy: stickerWide, thin: stickerThin, flat: stickerWide}[form] - 2*stickerPad
-	em := float64(max(plate.Size, 56))
 	add := func(words string, em float64, lines int, struck, beside bool, c canvas.Color) {
 		if words == "" || err != nil || longest(words)*minEm > width {
 			return

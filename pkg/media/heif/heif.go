@@ -4,6 +4,7 @@
 package heif
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -284,9 +285,7 @@ func (c *container) tile(i *item, l *layer) (err error) {
 			"unci": "uncompressed samples", "mskC": "a mask", "evc1": "EVC", "lhv1": "layered HEVC",
 			"hej2": "JPEG 2000"}
 		what := named[i.kind]
-		if what == "" {
-			what = "another codec"
-		}
+		what = cmp.Or(what, "another codec")
 		return refuse("The file is a HEIF picture with %s, which is not supported.", what)
 	}
 	if err != nil {

@@ -5,6 +5,7 @@ package picture
 
 import (
 	"bytes"
+	"cmp"
 	"compress/zlib"
 	"context"
 	"encoding/binary"
@@ -408,9 +409,7 @@ func Of(img image.Image, mimeType string, orientation int, profile []byte) *Deco
 	}
 	d := &Decoded{Picture: p, pixels: img, source: memory(img, false)}
 	colors := map[kind]string{gray: "GRAY"}[d.source.kind]
-	if colors == "" {
-		colors = "RGB "
-	}
+	colors = cmp.Or(colors, "RGB ")
 	if bounded(profile) && string(profile[16:20]) == colors {
 		p.profile = profile
 	}

@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -469,9 +470,7 @@ func resolved(said, own media.Colors, p media.Picture) media.Colors {
 			c.Primaries = media.ColorsBT2020
 		}
 	}
-	if c.Transfer == 0 {
-		c.Transfer = media.ColorsBT709
-	}
+	c.Transfer = cmp.Or(c.Transfer, media.ColorsBT709)
 	return c
 }
 
@@ -800,9 +799,7 @@ func (m *movie) describe(shown *track, place int) media.Movie {
 		return found
 	}
 	found.Sound = t.entry.sound
-	if found.Sound.Codec == "" {
-		found.Sound.Codec = "unknown"
-	}
+	found.Sound.Codec = cmp.Or(found.Sound.Codec, "unknown")
 	sound, _ := m.start(t)
 	least := min(start, sound)
 	found.Picture.Start, found.Sound.Start = start-least, sound-least

@@ -5,6 +5,7 @@ package probe
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -168,9 +169,7 @@ func (d Decoder) Decode(ctx context.Context, r io.ReaderAt, size int64) (Decoded
 		return Decoded{}, &Refused{TooLarge: true, Message: "The file takes too long to decode. Save it again in a " +
 			"simpler form, or smaller."}
 	}
-	if f.Came == "" {
-		f.Came = f.MIMEType
-	}
+	f.Came = cmp.Or(f.Came, f.MIMEType)
 	return f, err
 }
 

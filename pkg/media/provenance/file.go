@@ -2,6 +2,7 @@ package provenance
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -137,9 +138,7 @@ func (f file) statement(ctx context.Context, c container) (s Statement, err erro
 			return s, err
 		}
 		read, err := parse(m, packet)
-		if s.Source == "" {
-			s.Source = read.Source
-		}
+		s.Source = cmp.Or(s.Source, read.Source)
 		s = s.With(read)
 		switch {
 		case errors.Is(err, budget.ErrExceeded):

@@ -16,7 +16,7 @@ import (
 	"github.com/content-automation/api/pkg/httpapi"
 )
 
-// recorded has the Example of each operation that infra/verify/record has written, by its id.
+// recorded has the Example of each operation that infra/verify/tables has written, by its id.
 //
 //go:embed examples.json
 var recorded []byte

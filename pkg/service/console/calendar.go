@@ -114,20 +114,25 @@ func (r *request) dressed(all []planned, query url.Values) (names, error) {
 			}
 			return err
 		})
-	var shown []mediaFile
 	var faces []*face
 	for i := range all {
 		p := &all[i]
-		p.Face = n.FaceOf(p.FactoryID)
+		p.Face, p.Account = n.FaceOf(p.FactoryID), accounts[given(p.SocialAccountID)]
+		p.Picture = pictures[p.ContentItemID]
 		faces = append(faces, &p.Face)
-		p.Account = accounts[given(p.SocialAccountID)]
-		if p.Picture = pictures[p.ContentItemID]; p.Picture != nil {
-			shown = append(shown, *p.Picture)
-		}
 	}
 	distinct(faces)
-	r.permitMedia(shown...)
 	return n, err
+}
+
+// picturesOf returns the pictures of posts.
+func picturesOf(all []planned) (some []mediaFile) {
+	for _, p := range all {
+		if p.Picture != nil {
+			some = append(some, *p.Picture)
+		}
+	}
+	return some
 }
 
 // day is a day of the calendar.
@@ -248,6 +253,7 @@ func (r *request) showCalendarOf(status int, message string) error {
 	if err != nil {
 		return err
 	}
+	r.permitMedia(picturesOf(all)...)
 	v := r.view("Calendar", calendarPath)
 	switch v.Error = message; {
 	case message != "":

@@ -79,6 +79,7 @@ func besideClient(r *request, _ *view, p brand, to map[string]any) error {
 			}
 			return err
 		})
+	r.permitMedia(picturesOf(next)...)
 	to["Accounts"] = slices.DeleteFunc(accounts, socialAccount.Gone)
 	to["Next"], to["Links"], to["MoreLinks"] = next, links, moreLinks != ""
 	to["Belongings"], to["Spent"], to["Face"] = belong, p.limited(p.Usage.UsedCredits), faceIn(n.Profiles, p.ID, p.Name)

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/content-automation/api/pkg/auth/session"
 )
 
 // confirmation is what a page asks before something that cannot be undone. Its form is sent to the path of the page
@@ -96,31 +94,29 @@ func number(n int, more bool) string {
 
 // confirmSession asks before one browser of the person is signed out.
 func confirmSession(r *request) error {
-	all, err := r.site.Sessions.List(r.Context(), r.session.ID)
+	some, err := r.browsers(r.named)
+	if err == nil && len(some) == 0 {
+		err = errNoPage
+	}
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(all, func(s *session.Session) bool { return s.Name() == r.PathValue("session") })
-	if i < 0 {
-		return errNoPage
-	}
-	browser, system := device(all[i].UserAgent)
-	v := r.view("", "")
+	b, v := some[0], r.view("", "")
 	return r.confirm(http.StatusOK, confirmation{Title: "Sign out the browser", Verb: "Sign out", Active: profilePath,
-		Subject: strings.Trim(browser+" · "+system, " ·"), Back: profilePath,
+		Subject: strings.Trim(b.Browser+" · "+b.System, " ·"), Back: profilePath,
 		Text:    "It is signed out with its next request.",
-		Effects: []string{v.T("Last used") + ": " + v.ago(&all[i].SeenAt), v.T("Address") + ": " + all[i].IP}}, "")
+		Effects: []string{v.T("Last used") + ": " + v.ago(&b.SeenAt), v.T("Address") + ": " + b.IP}}, "")
 }
 
 // confirmOthers asks before all other browsers of the person are signed out.
 func confirmOthers(r *request) error {
-	all, err := r.site.Sessions.List(r.Context(), r.session.ID)
+	others, err := r.browsers(r.other)
 	if err != nil {
 		return err
 	}
 	return r.confirm(http.StatusOK, confirmation{Title: "Sign out all other browsers", Verb: "Sign out",
 		Active: profilePath, Back: profilePath, Text: "They are signed out with their next request.",
-		Effects: []string{r.view("", "").T("Browsers that are signed out: %d.", len(all)-1)}}, "")
+		Effects: []string{r.view("", "").T("Browsers that are signed out: %d.", len(others))}}, "")
 }
 
 // proposal is a page that lists what a form would change before it is saved. Its form repeats the fields.

@@ -241,6 +241,7 @@ type Refusal struct {
 	*admission.Refusal
 }
 
+// Error is the message with the package, for the log.
 func (r *Refusal) Error() string { return "console: not admitted: " + r.Message }
 
 // refusals are the messages for those who are not admitted. They tell nothing about other people.

@@ -624,17 +624,14 @@ func (c content) Failed() (all []client.Publication) {
 // Reconnects reports whether a failure ends when the account is connected again, and Again whether the post can be sent
 // again.
 func (c content) Reconnects() bool {
-	return slices.ContainsFunc(c.Failed(), func(p client.Publication) bool { return reconnects(p.Failure) })
+	return slices.ContainsFunc(c.Failed(), func(p client.Publication) bool {
+		return p.Failure != nil && slices.Contains([]string{"needs_reconnect", "token_expired", "missing_permission",
+			"authority_ended"}, string(p.Failure.Code))
+	})
 }
 
 func (c content) Again() bool {
 	return slices.ContainsFunc(c.Failed(), func(p client.Publication) bool { return retryable(p.Failure) })
-}
-
-// reconnects reports whether a failure is that of the connection of an account.
-func reconnects(f *client.PublicationFailure) bool {
-	return f != nil && slices.Contains([]string{"needs_reconnect", "token_expired", "missing_permission",
-		"authority_ended"}, string(f.Code))
 }
 
 // retryable reports whether the post may be sent again. If its outcome is unknown, it may exist already.
@@ -814,23 +811,20 @@ var reviewLinks = page[client.ReviewLink]{
 
 // chosenItems adds the items that the queue passes on in the address of the form.
 func chosenItems(r *request, v *view, to map[string]any) error {
-	var items []content
-	for i, id := range r.Form["item"] {
-		if i == mostChosen {
-			v.Error = "A review link has at most 50 items. The others are left out."
-			break
-		}
-		var c content
-		switch err := r.api.get(r.Context(), "/v1/content-items/"+url.PathEscape(id), nil, &c); {
-		case missing(err):
-		case err != nil:
-			return err
-		default:
-			items = append(items, c)
-		}
+	ids := r.Form["item"]
+	if len(ids) > mostChosen {
+		ids, v.Error = ids[:mostChosen], "A review link has at most 50 items. The others are left out."
 	}
-	to["Items"] = items
-	return nil
+	items := mapped(ids, func(id string) content { return content{ID: id} })
+	err := each(items, func(c *content) error {
+		err := r.api.get(r.Context(), "/v1/content-items/"+url.PathEscape(c.ID), nil, c)
+		if missing(err) {
+			c.ID, err = "", nil
+		}
+		return err
+	})
+	to["Items"] = slices.DeleteFunc(items, func(c content) bool { return c.ID == "" })
+	return err
 }
 
 // fillReviewLink adds what the link shows and when it ends.

@@ -172,15 +172,11 @@ const messageGuesses = "Too many wrong codes or links came from this network. Tr
 
 // oauthMetadata describes the server (RFC 8414).
 func (s *site) oauthMetadata(w http.ResponseWriter, _ *http.Request) {
-	var scopes []string
-	for _, scope := range auth.AllScopes() {
-		scopes = append(scopes, string(scope))
-	}
 	w.Header().Set("Access-Control-Allow-Origin", "*")
 	writeJSON(w, http.StatusOK, map[string]any{
 		"issuer": s.URL, "authorization_endpoint": s.URL + authorizePath, "token_endpoint": s.URL + tokenPath,
 		"revocation_endpoint": s.URL + revokePath, "registration_endpoint": s.URL + registerPath,
-		"scopes_supported": scopes, "response_types_supported": []string{"code"},
+		"scopes_supported": asTexts(auth.AllScopes()), "response_types_supported": []string{"code"},
 		"response_modes_supported": []string{"query"}, "grant_types_supported": grants,
 		"code_challenge_methods_supported":               []string{"S256"},
 		"client_id_metadata_document_supported":          true,
@@ -301,13 +297,9 @@ func (s *site) token(r *http.Request) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	var names []string
-	for _, scope := range out.Scopes {
-		names = append(names, string(scope))
-	}
 	return http.StatusOK, map[string]any{"access_token": out.Access, "token_type": "Bearer",
 		"expires_in": int(out.AccessEndsAt.Sub(s.Now()).Round(time.Second).Seconds()), "refresh_token": out.Refresh,
-		"scope": strings.Join(names, " ")}, nil
+		"scope": strings.Join(asTexts(out.Scopes), " ")}, nil
 }
 
 // issued returns the tokens that a program gets for a code or a refresh token.

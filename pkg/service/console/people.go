@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -96,9 +97,9 @@ const profilePath = "/settings/profile"
 func addProfile(open func(string, func(*request) error)) {
 	open("GET "+profilePath, func(r *request) error { return r.showProfile() })
 	open("GET "+profilePath+"/sessions/end", guarded("", confirmOthers))
-	open("POST "+profilePath+"/sessions/end", guarded(profilePath, endOthers))
+	open("POST "+profilePath+"/sessions/end", guarded(profilePath, end("others", (*request).other)))
 	open("GET "+profilePath+"/sessions/{session}/end", guarded("", confirmSession))
-	open("POST "+profilePath+"/sessions/{session}/end", guarded(profilePath, endSession))
+	open("POST "+profilePath+"/sessions/{session}/end", guarded(profilePath, end("one", (*request).named)))
 }
 
 // browser is a session of the person as the page shows it.
@@ -117,14 +118,10 @@ func (r *request) showProfile() error {
 	if err != nil {
 		return err
 	}
-	all, err := r.site.Sessions.List(r.Context(), r.session.ID)
+	shown, err := r.browsers(func(*session.Session) bool { return true })
 	if err != nil {
 		return err
 	}
-	shown := mapped(all, func(s *session.Session) browser {
-		name, system := device(s.UserAgent)
-		return browser{s, name, system, s.Is(r.session)}
-	})
 	v := r.view("Your profile", profilePath)
 	v.Notice = map[string]string{"one": "The browser is signed out.",
 		"others": "All other browsers are signed out."}[r.URL.Query().Get("ended")]
@@ -132,39 +129,44 @@ func (r *request) showProfile() error {
 	return r.show(http.StatusOK, "profile", v)
 }
 
-// endSession signs one browser of the person out.
-func endSession(r *request) error {
-	return r.end("one", func(s *session.Session) bool { return s.Name() == r.PathValue("session") })
-}
-
-// endOthers signs all browsers of the person out but this one.
-func endOthers(r *request) error {
-	return r.end("others", func(s *session.Session) bool { return !s.Is(r.session) })
-}
-
-// end ends the chosen sessions of the person. Ending one that has just ended has no effect.
-func (r *request) end(what string, chosen func(*session.Session) bool) error {
+// browsers returns some of the sessions of the person.
+func (r *request) browsers(which func(*session.Session) bool) ([]browser, error) {
 	all, err := r.site.Sessions.List(r.Context(), r.session.ID)
-	if err != nil {
-		return err
-	}
-	here := false
-	for _, s := range all {
-		if !chosen(s) {
-			continue
-		}
-		if err := r.site.leave(r.Request, s); err != nil {
+	all = slices.DeleteFunc(all, func(s *session.Session) bool { return !which(s) })
+	return mapped(all, func(s *session.Session) browser {
+		name, system := device(s.UserAgent)
+		return browser{s, name, system, s.Is(r.session)}
+	}), err
+}
+
+// named reports whether a session is that of the path, and other whether it is not that of the request.
+func (r *request) named(s *session.Session) bool { return s.Name() == r.PathValue("session") }
+
+func (r *request) other(s *session.Session) bool { return !s.Is(r.session) }
+
+// end returns the handler of a form that ends some sessions of the person. Ending one that has just ended has no
+// effect.
+func end(what string, which func(*request, *session.Session) bool) func(*request) error {
+	return func(r *request) error {
+		some, err := r.browsers(func(s *session.Session) bool { return which(r, s) })
+		if err != nil {
 			return err
 		}
-		here = here || s.Is(r.session)
-		r.site.note(r.Request, r.session.Account, auth.Actor{Kind: auth.Person, ID: r.session.ID},
-			auditlog.Entry{OperationID: endedSessionOperation, Path: r.URL.Path, Status: http.StatusSeeOther})
+		here := false
+		for _, b := range some {
+			if err := r.site.leave(r.Request, b.Session); err != nil {
+				return err
+			}
+			here = here || b.Here
+			r.site.note(r.Request, r.session.Account, auth.Actor{Kind: auth.Person, ID: r.session.ID},
+				auditlog.Entry{OperationID: endedSessionOperation, Path: r.URL.Path, Status: http.StatusSeeOther})
+		}
+		if here {
+			r.site.clear(r.w, sessionCookie)
+			return r.redirect(homePath)
+		}
+		return r.redirect(profilePath + "?ended=" + what)
 	}
-	if here {
-		r.site.clear(r.w, sessionCookie)
-		return r.redirect("/settings")
-	}
-	return r.redirect(profilePath + "?ended=" + what)
 }
 
 // The marks of browsers and systems in user agents. An earlier one counts, because browsers also name those that they

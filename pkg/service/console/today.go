@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -330,10 +329,7 @@ type credits struct {
 // credits returns what the month costs up to now and at its end, beside the last month.
 func (t today) credits(v *view, now time.Time, balance int64) credits {
 	m := newMonth(now, balance)
-	chart := newChart(m.first, m.days, v.T("Credits"))
-	for i, kind := range slices.Sorted(maps.Values(subjects)) {
-		chart.colour(v.T(kind), i)
-	}
+	chart := newCreditsChart(v, m.first, m.days)
 	var before int64
 	for _, e := range t.Entries {
 		if e.CreatedAt.Before(m.first) {
@@ -365,10 +361,8 @@ func (t today) steps(v *view) (all []step) {
 	if v.Manages() {
 		all = append(all, step{"Invite a colleague", peoplePath + "/invite", "Invite", t.People.N > 1})
 	}
-	for _, one := range all {
-		if !one.Done {
-			return all
-		}
+	if slices.ContainsFunc(all, func(s step) bool { return !s.Done }) {
+		return all
 	}
 	return nil
 }
@@ -387,14 +381,9 @@ func showToday(r *request) error {
 		return &failure{Status: http.StatusServiceUnavailable, Message: messageUnavailable}
 	}
 	tasks := t.tasks(v, v.Corner)
-	var pictures []mediaFile
+	pictures := picturesOf(t.Posts)
 	for _, one := range tasks {
 		pictures = append(pictures, one.Pictures...)
-	}
-	for _, p := range t.Posts {
-		if p.Picture != nil {
-			pictures = append(pictures, *p.Picture)
-		}
 	}
 	r.permitMedia(pictures...)
 	if r.FormValue("done") == "resent" {

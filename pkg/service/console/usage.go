@@ -50,6 +50,15 @@ func kindOf(e balanceEntry) string {
 	return cmp.Or(subjects[prefix], "Other")
 }
 
+// newCreditsChart returns a chart of credits, in which each kind has its colour.
+func newCreditsChart(v *view, from time.Time, days int) *chart {
+	c := newChart(from, days, v.T("Credits"))
+	for i, kind := range slices.Sorted(maps.Values(subjects)) {
+		c.colour(v.T(kind), i)
+	}
+	return c
+}
+
 // entryKinds are the names of entries of the ledger that are none of spending.
 var entryKinds = map[string]string{"top_up": "Top-up", "release": "Release", "adjust": "Adjustment"}
 
@@ -246,10 +255,7 @@ func showUsage(r *request) error {
 		return err
 	}
 	v := r.view("Balance and usage", usagePath)
-	credits := newChart(from, days, v.T("Credits"))
-	for i, kind := range slices.Sorted(maps.Values(subjects)) {
-		credits.colour(v.T(kind), i)
-	}
+	credits := newCreditsChart(v, from, days)
 	u.paint(credits, split)
 	byFactory, month := map[string]int64{}, newMonth(r.site.Now(), u.Account.Balance.Credits)
 	var spent int64

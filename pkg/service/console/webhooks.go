@@ -3,6 +3,7 @@ package console
 import (
 	"cmp"
 	"encoding/json"
+	"log/slog"
 	"maps"
 	"net/http"
 	"net/url"
@@ -485,6 +486,8 @@ func (r *request) filters(names ...string) (given map[string]string, query url.V
 		value := strings.TrimSpace(r.FormValue(name))
 		if id, err := r.resolve(name, value); err == nil {
 			value = id
+		} else {
+			slog.Warn("the name in a filter is not looked up", "filter", name, "error", err)
 		}
 		given[name] = value
 		if value == "" {

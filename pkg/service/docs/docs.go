@@ -146,12 +146,8 @@ func New(o Options) http.Handler {
 	h.addExplorer(o.Assets)
 	h.addAgents()
 	for _, p := range h.pages {
-		if p.status == 0 {
-			p.status = http.StatusOK
-		}
-		if p.policy == "" {
-			p.policy = web.Policy
-		}
+		p.status = cmp.Or(p.status, http.StatusOK)
+		p.policy = cmp.Or(p.policy, web.Policy)
 	}
 	return h
 }

@@ -1,4 +1,4 @@
-package worker
+package worker_test
 
 import (
 	"bytes"
@@ -21,6 +21,7 @@ import (
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/service/worker"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/task/queue"
@@ -29,14 +30,14 @@ import (
 // fakeBus is a bus that fails as configured.
 type fakeBus struct {
 	calls []int // how many entries each call had
-	taken []BusEvent
+	taken []worker.BusEvent
 	// refuse decides by the entry's detail and how often it came.
 	reject func(detail string, seen int) bool
 	seen   map[string]int
 	down   error
 }
 
-func (b *fakeBus) Publish(_ context.Context, batch []BusEvent) ([]error, error) {
+func (b *fakeBus) Publish(_ context.Context, batch []worker.BusEvent) ([]error, error) {
 	b.calls = append(b.calls, len(batch))
 	if b.down != nil {
 		return nil, b.down
@@ -77,7 +78,7 @@ func (q *fakeQueue) Send(_ context.Context, messages ...queue.Message) []error {
 
 // path is a relay with its destinations.
 type path struct {
-	*Relay
+	*worker.Relay
 	bus      *fakeBus
 	generate *fakeQueue
 	deliver  *fakeQueue
@@ -86,8 +87,9 @@ type path struct {
 
 func newPath() path {
 	p := path{bus: &fakeBus{}, generate: &fakeQueue{}, deliver: &fakeQueue{}, sums: &fakeQueue{}}
-	p.Relay = NewRelay(map[topology.Queue]queue.Sender{topology.GenerateText: p.generate, topology.Deliver: p.deliver,
-		topology.Rollup: p.sums}, p.bus)
+	p.Relay = worker.NewRelay(map[topology.Queue]queue.Sender{topology.GenerateText: p.generate,
+		topology.Deliver: p.deliver,
+		topology.Rollup:  p.sums}, p.bus)
 	return p
 }
 
@@ -280,8 +282,9 @@ func TestTheFirstRecordThatFailedIsNamed(t *testing.T) {
 			p.generate.reject = func(queue.Message) error { return errors.New("no") }
 		}, 0},
 		"a queue that there is not": {func(p path, _ []events.DynamoDBEventRecord) {
-			delete(p.queues,
-				topology.Deliver)
+			*p.Relay = *worker.NewRelay(map[topology.Queue]queue.Sender{topology.GenerateText: p.generate,
+				topology.Rollup: p.sums},
+				p.bus)
 		}, 4},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -382,7 +385,9 @@ func TestEventsGoTenAtATimeAndRefusedOnesAgain(t *testing.T) {
 
 func TestABusThatAnswersTooLittleHasTakenNothing(t *testing.T) {
 	p := newPath()
-	p.Relay.bus = shortBus{}
+	*p.Relay = *worker.NewRelay(map[topology.Queue]queue.Sender{topology.GenerateText: p.generate,
+		topology.Deliver: p.deliver},
+		shortBus{})
 	if failed := p.handle(t, stream(t, anEvent(t, event.ContentGenerated))...); len(failed) != 1 {
 		t.Errorf("failed: %v", failed)
 	}
@@ -390,4 +395,4 @@ func TestABusThatAnswersTooLittleHasTakenNothing(t *testing.T) {
 
 type shortBus struct{}
 
-func (shortBus) Publish(context.Context, []BusEvent) ([]error, error) { return nil, nil }
+func (shortBus) Publish(context.Context, []worker.BusEvent) ([]error, error) { return nil, nil }

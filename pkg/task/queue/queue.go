@@ -236,7 +236,7 @@ func (h *Hold) End(ctx context.Context, failed []error) {
 	late := map[time.Duration][]string{}
 	for i, err := range failed {
 		if err != nil {
-			wait := again(Receives(h.batch[i]))
+			wait := Pause(Receives(h.batch[i]))
 			late[wait] = append(late[wait], h.receipts[i])
 		}
 	}
@@ -259,8 +259,8 @@ const (
 	longestAgain = 5 * time.Minute
 )
 
-// again returns the back-off of a message that was received so many times.
-func again(receives int) time.Duration {
+// Pause returns the back-off of a message that was received so many times.
+func Pause(receives int) time.Duration {
 	seconds := math.Round(math.Pow(pauseGrowth, float64(max(receives, 1)-1)))
 	return time.Duration(min(seconds, longestAgain.Seconds())) * time.Second
 }

@@ -359,8 +359,12 @@ func (f *Fake) edit(w http.ResponseWriter, r *http.Request) {
 		name = "description"
 	}
 	f.mu.Unlock()
-	if r.FormValue(name) == "" || len(r.PostForm) != 1 || !f.Rewrite(r.PathValue("node"), r.FormValue(name)) {
+	if r.FormValue(name) == "" || len(r.PostForm) != 1 {
 		bad(w)
+		return
+	}
+	if !f.Rewrite(r.PathValue("node"), r.FormValue(name)) {
+		absent(w)
 		return
 	}
 	control.JSON(w, http.StatusOK, map[string]bool{"success": true})

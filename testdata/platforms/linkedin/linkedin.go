@@ -498,9 +498,12 @@ func (f *Fake) edit(w http.ResponseWriter, r *http.Request) {
 			} `json:"$set"`
 		} `json:"patch"`
 	}
-	if err := json.NewDecoder(r.Body).Decode(&body); err != nil || r.Header.Get("X-Restli-Method") != "PARTIAL_UPDATE" ||
-		!f.Rewrite(r.PathValue("urn"), body.Patch.Set.Commentary) {
+	if err := json.NewDecoder(r.Body).Decode(&body); err != nil || r.Header.Get("X-Restli-Method") != "PARTIAL_UPDATE" {
 		bad(w)
+		return
+	}
+	if !f.Rewrite(r.PathValue("urn"), body.Patch.Set.Commentary) {
+		refuse(w, http.StatusNotFound)
 		return
 	}
 	w.WriteHeader(http.StatusNoContent)

@@ -189,8 +189,12 @@ const mostOnPage = 100
 func (f *Fake) edit(w http.ResponseWriter, r *http.Request) {
 	var body map[string]string
 	if err := json.NewDecoder(r.Body).Decode(&body); err != nil || body["description"] == "" ||
-		utf8.RuneCountInString(body["description"]) > 800 || !f.Rewrite(r.PathValue("id"), body["description"]) {
+		utf8.RuneCountInString(body["description"]) > 800 {
 		bad(w)
+		return
+	}
+	if !f.Rewrite(r.PathValue("id"), body["description"]) {
+		refuse(w, http.StatusNotFound, 50, "Pin not found.")
 		return
 	}
 	control.JSON(w, http.StatusOK, map[string]string{"id": r.PathValue("id")})

@@ -166,7 +166,12 @@ func (f *Fake) change(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
 	f.mu.Lock()
 	v := f.videos[id]
-	if err != nil || (body.Hidden == nil) == (body.Description == nil) || v == nil {
+	if err == nil && v == nil {
+		f.mu.Unlock()
+		refuse(w, http.StatusNotFound, "not found")
+		return
+	}
+	if err != nil || (body.Hidden == nil) == (body.Description == nil) {
 		f.mu.Unlock()
 		refuse(w, http.StatusBadRequest, "bad request")
 		return

@@ -349,5 +349,13 @@ test('a feed is set, and read to the end of its run', async () => {
   const sync = { ...at, operation: 'syncAndWait', additionalFields: {} };
   const [{ json: run, pairedItem }] = await engine.run(sync);
   assert.deepEqual([run.state, run.created, run.refused, pairedItem], ['completed', 200, 0, { item: 0 }]);
-  await assert.rejects(engine.run({ ...sync, additionalFields: { confirm_run_id: 'run_none' } }), /can be confirmed/);
+  const none = { ...sync, additionalFields: { confirm_run_id: 'run_none' } };
+  await assert.rejects(engine.run(none), ({ description }) => /can be confirmed/.test(description));
+  await engine.run({
+    ...at,
+    operation: 'set',
+    format: 'csv',
+    additionalFields: { source__url: 'https://shop.example.com/sandbox.xml', photos: 'none' },
+  });
+  await assert.rejects(engine.run(sync), ({ message }) => /^The feed was not read: .*column/.test(message));
 });

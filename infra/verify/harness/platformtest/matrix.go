@@ -1,6 +1,7 @@
 package platformtest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -62,9 +63,7 @@ func (s Suite) walked(ctx context.Context, post platform.Post) (w walk, err erro
 	d := newDriver(f, post)
 	for !d.ended() {
 		stage := d.progress.Stage
-		if stage == "" {
-			stage = platform.StageStart
-		}
+		stage = cmp.Or(stage, platform.StageStart)
 		w.stages = append(w.stages, string(stage))
 		w.calls = append(w.calls, f.Fake.Calls())
 		if len(w.stages) > maxSteps {

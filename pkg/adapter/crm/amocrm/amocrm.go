@@ -3,6 +3,7 @@
 package amocrm
 
 import (
+	"cmp"
 	"context"
 	"crypto/subtle"
 	"encoding/json"
@@ -286,9 +287,7 @@ func (l links) after(cursor string) string {
 }
 
 func pageQuery(cursor string) url.Values {
-	if cursor == "" {
-		cursor = "1"
-	}
+	cursor = cmp.Or(cursor, "1")
 	return url.Values{"page": {cursor}, "limit": {strconv.Itoa(pageSize)}}
 }
 

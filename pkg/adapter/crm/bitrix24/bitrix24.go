@@ -3,6 +3,7 @@
 package bitrix24
 
 import (
+	"cmp"
 	"context"
 	"crypto/subtle"
 	"encoding/json"
@@ -343,9 +344,7 @@ type product struct {
 func (p product) product(currency string) crm.Product {
 	out := crm.Product{ID: string(p.ID), SKU: p.Code, Name: crm.Plain(p.Name),
 		Description: crm.Plain(p.Description), Price: string(p.Price), Currency: p.Currency, Archived: p.Active == "N"}
-	if out.Currency == "" {
-		out.Currency = currency
-	}
+	out.Currency = cmp.Or(out.Currency, currency)
 	return out
 }
 
@@ -402,9 +401,7 @@ type deal struct {
 func (d deal) deal(currency string) crm.Deal {
 	out := crm.Deal{ID: string(d.ID), Name: d.Title, Description: crm.Plain(d.Comments), Pipeline: string(d.Category),
 		Stage: d.Stage, Amount: string(d.Amount), Currency: d.Currency, ChangedAt: d.Changed, EnteredAt: d.Moved}
-	if out.Currency == "" {
-		out.Currency = currency
-	}
+	out.Currency = cmp.Or(out.Currency, currency)
 	return out
 }
 

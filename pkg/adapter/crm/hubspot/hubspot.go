@@ -3,6 +3,7 @@
 package hubspot
 
 import (
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -313,9 +314,7 @@ func (o object) deal(currency string) crm.Deal {
 	d := crm.Deal{ID: o.ID, Name: o.text("dealname"), Description: crm.Plain(o.text("description")),
 		Pipeline: o.text("pipeline"), Stage: o.text("dealstage"),
 		Amount: o.text("amount"), Currency: o.text("deal_currency_code")}
-	if d.Currency == "" {
-		d.Currency = currency
-	}
+	d.Currency = cmp.Or(d.Currency, currency)
 	d.ChangedAt, _ = time.Parse(time.RFC3339, o.text("hs_lastmodifieddate")) // zero is an unknown time
 	d.EnteredAt, _ = time.Parse(time.RFC3339, o.text(entered))
 	return d

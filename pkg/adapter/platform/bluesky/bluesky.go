@@ -171,12 +171,8 @@ func (p *Platform) Refresh(ctx context.Context, a platform.Account) (platform.To
 
 // Revoke implements platform.Connector. It ends the session.
 func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
-	err := p.Client.JSON(ctx, p.Call(http.MethodPost, "com.atproto.server.deleteSession", a.Token.Refresh),
-		p.classifySession, nil)
-	if platform.KindOf(err) == platform.Reconnect {
-		return nil // the session has ended already
-	}
-	return err
+	call := p.Call(http.MethodPost, "com.atproto.server.deleteSession", a.Token.Refresh)
+	return platform.Revoked(p.Client.JSON(ctx, call, p.classifySession, nil))
 }
 
 // Metrics implements platform.Publisher.

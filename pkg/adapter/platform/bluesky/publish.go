@@ -1,6 +1,7 @@
 package bluesky
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -272,9 +273,7 @@ func (p *Platform) job(ctx context.Context, id string) (progress, error) {
 	call := wire.Call{Name: "getJobStatus", Method: http.MethodGet,
 		URL: p.Client.Base(videos) + "/xrpc/app.bsky.video.getJobStatus", Query: url.Values{"jobId": {id}}}
 	err := p.Client.JSON(ctx, call, p.classifyVideo, &answer)
-	if answer.Status.Job == "" {
-		answer.Status.Job = id
-	}
+	answer.Status.Job = cmp.Or(answer.Status.Job, id)
 	return answer.Status, err
 }
 

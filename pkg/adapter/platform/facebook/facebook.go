@@ -72,8 +72,7 @@ var capabilities = platform.Capabilities{
 		found := own.Refused(Name, 1, 1)
 		if own.LocationID != "" && len(p.Media) == 1 && p.Media[0].Video() && !reel(p) {
 			found = append(found, platform.Wrong(Name, platform.OptionLocation, "is not taken with a video that is "+
-				"not "+
-				"published as a Reel."))
+				"not published as a Reel."))
 		}
 		return found
 	},
@@ -597,9 +596,9 @@ func (p *Platform) Edit(ctx context.Context, a platform.Account, post platform.P
 	} else if !isPost(post.ID) {
 		return p.api.NoPost()
 	}
-	call := p.Call(http.MethodPost, "/"+post.ID, a.Token.Access)
-	call.Form = url.Values{name: {text}}
-	return p.Send(ctx, call, nil)
+	call, gone := p.Call(http.MethodPost, "/"+post.ID, a.Token.Access), refusals
+	call.Form, gone.Missing = url.Values{name: {text}}, p.api.NoPost
+	return p.Client.JSON(ctx, call, gone.Classify(false), nil)
 }
 
 // Lookup implements platform.Finder. It finds the pages of places.

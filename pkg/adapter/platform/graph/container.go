@@ -474,8 +474,7 @@ func (r Refusals) as(row Row, posts bool, a wire.Answer) *platform.Error {
 	case Ended:
 		if row.As == platform.CodeMissingPermission {
 			return say(platform.NeedsReconnect(platform.CodeMissingPermission, "Connect the account again and allow "+
-				"all "+
-				"that the page of "+r.owner()+" asks for."))
+				"all that the page of "+r.owner()+" asks for."))
 		}
 		return say(platform.Disconnected())
 	}

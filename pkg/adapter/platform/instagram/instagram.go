@@ -117,11 +117,11 @@ type Platform struct {
 // New returns the adapter.
 func New(cfg wire.Config) *Platform {
 	c := wire.New(Name, cfg)
-	g := graph.New(c, c.Base(graphAddress)+version, refusals, graph.Number)
+	g := graph.New(c, c.Base(graphAddress)+version, Refusals, graph.Number)
 	p := &Platform{Connector: wire.Connector{API: g.API, OAuth: wire.OAuth{
 		Authorize: c.Base(dialog) + version + "/dialog/oauth", Token: c.Base(graphAddress) + version +
 			"/oauth/access_token",
-		Scopes: capabilities.Scopes, Divider: ",", Classify: refusals.Code,
+		Scopes: capabilities.Scopes, Divider: ",", Classify: Refusals.Code,
 	}}, Containers: containers(g)}
 	const comment = "id,text,timestamp,username,hidden,from"
 	p.Commenter = graph.Commenter{Reader: graph.Reader{Via: g, Listing: "/comments",
@@ -174,11 +174,7 @@ func (p *Platform) Lookup(ctx context.Context, a platform.Account, _ platform.Lo
 
 // Revoke implements platform.Connector. It revokes every permission of the owner.
 func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
-	err := p.Send(ctx, p.Call(http.MethodDelete, "/me/permissions", a.Token.Access), nil)
-	if platform.KindOf(err) == platform.Reconnect {
-		return nil // the token has ended already
-	}
-	return err
+	return platform.Revoked(p.Send(ctx, p.Call(http.MethodDelete, "/me/permissions", a.Token.Access), nil))
 }
 
 const (
@@ -221,7 +217,7 @@ func (p *Platform) profiles(ctx context.Context, token platform.Secret) (all []p
 func (p *Platform) extend(ctx context.Context, token platform.Secret) (platform.Token, error) {
 	form := url.Values{"grant_type": {"fb_exchange_token"}, "fb_exchange_token": {token.Reveal()}}
 	prolong := p.OAuth
-	prolong.Classify = refusals.Token
+	prolong.Classify = Refusals.Token
 	issued, err := p.Client.Issue(ctx, prolong, form, token)
 	if err != nil {
 		return platform.Token{}, err
@@ -249,7 +245,8 @@ func (p *Platform) Refresh(ctx context.Context, a platform.Account) (platform.To
 	return t, nil
 }
 
-var refusals = graph.Refusals{Label: "Instagram", Rows: graph.ContainerAnswers}
+// Refusals are how the refusals of Instagram are read.
+var Refusals = graph.Refusals{Label: "Instagram", Rows: graph.ContainerAnswers}
 
 var _ = format.Define("instagram-name", format.Format{Pattern: "^[A-Za-z0-9._]{1,30}$",
 	Wanted: "a user name of Instagram"})
@@ -321,12 +318,10 @@ func refuses(p platform.Post) []platform.Problem {
 				len(p.Media)))
 		case p.Media[at].Video() && p.Kind == platform.KindCarousel:
 			found = append(found, platform.Wrong(Name, option+".slide", "is that of a video. Instagram tags accounts "+
-				"in "+
-				"the pictures of a carousel."))
+				"in the pictures of a carousel."))
 		case p.Media[at].Video() && (tag.X != nil || tag.Y != nil):
 			found = append(found, platform.Wrong(Name, option, "has a place, which tags of a Reel do not have: leave "+
-				"out "+
-				"x and y."))
+				"out x and y."))
 		case !p.Media[at].Video() && (tag.X == nil || tag.Y == nil):
 			found = append(found, platform.Wrong(Name, option, "needs x and y: the place of the tag in the picture."))
 		}

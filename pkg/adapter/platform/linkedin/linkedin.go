@@ -311,11 +311,7 @@ func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
 	call := wire.Call{Name: "revoke", Method: http.MethodPost, URL: p.Client.Base(site) + "/oauth/v2/revoke",
 		Form: url.Values{"client_id": {app.ID}, "client_secret": {app.Secret.Reveal()},
 			"token": {a.Token.Access.Reveal()}}, Secrets: []platform.Secret{app.Secret, a.Token.Access}}
-	err = p.Client.JSON(ctx, call, classifyToken, nil)
-	if platform.KindOf(err) == platform.Reconnect {
-		return nil // the token has ended already
-	}
-	return err
+	return platform.Revoked(p.Client.JSON(ctx, call, classifyToken, nil))
 }
 
 var errIncomplete = errors.New("a member is missing")
@@ -475,6 +471,7 @@ type use int
 const (
 	reads     use = iota // figures and earlier posts
 	publishes            // uploads, and the call that makes the post
+	changes              // the text of a post
 )
 
 // classes makes the classification that wire asks for.
@@ -512,7 +509,7 @@ func errorOf(m meaning, u use, posts bool, b problem) *platform.Error {
 	case m == right:
 		return platform.NeedsReconnect(platform.CodeMissingPermission, "Connect the account again and allow all that "+
 			"the page of LinkedIn asks for. For an organisation, have a role that may post.")
-	case m == absent && u == reads:
+	case m == absent && u != publishes:
 		return platform.Reject(platform.CodePostNotFound, "LinkedIn does not have the post.")
 	case m == duplicate:
 		return platform.Reject(platform.CodeContentRefused, "LinkedIn refuses the post: an equal one exists already, "+

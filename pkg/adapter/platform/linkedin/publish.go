@@ -294,7 +294,7 @@ func (p *Platform) Edit(ctx context.Context, a platform.Account, post platform.P
 	call.Header.Set("X-Restli-Method", "PARTIAL_UPDATE")
 	call.JSON = map[string]any{"patch": map[string]any{"$set": map[string]string{"commentary": commentary(text,
 		optionsOf(post.Options).Mentions)}}}
-	return p.Client.JSON(ctx, call, p.classify(publishes, true), nil)
+	return p.Client.JSON(ctx, call, p.classify(changes, true), nil)
 }
 
 // Delete implements platform.Deleter. LinkedIn accepts the deletion of a post that does not exist.
@@ -368,8 +368,7 @@ func refuses(p platform.Post) (found []platform.Problem) {
 	for i, m := range own.Mentions {
 		if !strings.Contains(p.Caption, "@"+m.Name) {
 			wrong(platform.Option(fmt.Sprintf("%s[%d].name", OptionMentions, i)), "is not in the caption: write @%s "+
-				"where "+
-				"the mention belongs.", m.Name)
+				"where the mention belongs.", m.Name)
 		}
 	}
 	return found

@@ -391,7 +391,7 @@ func (p *Platform) Lookup(ctx context.Context, a platform.Account, _ platform.Lo
 func (p *Platform) Edit(ctx context.Context, a platform.Account, post platform.PlacedPost, text string) error {
 	call := p.Call(http.MethodPatch, "/pins/"+url.PathEscape(post.ID), a.Token.Access)
 	call.JSON = map[string]string{"description": text}
-	return p.Client.JSON(ctx, call, classify(makes), nil)
+	return p.Client.JSON(ctx, call, classify(changes), nil)
 }
 
 // Delete implements platform.Deleter.
@@ -596,6 +596,7 @@ const (
 	reads    use = iota // of figures, boards and pins
 	prepares            // uploads
 	makes               // a pin
+	changes             // the text of a pin
 )
 
 // classes makes the classification that wire asks for.
@@ -630,7 +631,7 @@ func errorOf(m meaning, u use, status int) *platform.Error {
 	case m == service && u != reads:
 		return platform.Reject(platform.CodeNotConfigured, "Pinterest has given the service's application no access "+
 			"to make pins yet.")
-	case u == reads && m == absent:
+	case (u == reads || u == changes) && m == absent:
 		return platform.Reject(platform.CodePostNotFound, "Pinterest does not have the pin or the board.")
 	case u == reads && status == http.StatusForbidden:
 		return platform.Reject(platform.CodeMissingPermission, "Pinterest does not let the application read this.")

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -69,9 +70,7 @@ func (p *SandboxPlatform) Connect(ctx context.Context, g platform.Grant) ([]plat
 		id = g.Choice // an account of an earlier grant
 	}
 	handle := strings.TrimPrefix(g.Choice, "@")
-	if handle == "" {
-		handle = id
-	}
+	handle = cmp.Or(handle, id)
 	return []platform.Account{{ID: id, Handle: handle, Name: "Sandbox of " + p.name,
 		Token: platform.Token{Access: platform.Secret("sandbox-token"), Scopes: p.caps.Scopes}}}, nil
 }
@@ -458,9 +457,7 @@ func (p *SandboxPlatform) Earlier(account string, before time.Time) (all []Earli
 		post := Earlier{At: day.Add(time.Duration(hours[d.between(0, 0, int64(len(hours)))]) * time.Hour),
 			Kind: kinds[d.between(1, 0, int64(len(kinds)))]}
 		factor := map[int]float64{8: 1.2, 18: 1.5, 19: 1.6, 22: 0.7}[post.At.Hour()]
-		if factor == 0 {
-			factor = 0.9
-		}
+		factor = cmp.Or(factor, 0.9)
 		if post.Kind == platform.KindVideo {
 			factor *= FavorVideo
 		}

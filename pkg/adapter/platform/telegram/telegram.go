@@ -5,6 +5,7 @@
 package telegram
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -156,9 +157,7 @@ func (p *Platform) Prepare(_ context.Context, w *platform.Work[state]) (ready bo
 
 // Make implements chain.Steps. It sends one message. The id of the post is that of the first one.
 func (p *Platform) Make(ctx context.Context, w *platform.Work[state]) (ref platform.Ref, err error) {
-	if w.Own.Chat == "" {
-		w.Own.Chat = w.Account.ID
-	}
+	w.Own.Chat = cmp.Or(w.Own.Chat, w.Account.ID)
 	call, err := next(ctx, w)
 	if err != nil {
 		return ref, err
@@ -399,8 +398,7 @@ func refuses(p platform.Post) (found []platform.Problem) {
 	arranged := platform.Arrange(p, platform.Capabilities{Kinds: kinds, Hashtags: hashtags, Markup: markup})
 	if arranged.SecondMessage != "" {
 		found = append(found, platform.Wrong(Name, optionFormat, "is taken for a caption of up to 1,024 characters "+
-			"with "+
-			"media: a longer one becomes two messages, and its tags could be cut."))
+			"with media: a longer one becomes two messages, and its tags could be cut."))
 	}
 	if wrong := htmlProblem(p.Caption); wrong != "" {
 		found = append(found, platform.Problem{Platform: Name, Param: "caption", Message: "With " +
@@ -769,8 +767,7 @@ func (o outcome) error(sends bool) *platform.Error {
 			return deniedError()
 		}
 		return platform.NeedsReconnect(platform.CodeMissingPermission, "The bot may no longer post in the chat. "+
-			"Make it "+
-			"an administrator again.")
+			"Make it an administrator again.")
 	case token:
 		return platform.Disconnected()
 	case media:

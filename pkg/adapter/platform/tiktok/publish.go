@@ -56,12 +56,12 @@ type state struct {
 // inbox reports whether the creator finishes the post in TikTok.
 func inbox(post platform.Post) bool { return optionsOf(post).Mode == modeInbox }
 
-// chunks returns the length and the number of a file's chunks.
-func (p *Platform) chunks(bytes int64) (length, count int64) {
-	if bytes <= max(min(singleChunk, 2*p.chunk), p.chunk) {
+// Chunks returns the length and the number of a file's chunks.
+func (p *Platform) Chunks(bytes int64) (length, count int64) {
+	if bytes <= max(min(singleChunk, 2*p.Chunk), p.Chunk) {
 		return bytes, 1
 	}
-	return p.chunk, bytes / p.chunk
+	return p.Chunk, bytes / p.Chunk
 }
 
 // Begin implements chain.Beginner. It reads the permissions of the account, and opens the
@@ -104,7 +104,7 @@ func (p *Platform) Begin(ctx context.Context, w *platform.Work[state]) error {
 // openVideo opens the publication of a video.
 func (p *Platform) openVideo(ctx context.Context, w *platform.Work[state], path string, body map[string]any) error {
 	bytes := w.Post.Media[0].Bytes
-	length, count := p.chunks(bytes)
+	length, count := p.Chunks(bytes)
 	body["source_info"] = map[string]any{"source": "FILE_UPLOAD", "video_size": bytes, "chunk_size": length,
 		"total_chunk_count": count}
 	var opened struct {
@@ -124,7 +124,7 @@ func (p *Platform) openVideo(ctx context.Context, w *platform.Work[state], path 
 // piece returns the length of the chunk at the offset, and reports whether it is the last.
 func (p *Platform) piece(w *platform.Work[state]) (length int64, last bool) {
 	bytes := w.Post.Media[0].Bytes
-	length, count := p.chunks(bytes)
+	length, count := p.Chunks(bytes)
 	if w.Own.Offset/length >= count-1 {
 		return bytes - w.Own.Offset, true
 	}

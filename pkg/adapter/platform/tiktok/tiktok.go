@@ -150,7 +150,7 @@ func optionsOf(post platform.Post) Options {
 type Platform struct {
 	wire.Connector
 	platform.Chain[state]
-	chunk int64
+	Chunk int64 // the length of a chunk but for the last
 }
 
 // New returns the adapter.
@@ -161,7 +161,7 @@ func New(cfg wire.Config) *Platform {
 			Authorize: c.Base(accounts) + "/v2/auth/authorize/", Token: c.Base(api) + "/v2/oauth/token/",
 			Scopes: capabilities.Scopes, Divider: ",", ClientParam: "client_key", Challenge: challenge,
 			Classify: classifyToken,
-		}}, chunk: defaultChunk}
+		}}, Chunk: defaultChunk}
 	p.Chain = platform.Chain[state]{Steps: p, ID: Name, Caps: capabilities}
 	return p
 }
@@ -206,11 +206,7 @@ func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
 	call := wire.Call{Name: "revoke", Method: http.MethodPost, URL: p.Client.Base(api) + "/v2/oauth/revoke/",
 		Form:    form,
 		Secrets: []platform.Secret{app.Secret, a.Token.Access}}
-	err = p.Client.JSON(ctx, call, classifyToken, nil)
-	if platform.KindOf(err) == platform.Reconnect {
-		return nil // the token has ended already
-	}
-	return err
+	return platform.Revoked(p.Client.JSON(ctx, call, classifyToken, nil))
 }
 
 // post makes a call of the API with a JSON body.

@@ -6,6 +6,7 @@
 package vk
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -622,9 +623,7 @@ func deniedError(refusal) *platform.Error {
 }
 
 func refusedError(message string) func(refusal) *platform.Error {
-	if message == "" {
-		message = "VK refuses the post."
-	}
+	message = cmp.Or(message, "VK refuses the post.")
 	return func(refusal) *platform.Error { return platform.Reject(platform.CodeContentRefused, message) }
 }
 
@@ -643,8 +642,7 @@ func communityToken() *platform.Error {
 
 func idToken() *platform.Error {
 	return platform.NeedsReconnect(platform.CodeMissingPermission, "VK has not given the application the right to "+
-		"post "+
-		"on walls.")
+		"post on walls.")
 }
 
 func captcha() *platform.Error {

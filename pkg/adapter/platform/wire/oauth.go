@@ -175,11 +175,7 @@ func (c *Client) Grant(ctx context.Context, o OAuth, g platform.Grant, owner str
 // Revoke posts a form that revokes a token. A token that has ended already is no error.
 func (c *Client) Revoke(ctx context.Context, address string, form url.Values, secrets ...platform.Secret) error {
 	call := Call{Name: "revoke", Method: http.MethodPost, URL: address, Form: form, Secrets: secrets}
-	err := c.JSON(ctx, call, ClassifyOAuth, nil)
-	if platform.KindOf(err) == platform.Reconnect {
-		return nil
-	}
-	return err
+	return platform.Revoked(c.JSON(ctx, call, ClassifyOAuth, nil))
 }
 
 // Issue sends a form of the platform to the token endpoint, and returns the answer.

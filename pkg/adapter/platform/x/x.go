@@ -205,11 +205,7 @@ func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
 		Header:  http.Header{"Authorization": {proof.Reveal()}},
 		Form:    url.Values{"token": {a.Token.Refresh.Reveal()}, "token_type_hint": {"refresh_token"}},
 		Secrets: []platform.Secret{proof, a.Token.Refresh}}
-	err = p.Client.JSON(ctx, call, classifyToken, nil)
-	if platform.KindOf(err) == platform.Reconnect {
-		return nil // the token has ended already
-	}
-	return err
+	return platform.Revoked(p.Client.JSON(ctx, call, classifyToken, nil))
 }
 
 // number reports whether an id is a number. An id becomes part of a path.

@@ -1,6 +1,7 @@
 package youtube
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -45,9 +46,7 @@ type remark struct {
 func (r remark) comment(a platform.Account, parent string, hidden bool) platform.Comment {
 	s := r.Snippet
 	c := platform.Comment{ID: r.ID, ParentID: parent, Text: s.Original, At: s.At, Own: s.Channel.ID == a.ID}
-	if c.Text == "" {
-		c.Text = s.Text
-	}
+	c.Text = cmp.Or(c.Text, s.Text)
 	if strings.HasPrefix(s.Author, "@") {
 		c.Author.Handle = s.Author
 	} else {
@@ -98,7 +97,7 @@ func (p *Platform) Comments(ctx context.Context, a platform.Account, post platfo
 	if token != "" {
 		call.Query.Set("pageToken", token)
 	}
-	if err := p.Client.JSON(ctx, call, p.ofComments(false), &answer); err != nil {
+	if err := p.Client.JSON(ctx, call, p.OfComments(false), &answer); err != nil {
 		return page, err
 	}
 	page.Uses = readUnits
@@ -139,7 +138,7 @@ func (p *Platform) replies(ctx context.Context, a platform.Account, parent strin
 	}
 	call := p.commentCall(http.MethodGet, "comments", a, url.Values{"part": {"snippet"}, "parentId": {parent},
 		"maxResults": {"100"}, "textFormat": {"plainText"}})
-	err := p.Client.JSON(ctx, call, p.ofComments(false), &answer)
+	err := p.Client.JSON(ctx, call, p.OfComments(false), &answer)
 	if platform.Gone(err) {
 		return nil, true, nil // it was deleted between the two calls
 	}
@@ -159,7 +158,7 @@ func (p *Platform) Reply(ctx context.Context, a platform.Account, r platform.Rep
 	call := p.commentCall(http.MethodPost, "comments", a, url.Values{"part": {"snippet"}})
 	call.JSON, call.Posts = map[string]any{"snippet": map[string]string{"parentId": to, "textOriginal": r.Text}}, true
 	var made remark
-	if err := p.Client.JSON(ctx, call, p.ofComments(true), &made); err != nil {
+	if err := p.Client.JSON(ctx, call, p.OfComments(true), &made); err != nil {
 		return "", err
 	}
 	if made.ID == "" {
@@ -184,7 +183,7 @@ func (p *Platform) moderate(ctx context.Context, a platform.Account, commentID, 
 	}
 	call := p.commentCall(http.MethodPost, "comments/setModerationStatus", a, url.Values{"id": {commentID},
 		"moderationStatus": {status}})
-	return p.Client.JSON(ctx, call, p.ofComments(false), nil)
+	return p.Client.JSON(ctx, call, p.OfComments(false), nil)
 }
 
 // DeleteComment implements platform.CommentDeleter. YouTube lets a channel delete its own comments. A comment of others
@@ -195,7 +194,7 @@ func (p *Platform) DeleteComment(ctx context.Context, a platform.Account, _ plat
 		return err
 	}
 	call := p.commentCall(http.MethodDelete, "comments", a, url.Values{"id": {commentID}})
-	err := p.Client.JSON(ctx, call, p.ofComments(false), nil)
+	err := p.Client.JSON(ctx, call, p.OfComments(false), nil)
 	if platform.CodeOf(err) == codeForeign {
 		err = p.moderate(ctx, a, commentID, "rejected")
 	}
@@ -211,8 +210,8 @@ func (p *Platform) commentCall(method, path string, a platform.Account, query ur
 // codeForeign is the code of a call that YouTube permits to the author of a comment alone.
 const codeForeign platform.Code = "foreign_comment"
 
-// ofComments classifies the refusals of calls about comments; posts reports whether the call may have written one.
-func (p *Platform) ofComments(posts bool) wire.Classifier {
+// OfComments classifies the refusals of calls about comments; posts reports whether the call may have written one.
+func (p *Platform) OfComments(posts bool) wire.Classifier {
 	return func(a wire.Answer) *platform.Error {
 		if a.OK() {
 			return nil

@@ -83,7 +83,7 @@ func (p *Platform) Begin(ctx context.Context, w *platform.Work[state]) error {
 	call.JSON = body
 	answer, err := p.Client.Do(ctx, call)
 	if err == nil {
-		err = p.Client.Check(call, answer, p.classifyUpload)
+		err = p.Client.Check(call, answer, p.ClassifyUpload)
 	}
 	if err != nil {
 		return err
@@ -97,7 +97,7 @@ func (p *Platform) Begin(ctx context.Context, w *platform.Work[state]) error {
 
 // last reports whether the next part is the last.
 func (p *Platform) last(w *platform.Work[state]) bool {
-	return w.Post.Media[0].Bytes-w.Own.Offset <= p.part
+	return w.Post.Media[0].Bytes-w.Own.Offset <= p.Part
 }
 
 // Prepare implements chain.Steps. It uploads a part that is not the last.
@@ -115,7 +115,7 @@ func (p *Platform) Prepare(ctx context.Context, w *platform.Work[state]) (ready 
 	case p.last(w):
 		return true, 0, nil
 	}
-	if _, err := p.send(ctx, w, p.part, false); err != nil && !errors.Is(err, platform.ErrMore) {
+	if _, err := p.send(ctx, w, p.Part, false); err != nil && !errors.Is(err, platform.ErrMore) {
 		return false, 0, err
 	}
 	return p.last(w), 0, nil
@@ -164,14 +164,14 @@ func (p *Platform) call(ctx context.Context, w *platform.Work[state], call wire.
 		return ref, err
 	}
 	if answer.Status == http.StatusPermanentRedirect {
-		at, err := offset(answer)
+		at, err := Offset(answer)
 		if err != nil || at >= w.Post.Media[0].Bytes {
 			return ref, p.Client.GarbledError(call, fmt.Errorf("the session has %d bytes: %w", at, err))
 		}
 		w.Own.Offset = at
 		return ref, platform.ErrMore
 	}
-	if err := p.Client.Check(call, answer, p.classifySession); err != nil {
+	if err := p.Client.Check(call, answer, p.ClassifySession); err != nil {
 		return ref, err
 	}
 	var made struct {
@@ -186,8 +186,8 @@ func (p *Platform) call(ctx context.Context, w *platform.Work[state], call wire.
 	return platform.Ref{ID: made.ID, URL: "https://www.youtube.com/watch?v=" + made.ID}, nil
 }
 
-// offset returns how many bytes a session has received. The header Range names the last byte.
-func offset(a wire.Answer) (int64, error) {
+// Offset returns how many bytes a session has received. The header Range names the last byte.
+func Offset(a wire.Answer) (int64, error) {
 	value := a.Header.Get("Range")
 	if value == "" {
 		return 0, nil

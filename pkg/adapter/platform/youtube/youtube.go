@@ -95,7 +95,7 @@ var capabilities = platform.Capabilities{
 type Platform struct {
 	wire.Connector
 	platform.Chain[state]
-	part int64
+	Part int64 // the length of a part but for the last
 }
 
 // New returns the adapter.
@@ -106,7 +106,7 @@ func New(cfg wire.Config) *Platform {
 		Scopes: capabilities.Scopes, Optional: []string{reportScope},
 		// Google issues no new refresh token to a returning user without the consent.
 		Extra: url.Values{"access_type": {"offline"}, "prompt": {"consent"}},
-	}}, part: defaultPart}
+	}}, Part: defaultPart}
 	p.Classify = func(bool) wire.Classifier { return p.classifyCall }
 	p.Chain = platform.Chain[state]{Steps: p, ID: Name, Caps: capabilities}
 	return p
@@ -261,8 +261,7 @@ func refuses(p platform.Post) (found []platform.Problem) {
 	}
 	if length > mostTags {
 		found = append(found, platform.Wrong(Name, optionTags, "may have %d characters in all, with the commas "+
-			"between "+
-			"them; there are %d.", mostTags, length))
+			"between them; there are %d.", mostTags, length))
 	}
 	return found
 }
@@ -535,16 +534,16 @@ func (p *Platform) classifyCall(a wire.Answer) *platform.Error {
 	return p.classify(a, refusal{now: p.Client.Now()})
 }
 
-// classifyUpload classifies the refusals of the calls that upload a video. A forbidden upload (reason forbidden) proves
+// ClassifyUpload classifies the refusals of the calls that upload a video. A forbidden upload (reason forbidden) proves
 // nothing about the account: it was a limit in tokland/youtube-upload #166, and the channel in postiz #1913.
-func (p *Platform) classifyUpload(a wire.Answer) *platform.Error {
+func (p *Platform) ClassifyUpload(a wire.Answer) *platform.Error {
 	return p.classify(a, refusal{now: p.Client.Now(), publishes: true})
 }
 
-// classifySession classifies the refusals of a session. One that is gone is told without a reason
+// ClassifySession classifies the refusals of a session. One that is gone is told without a reason
 // (developers.google.com/youtube/v3/guides/using_resumable_upload_protocol, Errors).
-func (p *Platform) classifySession(a wire.Answer) *platform.Error {
-	e := p.classifyUpload(a)
+func (p *Platform) ClassifySession(a wire.Answer) *platform.Error {
+	e := p.ClassifyUpload(a)
 	gone := a.Status == http.StatusNotFound || a.Status == http.StatusGone
 	if gone && (e == nil || reasonOf(a) == "" || e.Kind == platform.Unclear) {
 		return platform.Again(nil)
@@ -600,8 +599,7 @@ func unentitled() *platform.Error {
 
 func deniedError(refusal) *platform.Error {
 	return platform.Reject(platform.CodeMissingPermission, "YouTube does not let the account do this. Connect the "+
-		"account "+
-		"again and allow all that the page of Google asks for.")
+		"account again and allow all that the page of Google asks for.")
 }
 
 func application(refusal) *platform.Error {

@@ -34,7 +34,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/wire"
 )

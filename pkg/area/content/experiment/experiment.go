@@ -372,7 +372,7 @@ func (r *Record) chance(factor string) float64 {
 var Levels = []float64{0.2, 0.05, 0.01, 0.001}
 
 // needs has the posts that an effect needs, times its square, by design, number of arms from 2 to 4, and level: so many
-// that four of five experiments of that budget find it. The command infra/verify/learning -needs simulates them.
+// that four of five experiments of that budget find it. The command infra/verify/tables learning -needs simulates them.
 var needs = map[string][3][4]float64{
 	AlwaysValid:  {{6.0, 8.6, 12.0, 15.8}, {11.3, 16.2, 20.7, 24.2}, {17.6, 22.1, 27.0, 31.2}},
 	PlannedLooks: {{2.0, 2.9, 4.3, 6.9}, {3.7, 5.3, 7.6, 10.6}, {5.8, 7.9, 10.9, 14.1}},

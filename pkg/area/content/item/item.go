@@ -1,12 +1,16 @@
 // Package item holds content items: their records, states, plans and generation. Operations and workers use it. Start
-// with Record in record.go; state.go has the states, and plan.go the parts of an attempt.
+// with Record in record.go; plan.go has the parts of an attempt.
 package item
 
 import (
 	"cmp"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/format"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/catalog"
@@ -431,3 +435,161 @@ const (
 	RemakeLimited = "limit_reached"
 	RemakeRefused = "refused"
 )
+
+// moves are the states from which each state can be reached.
+var moves = map[State][]State{
+	Generating: {Queued},
+	Generated:  {Generating, Scheduled},
+	Scheduled:  {Generated},
+	Publishing: {Generated, Scheduled, Published, Failed},
+	Published:  {Publishing},
+	Failed:     {Generating, Publishing},
+	Canceled:   {Queued, Generating},
+	Queued:     {Failed, Generated, Canceled},
+}
+
+// Move changes the state. It returns an error if the state machine does not have the move.
+func (r *Item) Move(to State) error {
+	if !slices.Contains(moves[to], r.State) {
+		return fmt.Errorf("item: %s cannot move from %s to %s", r.ID, r.State, to)
+	}
+	r.State = to
+	return nil
+}
+
+// Action is a change that a caller can make to an item.
+type Action string
+
+// The actions.
+const (
+	Update     Action = "update"
+	Cancel     Action = "cancel"
+	Regenerate Action = "regenerate"
+	Delete     Action = "delete"
+	Schedule   Action = "schedule"
+	Publish    Action = "publish"
+)
+
+// The actions of an approval.
+const (
+	Approve        Action = "approve"
+	RequestChanges Action = "request_changes"
+)
+
+// actions are the states that permit each action.
+var actions = []struct {
+	action Action
+	done   string // as in "it can be canceled"
+	states []State
+}{
+	{Update, "changed", []State{Queued, Generating, Generated, Scheduled, Failed, Canceled}},
+	{Cancel, "canceled", []State{Queued, Generating}},
+	{Regenerate, "regenerated", []State{Generated, Failed, Canceled}},
+	{Delete, "deleted", []State{Queued, Generating, Generated, Scheduled, Published, Failed, Canceled}},
+	{Schedule, "scheduled", []State{Generated, Scheduled}},
+	{Publish, "published", []State{Generated, Scheduled, Published, Failed}},
+	{Approve, "approved", []State{Generated, Scheduled}},
+	{RequestChanges, "sent back", []State{Generated, Scheduled}},
+}
+
+// Permit returns an invalid_state error unless the item's state permits the action.
+func (r *Item) Permit(a Action) error {
+	allowed, message := []string{}, ""
+	for _, known := range actions {
+		switch {
+		case known.action == Publish && r.State == Failed && r.Failure != nil && r.Failure.Stage != "publish":
+			if a == Publish {
+				message = "The content item was not generated: regenerate it first."
+			}
+		case slices.Contains(known.states, r.State):
+			allowed = append(allowed, string(known.action))
+		case known.action == a:
+			message = fmt.Sprintf("The content item is %s. It can be %s only while it is %s.", r.State, known.done,
+				oneOf(known.states))
+		}
+	}
+	if message == "" {
+		return nil
+	}
+	return errs.New(errs.InvalidState, "%s", message).In(string(r.State), allowed...)
+}
+
+// oneOf lists states in words.
+func oneOf(states []State) string {
+	words := make([]string, len(states))
+	for i, s := range states {
+		words[i] = string(s)
+	}
+	if last := len(words) - 1; last > 0 {
+		words = []string{strings.Join(words[:last], ", "), words[last]}
+	}
+	return strings.Join(words, " or ")
+}
+
+// writtenStates are the states of items whose texts are finished.
+var writtenStates = []State{Generated, Scheduled, Publishing, Published}
+
+// WrittenStates returns the states of items whose texts are finished.
+func WrittenStates() []string {
+	all := make([]string, len(writtenStates))
+	for i, s := range writtenStates {
+		all[i] = string(s)
+	}
+	return all
+}
+
+// Warning is what makes content worse than it could be.
+type Warning struct {
+	// What it is: the brief is thin.
+	Code string `json:"code" enum:"thin_brief"`
+	// What to do about it.
+	Message string `json:"message"`
+	// Facts that would help most, the most useful first.
+	Facts []MissingFact `json:"facts" nullable:"false"`
+}
+
+// ThinBrief is the code of a warning: the prompt and the factory say too little for a text that only this channel could
+// publish.
+const ThinBrief = "thin_brief"
+
+// MissingFact is a fact that would help a writer.
+type MissingFact struct {
+	// Member that lacks it, of the item or of its factory.
+	Member string `json:"member" example:"factory.audience"`
+	// What to say there.
+	Ask string `json:"ask" example:"Say who reads it, and what they want to know or to do."`
+}
+
+// Trial tells which arms of an experiment an item has.
+type Trial struct {
+	// Id of the experiment.
+	ID string `json:"id" example:"exp_01h455vb4pex5vsknk084sn02q"`
+	// Number of the item in the experiment, from 1.
+	Number int `json:"number" minimum:"1"`
+	// Arm of each factor that applies to the item.
+	Arms []TrialArm `json:"arms" nullable:"false"`
+}
+
+// TrialArm is the arm of a factor that an item was given by chance.
+type TrialArm struct {
+	// Name of the factor.
+	Factor string `json:"factor" example:"hook"`
+	// The arm.
+	Arm string `json:"arm" example:"question"`
+	// Probability with which the item was given this arm.
+	Propensity float64 `json:"propensity" minimum:"0" maximum:"1" example:"0.5"`
+	// Probability of each arm of the factor, in their order.
+	All []float64 `json:"propensities" nullable:"false" example:"[0.5,0.5]"`
+}
+
+// Arm returns the arm of a factor that the item has, or empty if it has none.
+func (t *Trial) Arm(factor string) string {
+	if t != nil {
+		for _, a := range t.Arms {
+			if a.Factor == factor {
+				return a.Arm
+			}
+		}
+	}
+	return ""
+}

@@ -2,16 +2,21 @@ package item
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/format"
+	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/compose/script"
 	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/record/shelf"
 )
 
 // Options are the choices of a caller for an attempt. A zero value keeps the earlier choice, or stands for the default.
@@ -218,8 +223,7 @@ func (r *Record) CheckTexts() error {
 	}
 	if !script.CoversLanguage(r.Item.Language) {
 		return errs.Invalid("/language", "is in a writing system of which there is no font. Texts in finished media "+
-			"are "+
-			"in "+script.Names)
+			"are in "+script.Names)
 	}
 	var found []error
 	check := func(param, text string, p script.Place) { found = append(found, checkDrawn(param, "", text, &p)) }
@@ -305,4 +309,269 @@ func (r *Record) checkMarks() (found []error) {
 			checkDrawn("/product_id", "names a product whose promotion ", o.Promotion, nil))
 	}
 	return found
+}
+
+// role is the purpose of a part of a pipeline.
+type role string
+
+const (
+	roleText   role = "text"   // the texts of the item
+	roleScript role = "script" // the same, and the spoken text
+	roleVoice  role = "voice"
+	roleMusic  role = "music" // the music under the voice
+	roleStill  role = "still" // the picture that a clip starts from, if its model needs one
+	roleCover  role = "cover"
+	// The file of the item's model; of videos and carousels, one for each scene and slide.
+	roleItem  role = "item"
+	roleFinal role = "final" // finished media of all other parts
+)
+
+// roleAdapt is the part that words the texts of the item anew for platforms.
+const roleAdapt role = "adapt"
+
+// roleExcerpt is the part that chooses the scenes of a long video for a short one.
+const roleExcerpt role = "excerpt"
+
+// The questions about the texts of an item after the first draft: for another draft from another first line, which of
+// the two is better, for a second look at it, for a text without the problems that were found, and whether that is
+// better. A comparison is asked in both orders. Names are stored: none is used for something else.
+const (
+	askSecond      = "second"
+	askChoose      = "choose"
+	askChooseBack  = "choose_back"
+	askReview      = "review"
+	askRewrite     = "rewrite"
+	askCompare     = "compare"
+	askCompareBack = "compare_back"
+)
+
+// part is one generation of an item, as planned when the item was accepted.
+type part struct {
+	generate.Part
+	Role  role   `json:"role"`
+	Ratio string `json:"ratio,omitempty"`
+	// Seconds is the length of the file, or the greatest length of a script or voice.
+	Seconds int `json:"seconds,omitempty"`
+	// Number is the number of the slide or scene, from 1. It is 0 for other parts.
+	Number int `json:"number,omitempty"`
+	// Scenes is the number of scenes in the script.
+	Scenes int `json:"scenes,omitempty"`
+	// Voice is the provider's id of the voice. If it is empty, the model decides.
+	Voice string `json:"voice,omitempty"`
+	// FromStill marks a clip that starts from the picture made before it.
+	FromStill bool `json:"from_still,omitempty"`
+	// FromPhoto marks a picture whose model is shown the photo of the product.
+	FromPhoto bool `json:"from_photo,omitempty"`
+}
+
+// setCredits sets the price of call i.
+func (p *part) setCredits(i int, credits int64) {
+	if i == 0 {
+		p.Credits = credits
+		return
+	}
+	p.Further = slices.Clone(p.Further)
+	p.Further[i-1].Credits = credits
+}
+
+// fileRole returns the role of the files that the part makes. Finished media have theirs.
+func (p part) fileRole(kind Kind) media.Role {
+	switch {
+	case p.Role == roleVoice:
+		return media.Narration
+	case p.Role == roleCover:
+		return media.Cover
+	case p.Kind == provider.KindMusic:
+		return media.Track
+	case p.Kind == provider.KindVideo:
+		return media.Clip
+	case kind == Carousel:
+		return media.Slide
+	}
+	return media.Still
+}
+
+// result is a part that was made: its texts are the item's, and its file is one of the item's.
+type result struct {
+	Role   role `json:"role"`
+	Number int  `json:"number,omitempty"`
+	// FileID is the id of its file, empty for texts.
+	FileID string          `json:"file_id,omitempty"`
+	Marks  []provider.Mark `json:"marks,omitempty"`
+	// Of identifies what it was made of, as far as a caller can correct it.
+	Of string `json:"of,omitempty"`
+}
+
+// shownPhoto is a photo of the product in the place of a picture or clip that a model would make.
+type shownPhoto struct {
+	// Number is the number of the slide or scene, from 1. It is 1 if there is only one.
+	Number int        `json:"number"`
+	File   media.File `json:"file"`
+}
+
+// Excerpt is the choice of scenes of the origin, until it is made.
+type Excerpt struct {
+	// Numbers are the numbers of the scenes in the original item, in the order of Record.Origin.Scenes.
+	Numbers []int `json:"numbers"`
+	// Seconds bounds the chosen scenes together.
+	Seconds int `json:"seconds"`
+	// UsedScenes are the numbers of scenes that other short videos of the item have, and Read reports that they were
+	// read for the current attempt.
+	UsedScenes []int `json:"used,omitempty"`
+	ScenesRead bool  `json:"read,omitempty"`
+}
+
+// Art is what is seen in the media of an item, as the writer of its texts has described it.
+type Art struct {
+	// Style and Characters are shared by all pictures and clips.
+	Style      string `json:"style,omitempty"`
+	Characters string `json:"characters,omitempty"`
+	// Pictures are the slides, or else the picture of the item.
+	Pictures []provider.Picture `json:"pictures,omitempty"`
+	Sound    string             `json:"sound,omitempty"`
+	// Hook is the number of the chosen hook, from 1, and Hooks are all of them as they were written. HookKinds are
+	// their kinds, if the writer has named them.
+	Hook      int      `json:"hook,omitempty"`
+	Hooks     []string `json:"hooks,omitempty"`
+	HookKinds []string `json:"hook_kinds,omitempty"`
+}
+
+// earlierResult returns the result of an earlier attempt for a step, or nil if the step must be taken: if there is no
+// result, if it was made of something else, or if the caller requests another.
+func (r *Planner) earlierResult(st step, w Options) *generate.PartResult {
+	if !w.Reuse || st.role == roleMusic && w.Music == MusicGenerated ||
+		st.role == roleCover && w.Cover == CoverGenerated {
+		return nil
+	}
+	for _, done := range r.attempt.Results {
+		switch {
+		case st.kind == provider.KindText && (done.Role == roleText || done.Role == roleScript):
+			return &generate.PartResult{Text: r.writer.texts()}
+		case st.kind == provider.KindText, done.Role != st.role || done.Number != st.number,
+			done.Of != r.writer.source(done.Role, done.Number):
+			continue
+		}
+		for _, f := range r.record.allFiles() {
+			if f.ID == done.FileID && f.Type == types[st.kind] {
+				return &generate.PartResult{Files: []media.File{f}, Marks: done.Marks}
+			}
+		}
+	}
+	return nil
+}
+
+// CheckReuse refuses to reuse the parts of an item that has none, or whose texts were removed.
+func (r *Planner) CheckReuse() error {
+	switch {
+	case len(r.attempt.Results) == 0:
+		return errs.Invalid("/reuse", "needs the parts of an earlier attempt, and the item has none. Leave it out")
+	case r.item.Title == "" || r.item.Caption == "":
+		return errs.Invalid("/reuse", "needs a title and a caption, since no model writes them again. Set them with "+
+			"PATCH /v1/content-items/{content_item_id}")
+	}
+	return nil
+}
+
+// checkCovered refuses a corrected script that takes longer than the clips that are reused can be shown.
+func (r *Planner) checkCovered(w Options) error {
+	if !w.Reuse || w.Script == "" && w.Scenes == nil {
+		return nil
+	}
+	covers := time.Duration(0)
+	for _, p := range r.attempt.Parts {
+		switch {
+		case p.Role != roleItem:
+		case p.Kind != provider.KindVideo:
+			return nil // pictures are shown as long as is needed
+		case p.Reuse != nil:
+			covers += coveredTime(seconds(p.Reuse.Files[0]))
+		default:
+			covers += coveredTime(time.Duration(p.Seconds) * time.Second)
+		}
+	}
+	if takes := provider.SpokenLength(string(r.item.Script)); covers > 0 && takes+lead+tail > covers &&
+		len(r.attempt.ProductPhotos) == 0 {
+		return errs.Invalid(r.writer.scriptParam(),
+			"takes about %d seconds to say, and the clips of the item can be shown "+
+				"for %d. Shorten it, or leave reuse out", int(takes.Seconds()), int(covers.Seconds()))
+	}
+	return nil
+}
+
+// copyOf returns the part for a step that is a copy, or nil if the step must be taken.
+func (r *Planner) copyOf(st step, w Options) *part {
+	if w.Copies == nil || st.role == roleMusic && w.Music != "" || st.role == roleCover && w.Cover != "" {
+		return nil
+	}
+	of := st.role
+	if of == roleStill { // a clip that is copied starts from no picture
+		of = roleItem
+	}
+	f, ok := w.Copies.parts[copyKey{of, st.number}]
+	if !ok || st.role != roleStill && f.Type != types[st.kind] {
+		return nil
+	}
+	p := r.partOf(st, catalog.Model{})
+	p.Provider, p.FromStill, p.FromPhoto = generate.Composed, false, false
+	p.Copy = &f
+	return &p
+}
+
+// Way is a way in which a product is not what an item shows.
+type Way string
+
+// The ways.
+const (
+	PriceChanged Way = "price"
+	OfferChanged Way = "offer"
+	PhotoChanged Way = "photo"
+	SoldOut      Way = "sold_out"
+	Removed      Way = "removed"
+)
+
+var _ = format.Define("outdated", format.Format{Values: format.Words("price offer photo sold_out removed")})
+
+// Ways are several.
+type Ways []Way
+
+// MarshalJSON writes no ways as an empty list.
+func (w Ways) MarshalJSON() ([]byte, error) {
+	return json.Marshal(append([]Way{}, w...))
+}
+
+// Without returns those that are not among others.
+func (w Ways) Without(others Ways) Ways {
+	return slices.DeleteFunc(slices.Clone(w), func(one Way) bool { return slices.Contains(others, one) })
+}
+
+// Gone reports whether the product cannot be shown: it is sold out, or the shop has it no more.
+func (w Ways) Gone() bool { return slices.Contains(w, SoldOut) || slices.Contains(w, Removed) }
+
+// Priced reports whether nothing but the price has changed.
+func (w Ways) Priced() bool { return len(w.Without(Ways{PriceChanged, OfferChanged})) == 0 }
+
+// Policy returns the strictest policy that a feed has for some of the ways, or an empty text if there is none.
+func (w Ways) Policy(of shelf.Policies) (p shelf.Policy) {
+	for _, one := range w {
+		switch one {
+		case SoldOut:
+			p = shelf.Stricter(p, of.SoldOut)
+		case Removed:
+			p = shelf.Stricter(p, of.Removed)
+		default:
+			p = shelf.Stricter(p, of.PriceChange)
+		}
+	}
+	return p
+}
+
+// Words says in words what has changed.
+func (w Ways) Words() string {
+	words := map[Way]string{PriceChanged: "its price has changed", OfferChanged: "its offer has changed",
+		PhotoChanged: "its main photo has changed", SoldOut: "it is sold out", Removed: "the shop has it no more"}
+	all := make([]string, len(w))
+	for i, one := range w {
+		all[i] = words[one]
+	}
+	return strings.Join(all, ", ")
 }

@@ -2,19 +2,27 @@ package item
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
+	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/craft/prompt"
+	"github.com/content-automation/api/pkg/craft/source"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/event"
+	"github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
 )
 
 // Record is the stored document of an item.
@@ -287,4 +295,254 @@ func (r *Record) Notify(tx *store.Tx, o tenant.Owner, t event.Type) error {
 	shown := r.Public()
 	shown.Media, shown.Previews = []media.View{}, []Preview{}
 	return event.Add(tx, r.Item.UpdatedAt.Time, o, t, shown, r.allFiles()...)
+}
+
+// mostPast bounds the history of an item.
+const mostPast = 16
+
+// note adds to the history. If the history becomes too long, as that of an item that was
+// regenerated many times, the two oldest entries become one.
+func (r *Record) note(p Past) {
+	r.History = append(r.History, p)
+	if len(r.History) > mostPast {
+		oldest, next := r.History[0], &r.History[1]
+		next.Made += oldest.Made
+		next.Failed += oldest.Failed
+		next.Published += oldest.Published
+		next.Credits += oldest.Credits
+		r.History = r.History[1:]
+	}
+}
+
+// Charge adds the charge for a canceled attempt to the cost of the item.
+func (r *Record) Charge(now time.Time, credits int64) {
+	if credits > 0 {
+		r.Item.CostCredits += credits
+		r.note(Past{At: resource.Instant(now), Credits: credits})
+	}
+}
+
+// EndKind is the kind of the item that a content item leaves in the table for a while
+// when its deletion has charged something.
+const EndKind = "content_item_end"
+
+// EndedState is the state of such an item.
+const EndedState = "ended"
+
+// keepEnd is the time for which it stays: the stream keeps its record for a day.
+const keepEnd = 7 * 24 * time.Hour
+
+// End returns the item that stays after a deleted item, for analytics. It has a version of its own.
+func (r *Record) End(o tenant.Owner, now time.Time) (store.Item, error) {
+	left := Record{Item: Item{Resource: resource.Resource{ID: r.Item.ID, Version: r.Item.Version + 1},
+		FactoryID: r.Item.FactoryID, Kind: r.Item.Kind}, History: r.History}
+	it, err := store.NewItem(EndKind, o, "end#"+r.Item.ID, left)
+	it.ListKey, it.Filters = store.Key{}, map[string]string{"state": EndedState}
+	it.ExpireAt = now.Add(keepEnd)
+	return it, err
+}
+
+// Counts returns the counts of the item in its content plan, in its present state.
+func (r *Record) Counts() factory.Counts {
+	c := factory.Counts{Cost: r.Item.CostCredits}
+	if r.Item.Runs() {
+		c.Reserved = r.Attempt.Credits
+	}
+	switch r.Item.State {
+	case Generated, Scheduled, Publishing:
+		c.Generated = 1
+	case Published:
+		c.Generated, c.Published = 1, 1
+	case Failed:
+		c.Failed = 1
+	case Canceled:
+		c.Canceled = 1
+	}
+	return c
+}
+
+// Count adds the change of the item's counts since before to the transaction, if the item is part of a content plan.
+func (r *Record) Count(tx *store.Tx, now time.Time, before factory.Counts) {
+	if r.Item.ContentPlanID != nil {
+		factory.AddCounts(tx, now, r.Item.FactoryID, *r.Item.ContentPlanID, r.Counts().Minus(before))
+	}
+}
+
+// Attempt is the current attempt at an item: its parts, its price, and what is known of them. A Planner plans it, a
+// writer says what its models are asked, and a maker makes the item of their results.
+type Attempt struct {
+	// AcceptedAt is the time at which the attempt was accepted. Shape names what is made, Parts are its generations,
+	// Credits is its price, and Ticket its accepted work.
+	AcceptedAt time.Time       `json:"accepted"`
+	Shape      string          `json:"shape"`
+	Parts      []part          `json:"parts"`
+	Credits    int64           `json:"credits,omitempty"`
+	Ticket     generate.Ticket `json:"ticket,omitzero"`
+	// Quote is the part of a quote that bounds the price, or nil.
+	Quote   *ledger.QuoteShare `json:"quoted,omitempty"`
+	Sandbox *Rehearsal         `json:"sandbox,omitempty"`
+	// Articles are the articles that the writer may quote, in the order of their numbers, and Read reports that the
+	// sources were read for the attempt.
+	Articles    []source.Article `json:"told,omitempty"`
+	SourcesRead bool             `json:"read,omitempty"`
+	// Adapt are the platforms for which the text model words the texts.
+	Adapt []string `json:"adapt,omitempty"`
+	// Excerpt is the choice of its scenes, until it is made, or nil.
+	Excerpt *Excerpt `json:"excerpt,omitempty"`
+	// UsesCopies reports whether the attempt shows copies of its scenes or slides.
+	UsesCopies bool `json:"copied,omitempty"`
+	// Art describes what is seen, as the writer of its texts has written it.
+	Art Art `json:"art,omitzero"`
+	// ProductPhotos are the pictures that are photos of the product.
+	ProductPhotos []shownPhoto `json:"shown,omitempty"`
+	// Results are the parts of the last attempt that succeeded, or else the completed ones of the last attempt that has
+	// any. An attempt that reuses parts takes them.
+	Results []result `json:"results,omitempty"`
+	// LeftoverFiles are the files of completed parts of attempts after the one that Files are of, which did not
+	// succeed.
+	LeftoverFiles []media.File `json:"kept,omitempty"`
+}
+
+// Finished reports whether nothing is left to be made of a new item.
+func (a *Attempt) Finished() bool { return len(a.Parts) == 0 }
+
+// madeBy returns the number of the part of a role, and of a slide or scene, and its file, or nil if there is none yet.
+func (a *Attempt) madeBy(made []generate.PartResult, want role, number int) (n int, file *media.File) {
+	for n, m := range made {
+		if n < len(a.Parts) && a.Parts[n].Role == want && a.Parts[n].Number == number && len(m.Files) > 0 {
+			return n, &m.Files[0]
+		}
+	}
+	return 0, nil
+}
+
+// photo returns the photo in the place of a picture or clip, by its number, or nil if a model makes it.
+func (a *Attempt) photo(number int) *media.File {
+	for i := range a.ProductPhotos {
+		if a.ProductPhotos[i].Number == number {
+			return &a.ProductPhotos[i].File
+		}
+	}
+	return nil
+}
+
+// excerptPart returns the number of the part that chooses the scenes, or -1.
+func (a *Attempt) excerptPart() int {
+	return slices.IndexFunc(a.Parts, func(one part) bool { return one.Role == roleExcerpt })
+}
+
+// textPart returns the number of the part that writes the texts, or -1.
+func (a *Attempt) textPart() int {
+	return slices.IndexFunc(a.Parts, func(one part) bool { return one.Role == roleText || one.Role == roleScript })
+}
+
+// Bound has the attempt cost at most what a quote says. The argument may be nil.
+func (a *Attempt) Bound(q *ledger.QuoteShare) {
+	if a.Quote = q; q != nil {
+		a.Credits = min(a.Credits, q.Credits)
+	}
+}
+
+// price returns the price of the parts together, without any quote.
+func (a *Attempt) price() (credits int64) {
+	for _, p := range a.Parts {
+		credits += p.Price()
+	}
+	return credits
+}
+
+// PriceBasis describes what the price of the attempt is for, apart from texts: it changes with what is made, and not
+// with the prices of the catalog, which may choose other models for the texts.
+func (a *Attempt) PriceBasis() string {
+	var all strings.Builder
+	for _, p := range a.Parts {
+		if p.Kind != provider.KindText {
+			fmt.Fprintf(&all, "%s %s %d %d;", p.Role, p.Kind, p.Number, p.Seconds)
+		}
+	}
+	return all.String()
+}
+
+// The reasons for which an item waits that its inputs give, not its texts.
+const (
+	SteeredFactory = "a caller without the scope content:publish has changed the factory, which publishes automatically"
+	SteeredProduct = "a caller without the scope content:publish has changed the product, and its factory publishes " +
+		"automatically"
+)
+
+// Blocked reports whether an item waits for its approval, given the setting of its factory, or is held
+// for what the guards have found in its texts.
+func (r *Item) Blocked(setting string) bool {
+	return (setting == ApprovalRequired || len(r.Approval.Reasons) > 0) && r.Approval.State != Approved
+}
+
+// Unapproved returns the error of publishing an item that waits for its approval.
+func (r *Item) Unapproved() error {
+	return errs.New(errs.InvalidState, "The content item waits for its approval: its factory requires one, or "+
+		"approval.reasons says why it waits. Call POST /v1/approvals/{content_item_id}/approve first.").
+		In(string(r.State), string(Approve), string(RequestChanges))
+}
+
+// AskAgain makes a decision void after a change. It reports whether the item was approved.
+func (r *Item) AskAgain() (was bool) {
+	switch was = r.Approval.State == Approved; r.Approval.State {
+	case Approved:
+		r.Approval = ApprovalIn(ApprovalPending)
+	case ChangesRequested:
+		r.Approval = ApprovalIn(ApprovalPending, r.Approval.Reasons...)
+	}
+	return was
+}
+
+// Decide notes a decision about a generated item. If it was decided so before, the error says by whom.
+func (r *Item) Decide(now time.Time, state, note, by string) error {
+	action := map[string]Action{Approved: Approve, ChangesRequested: RequestChanges}[state]
+	if err := r.Permit(action); err != nil {
+		return err
+	}
+	if a := r.Approval; a.State == state && state == Approved {
+		return errs.New(errs.InvalidState, "The content item was approved already, by %s at %s.", *a.By,
+			resource.SortableTime(a.At.Time)).In(string(r.State), string(RequestChanges))
+	}
+	at := resource.Instant(now)
+	r.Approval = Approval{State: state, Reasons: r.Approval.Reasons, By: &by, At: &at}
+	if note != "" {
+		r.Approval.Note = &note
+	}
+	r.Touch(now)
+	return nil
+}
+
+// Withdraw makes the decision that an actor has made void: the item has the given approval again. It is refused if
+// others have decided since, or if the item is being published.
+func (r *Item) Withdraw(now time.Time, by, approval string) error {
+	if err := r.Permit(RequestChanges); err != nil {
+		return err
+	}
+	if r.Approval.By == nil || *r.Approval.By != by {
+		return errs.New(errs.InvalidState, "Others have decided about the content item since. Read it again.").
+			In(string(r.State), string(Approve), string(RequestChanges))
+	}
+	r.Approval = Approval{State: approval}
+	r.Touch(now)
+	return nil
+}
+
+// PublishApproved adds to the transaction that an item that was approved is published as it was planned before, on
+// behalf of who has approved it.
+func (r *Record) PublishApproved(tx *store.Tx, now time.Time, o tenant.Owner, by authority.Authority) error {
+	r.Authority = by
+	if r.Item.State != Generated || !r.Automatic && r.RequestedSchedule == nil && r.Item.ContentPlanID == nil {
+		return nil
+	}
+	return r.startAutoPublish(tx, now, o, task.ID(AutoPublish, r.Item.ID+"#"+strconv.FormatInt(r.Item.Version, 10),
+		r.Item.Attempt))
+}
+
+// NotifyDecision adds the event of the decision to the transaction.
+func (r *Record) NotifyDecision(tx *store.Tx, o tenant.Owner) error {
+	if r.Item.Approval.State == Approved {
+		return r.Notify(tx, o, event.ContentApproved)
+	}
+	return r.Notify(tx, o, event.ContentChangesRequested)
 }

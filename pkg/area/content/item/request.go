@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -12,6 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/craft/guard"
 	"github.com/content-automation/api/pkg/craft/prompt"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/catalog"
@@ -316,4 +318,251 @@ func (r *Record) WrittenTexts() (asked provider.Request, text provider.Text, ok 
 	}
 	w.memory = &memory{} // it held what an earlier prompt said about the channel
 	return w.foreseen(r.Attempt.Parts[i]), text, true
+}
+
+// aim is what a text is written for.
+type aim struct {
+	// main are the platforms of the caption, and short those that have a version of their own, written with it.
+	main  []prompt.Target
+	short []prompt.PlatformName
+}
+
+// limits returns the limits of the caption.
+func (a aim) limits(language string) prompt.Limits { return prompt.Strictest(a.main, language) }
+
+// aimAt divides the platforms that the item may be published on. Those with texts of their own, adapted or by the
+// caller, do not bound the caption, as long as there are others.
+func (r *writer) aimAt(names []string) aim {
+	var all, shared []prompt.PlatformName
+	for _, row := range registry.Rows() {
+		t, takes := prompt.TargetOf(row.Capabilities, platform.Kind(r.item.Kind))
+		if !takes || !slices.Contains(names, row.Name) {
+			continue
+		}
+		named := prompt.Naming(row.Name, t, r.item.Language)
+		if all = append(all, named); !r.hasOwn(row.Name) {
+			shared = append(shared, named)
+		}
+	}
+	var a aim
+	if len(shared) == 0 {
+		a.main, _ = prompt.Divide(all, r.item.Language)
+	} else {
+		a.main, a.short = prompt.Divide(shared, r.item.Language)
+	}
+	if r.callerTexts.Has(Caption) {
+		a.short = nil
+	}
+	for i := range a.short {
+		l := &a.short[i].Limits
+		l.Caption = max(l.Caption-utf8.RuneCountInString(noticeLength(r.record, a.short[i].Name)), 1)
+	}
+	return a
+}
+
+// hasOwn reports whether a platform has texts of its own: by the caller, or by the model that adapts them.
+func (r *writer) hasOwn(name string) bool {
+	v := r.item.Variants[name]
+	return slices.Contains(r.attempt.Adapt, name) || v.Caption != nil && !v.Adapted
+}
+
+// derive makes the short versions that were written variants of the item. Members of variants that the caller has
+// given stay.
+func (r *maker) derive(t provider.Text) {
+	for _, s := range t.Short {
+		row, known := registry.Find(s.Platform)
+		if v := r.item.Variants[s.Platform]; known && !r.writer.hasOwn(s.Platform) {
+			tags := r.item.Hashtags
+			if v.Hashtags != nil {
+				tags = v.Hashtags
+			}
+			v.Hashtags = tags[:min(len(tags), tagsOn(row, r.item.Kind))]
+			caption := fitText(r.record, row, s.Caption, v.Hashtags)
+			v.Caption, v.Adapted, v.PromptVersion = &caption, true, r.item.PromptVersion
+			if r.item.Variants == nil {
+				r.item.Variants = map[string]Variant{}
+			}
+			r.item.Variants[s.Platform] = v
+		}
+	}
+}
+
+// tagsOn returns the number of hashtags that posts have on a platform.
+func tagsOn(row registry.Row, kind Kind) int {
+	t, _ := prompt.TargetOf(row.Capabilities, platform.Kind(kind)) // the caller knows that it takes the kind
+	return t.Tags
+}
+
+// fitText shortens a text to the room that a platform has beside hashtags and notices, by its own count.
+func fitText(r *Record, row registry.Row, caption string, tags []string) string {
+	rule := row.Capabilities.Kinds[platform.Kind(r.Item.Kind)]
+	return rule.Caption.Unit.Cut(caption, rule.Caption.Max+rule.Rest.Max-takenRoom(r, row, tags))
+}
+
+// takenRoom returns the room that hashtags and notices take in the caption of a platform. A platform without a list of
+// hashtags has them in the caption.
+func takenRoom(r *Record, row registry.Row, tags []string) int {
+	rule, n := row.Capabilities.Kinds[platform.Kind(r.Item.Kind)], 0
+	if !row.Capabilities.Hashtags.Tags && len(tags) > 0 {
+		n = rule.Caption.Unit.Length("\n\n#" + strings.Join(tags, " #"))
+	}
+	return n + rule.Caption.Unit.Length(noticeLength(r, row.Name))
+}
+
+// bounds returns the limits of the texts on the platforms that the item may be published on. A platform that divides a
+// long caption takes both parts.
+func (r *writer) bounds(rows []registry.Row, t provider.Text) (all []guard.Limit) {
+	names := make([]string, len(rows))
+	for i, row := range rows {
+		names[i] = row.Name
+	}
+	a := r.aimAt(names)
+	for _, row := range rows {
+		rule := row.Capabilities.Kinds[platform.Kind(r.item.Kind)]
+		caption, path, tags := rule.Caption, "/caption", t.Hashtags
+		switch {
+		case slices.ContainsFunc(a.short, func(p prompt.PlatformName) bool { return p.Name == row.Name }):
+			path, tags = "/variants/"+row.Name+"/caption", tags[:min(len(tags), tagsOn(row, r.item.Kind))]
+		case !slices.ContainsFunc(a.main, func(p prompt.Target) bool { return p.Label == row.Capabilities.Label }):
+			path = ""
+		}
+		if caption.Max = max(caption.Max+rule.Rest.Max-takenRoom(r.record, row, tags), 0); path != "" {
+			all = append(all, guard.Limit{Path: path, Text: caption, Target: row.Capabilities.Label})
+		}
+		all = append(all, guard.Limit{Path: "/title", Text: rule.Title, Target: row.Capabilities.Label})
+	}
+	return all
+}
+
+// lacking returns the platforms that have no version of the caption although they need one: their accounts came after
+// the writer was asked.
+func (r *writer) lacking(rows []registry.Row, t provider.Text) (labels []string) {
+	var names []string
+	for _, row := range rows {
+		names = append(names, row.Name)
+	}
+	for _, p := range r.aimAt(names).short {
+		if !slices.ContainsFunc(t.Short, func(s provider.Short) bool { return s.Platform == p.Name }) {
+			labels = append(labels, p.Label)
+		}
+	}
+	return labels
+}
+
+// took returns the seconds that scenes of the origin take together, by their indexes.
+func (r *writer) took(indexes []int) int {
+	var all []Scene
+	for _, i := range indexes {
+		all = append(all, sceneOf(provider.Scene(r.record.Origin.Scenes[i])))
+	}
+	return spokenSeconds(scriptOf(all))
+}
+
+// leastExcerpt returns the least seconds of the chosen scenes: a writer can retell any.
+func (r *writer) leastExcerpt() int {
+	if r.attempt.UsesCopies {
+		return leastSpoken
+	}
+	return 1
+}
+
+// window returns the indexes of the scenes one after another that come nearest to the length, without those of some
+// numbers. It returns nil if there are none.
+func (r *writer) window(without []int) (best []int) {
+	e := r.attempt.Excerpt
+	for first := range e.Numbers {
+		for last := first; last < len(e.Numbers) && e.Numbers[last]-e.Numbers[first] == last-first; last++ {
+			if slices.Contains(without, e.Numbers[last]) {
+				break
+			}
+			var run []int
+			for i := first; i <= last; i++ {
+				run = append(run, i)
+			}
+			if n := r.took(run); n >= r.leastExcerpt() && n <= e.Seconds && (best == nil || n > r.took(best)) {
+				best = run
+			}
+		}
+	}
+	return best
+}
+
+// usual returns the indexes of the scenes that are chosen without the model: the best window, or else the shortest
+// scene.
+func (r *writer) usual() []int {
+	for _, without := range [][]int{r.attempt.Excerpt.UsedScenes, nil} {
+		if best := r.window(without); best != nil {
+			return best
+		}
+	}
+	shortest := 0
+	for i := range r.record.Origin.Scenes {
+		if r.took([]int{i}) < r.took([]int{shortest}) {
+			shortest = i
+		}
+	}
+	return []int{shortest}
+}
+
+// excerpt is the answer of the model.
+type excerpt struct {
+	Idea   string `json:"idea"`
+	Scenes []int  `json:"scenes"`
+}
+
+// chosenScenes returns the indexes of the scenes that an answer chooses, or its problems.
+func (r *writer) chosenScenes(answer json.RawMessage) (indexes []int, problems []string) {
+	var a excerpt
+	if json.Unmarshal(answer, &a) != nil || len(a.Scenes) == 0 {
+		return nil, []string{`"scenes" must have the numbers of the chosen scenes`}
+	}
+	e := r.attempt.Excerpt
+	avoids := r.window(e.UsedScenes) != nil
+	for i, n := range a.Scenes {
+		index := slices.Index(e.Numbers, n)
+		switch {
+		case index < 0:
+			problems = append(problems, fmt.Sprintf("there is no scene %d", n))
+		case slices.Contains(indexes, index):
+			problems = append(problems, fmt.Sprintf("scene %d is there twice", n))
+		case i > 1 && n < a.Scenes[i-1]:
+			problems = append(problems, fmt.Sprintf("scene %d follows scene %d: after the first one, scenes keep "+
+				"their order",
+				n, a.Scenes[i-1]))
+		case avoids && slices.Contains(e.UsedScenes, n):
+			problems = append(problems, fmt.Sprintf("scene %d is in another short video", n))
+		default:
+			indexes = append(indexes, index)
+		}
+	}
+	if len(problems) > 0 {
+		return nil, problems
+	}
+	if takes, least := r.took(indexes), r.leastExcerpt(); takes > e.Seconds || takes < least {
+		return nil, []string{fmt.Sprintf("the scenes take %d seconds together, and must take %d to %d", takes, least,
+			e.Seconds)}
+	}
+	return indexes, nil
+}
+
+// excerptRequest returns the request to choose the scenes. Before it is known which of them are used, all count as
+// used, so that the price is for the longest prompt.
+func (r *writer) excerptRequest() provider.Request {
+	e := r.attempt.Excerpt
+	told := prompt.Excerpting{Language: r.record.Origin.Language, Request: r.item.Prompt, Channel: r.brief.Voice,
+		Title: r.record.Origin.Title, Least: r.leastExcerpt(), Most: e.Seconds, Whole: r.attempt.UsesCopies}
+	for i, s := range r.record.Origin.Scenes {
+		told.Scenes = append(told.Scenes, prompt.ExcerptScene{Number: e.Numbers[i], OriginScene: s,
+			Seconds: math.Round(provider.SpokenLength(s.Text).Seconds()*10) / 10,
+			InUse:   !e.ScenesRead || slices.Contains(e.UsedScenes, e.Numbers[i])})
+	}
+	asked := told.Prompt()
+	sample := excerpt{Idea: r.record.Origin.Title}
+	for _, i := range r.usual() {
+		sample.Scenes = append(sample.Scenes, e.Numbers[i])
+	}
+	answer, _ := json.Marshal(sample) // it has numbers and a text
+	return provider.Request{Kind: provider.KindText, Prompt: asked.User, PromptVersion: asked.Version,
+		Language: r.item.Language, Form: &provider.Form{System: asked.System, Tokens: prompt.ExcerptTokens,
+			Sample: answer}}
 }

@@ -6,10 +6,14 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/catalog"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/compose/timeline"
 	"github.com/content-automation/api/pkg/record/resource"
 )
 
@@ -296,4 +300,156 @@ func (r *Planner) boundExcerpt() error {
 			"some: allow more seconds, or name the scenes in from_parts", *r.item.FromContentItemID)
 	}
 	return nil
+}
+
+// fitToClips moves words between scenes if the voice needs longer for a scene than its clip covers.
+// If the clips do not cover the whole voice, it changes nothing.
+func fitToClips(scenes []generate.Scene, marks []timeline.Mark, spoken time.Duration, covers []time.Duration) {
+	texts := make([]string, len(scenes))
+	for i, s := range scenes {
+		texts[i] = s.Text
+	}
+	script := strings.Join(texts, " ")
+	words := wordsOf(script, timeline.NewClock(script, marks, spoken))
+	cuts, rest := make([]word, len(scenes)), words[len(words)-1].ends+tail
+	at, fits := 0, true
+	var before word
+	for i, text := range texts {
+		at += len(text)
+		cuts[i] = words[slices.IndexFunc(words, func(w word) bool { return w.end >= at })]
+		rest -= covers[i]
+		length := cuts[i].ends - before.ends
+		if i == len(texts)-1 {
+			length += tail
+		}
+		fits = fits && length <= covers[i]
+		before = cuts[i]
+		at++
+	}
+	if fits || rest > 0 {
+		return
+	}
+	// The scenes after this one must cover the rest of the video.
+	least := words[len(words)-1].ends + tail
+	for _, c := range covers {
+		least -= c
+	}
+	before = word{}
+	for i := range scenes[:len(scenes)-1] {
+		least += covers[i]
+		most := before.ends + covers[i]
+		cut, ok := nearest(words, before, max(cuts[i].ends, least), least, most)
+		if !ok {
+			return
+		}
+		cuts[i], before = cut, cut
+	}
+	from := 0
+	for i, cut := range cuts {
+		scenes[i].Text = strings.TrimSpace(script[from:cut.end])
+		from = cut.end
+	}
+}
+
+// word is the end of a word: its offset in the script, and the time in the video.
+type word struct {
+	end  int
+	ends time.Duration
+}
+
+// wordsOf returns the words of a script, or its characters in scripts without spaces.
+func wordsOf(script string, clock timeline.Clock) (words []word) {
+	for i, r := range script {
+		if unicode.IsSpace(r) || i > 0 && breaks(r) {
+			words = append(words, word{i, lead + clock.At(i)})
+		}
+	}
+	return append(words, word{len(script), lead + clock.At(len(script))})
+}
+
+// nearest returns the word after the given one that ends nearest to a time, not before
+// least if possible, and not after most.
+func nearest(words []word, after word, want, least, most time.Duration) (best word, ok bool) {
+	for _, w := range words[:len(words)-1] {
+		switch {
+		case w.end <= after.end || w.ends > most:
+		case !ok, best.ends < least && w.ends > best.ends, w.ends >= least &&
+			(w.ends-want).Abs() < (best.ends-want).Abs():
+			best, ok = w, true
+		}
+	}
+	return best, ok
+}
+
+// leastSpoken is the shortest video of a caller's script, in seconds.
+const leastSpoken = 5
+
+// The planned lengths of scenes in seconds. A model with different lengths makes the next longer ones.
+const (
+	shortScene = 5
+	longScene  = 8
+	stillScene = 5 // without clips
+	// pauses is the number of seconds by which a video is longer than its narration.
+	pauses = 1
+)
+
+// The bounds of the time that a clip covers: it may play a little slower, its last frame may stay for a while, and
+// cross-fades need a part of it. A video begins before its voice and ends after it.
+const (
+	slower = 1.45
+	stays  = 500 * time.Millisecond
+	lead   = 300 * time.Millisecond
+	tail   = 700 * time.Millisecond
+)
+
+// anyLength is the time for which a picture can be shown.
+const anyLength = time.Hour
+
+func seconds(f media.File) time.Duration {
+	return time.Duration(f.DurationSeconds * float64(time.Second))
+}
+
+// coveredTime returns the longest scene that a clip of a length covers.
+func coveredTime(clip time.Duration) time.Duration {
+	return time.Duration(slower*float64(clip)) + stays
+}
+
+func scriptOf(scenes []Scene) string {
+	texts := make([]string, len(scenes))
+	for i, s := range scenes {
+		texts[i] = s.Text
+	}
+	return strings.Join(texts, " ")
+}
+
+// spokenSeconds estimates the length of a video of a script.
+func spokenSeconds(script string) int {
+	return int(provider.SpokenLength(script).Round(time.Second)/time.Second) + pauses
+}
+
+// bumper returns the length of an intro or outro.
+func bumper(f *media.File) time.Duration {
+	switch {
+	case f == nil:
+		return 0
+	case f.Type == media.Image:
+		return timeline.Still
+	}
+	return seconds(*f)
+}
+
+// bumpers returns the length of the intro and the outro together, which is 0 if the item shows none.
+func (r *writer) bumpers() time.Duration {
+	if r.item.Kind != Video && r.attempt.Shape != "story clip" {
+		return 0
+	}
+	return bumper(r.brief.Intro) + bumper(r.brief.Outro)
+}
+
+// around returns the whole seconds that the intro and the outro take of the length.
+func (r *writer) around() int { return int((r.bumpers() + time.Second - 1) / time.Second) }
+
+// between returns the length of the part between the intro and the outro.
+func (r *writer) between() time.Duration {
+	return time.Duration(*r.item.DurationSeconds)*time.Second - r.bumpers()
 }

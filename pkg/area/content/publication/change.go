@@ -21,8 +21,12 @@ import (
 // call of the platform may be repeated: a lost answer is followed by the same call.
 const Alter task.Kind = "publish.change"
 
-// alterWithin bounds the duration of a change.
-const alterWithin = time.Hour
+// ChangeWithin bounds the duration of a change that somebody waits for, and amendWithin that of one by a feed: the
+// limits of platforms last for up to a day.
+const (
+	ChangeWithin = time.Hour
+	amendWithin  = 26 * time.Hour
+)
 
 // altering is the payload of an Alter task.
 type altering struct {
@@ -30,9 +34,10 @@ type altering struct {
 	Number      int    `json:"number"`
 }
 
-// Change adds a change of a published post to the transaction. The caller writes the item.
+// Change adds a change of a published post, which fails after some time, to the transaction. The caller writes the
+// item.
 func Change(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record, pub *item.Publication,
-	limits platform.Capabilities, kind string, caption *string) error {
+	limits platform.Capabilities, kind string, caption *string, within time.Duration) error {
 	refuse := func(format string, args ...any) error {
 		return errs.New(errs.InvalidState, format, args...).In(pub.State)
 	}
@@ -63,7 +68,7 @@ func Change(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record, pub *it
 	return task.Create(tx, now, task.Task{
 		Message: task.Message{ID: task.ID(Alter, pub.ID, pub.Posting.Changes), Kind: Alter, Queue: topology.Publish,
 			Subject: r.Item.ID, Owner: o},
-		Deadline: now.Add(alterWithin),
+		Deadline: now.Add(within),
 	}, altering{Publication: pub.ID, Number: pub.Posting.Changes})
 }
 

@@ -51,9 +51,9 @@ const (
 )
 
 // Follow has items of a factory follow their products: those that wait for them, that are new, or whose products have
-// changed since the run that was followed before. An item that is not published waits for its product, or is made again if the feed
-// says so. Of a published one, an event tells that it is outdated, once for each way, and its posts are changed or
-// deleted if the feed says so.
+// changed since the run that was followed before. An item that is not published waits for its product, or is made
+// again if the feed says so. Of a published one, an event tells that it is outdated, once for each way, and its posts
+// are changed or deleted if the feed says so.
 func (f *Follower) Follow(ctx context.Context, o tenant.Owner, factoryID string, p *shelf.Following) error {
 	policies, err := shelf.Find(ctx, f.DB, o, factoryID)
 	if err != nil || policies == (shelf.Policies{}) {
@@ -150,7 +150,7 @@ func (f *Follower) one(ctx context.Context, tx *store.Tx, o tenant.Owner, itemID
 	}
 	if r.Item.State == item.Published {
 		if found.stored == nil {
-			r.Unfollow(tx) // it is told of once
+			r.Unfollow(tx) // it does not come back, so that it is told of once
 		}
 		busy = slices.ContainsFunc(r.Item.Publications, func(p item.Publication) bool {
 			return p.Change != nil && p.Change.State == item.ChangePending
@@ -398,7 +398,7 @@ func (f *Follower) amend(tx *store.Tx, o tenant.Owner, r *item.Record, pub *item
 		}
 	}
 	// What the platform does not permit stays, and the event tells it.
-	if err := Change(tx, f.Now(), o, r, pub, limits, kind, text); err != nil {
+	if err := Change(tx, f.Now(), o, r, pub, limits, kind, text, amendWithin); err != nil {
 		return false, nil
 	}
 	pub.Posting.Amended, pub.Posting.AmendedBy = now, pub.Posting.Changes

@@ -341,8 +341,7 @@ func (w poster) Fail(ctx context.Context, s *task.Step, cause error) (o task.Out
 			}
 		default:
 			p.Failure, p.SealedProgress = failure(item.FailedTimeout, "The platform did not take the post in time. "+
-				"Publish "+
-				"it again.", true), nil
+				"Publish it again.", true), nil
 		}
 	}
 	return task.Outcome{Payload: p, Join: w.finish(s, p)}, nil
@@ -479,8 +478,7 @@ func sent(ctx context.Context, r *item.Record, pub *item.Publication, files File
 		if ok {
 			if sum, err = sums.Sum(ctx, f.Key); errs.CodeOf(err) == errs.NotFound {
 				return nil, platform.Reject(platform.CodeMediaRefused, "The file "+f.ID+" is gone. Regenerate the "+
-					"item, or "+
-					"replace its media, and publish it again.")
+					"item, or replace its media, and publish it again.")
 			}
 			if err != nil {
 				return nil, err
@@ -488,8 +486,7 @@ func sent(ctx context.Context, r *item.Record, pub *item.Publication, files File
 		}
 		if sum != f.SHA256 {
 			return nil, platform.Reject(platform.CodeMediaRefused, "The file "+f.ID+" is stored with another "+
-				"content than "+
-				"its sha256 says, so that it was not sent. Regenerate the item, or replace its media.")
+				"content than its sha256 says, so that it was not sent. Regenerate the item, or replace its media.")
 		}
 		if i < len(words.Files) {
 			all = append(all, DossierFile{f.ID, f.MIMEType, f.Bytes, sum})

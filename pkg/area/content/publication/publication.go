@@ -649,9 +649,7 @@ func Preview(r *item.Record, pub *item.Publication, limits platform.Capabilities
 	}
 	count := func(of, s string, limit platform.Text) {
 		unit := limit.Unit
-		if unit == "" {
-			unit = platform.Runes
-		}
+		unit = cmp.Or(unit, platform.Runes)
 		p.Counts = append(p.Counts, item.Count{Of: of, Count: limit.Length(s), Max: limit.Max, Unit: string(unit)})
 	}
 	if rule.Title.Max > 0 {

@@ -87,10 +87,11 @@ func (v Value) living(now time.Time) []Version {
 
 // Secret returns the secret with that ARN. It is read when it is first needed, and cached.
 func Secret(cfg aws.Config, arn string, now func() time.Time) seal.Secret {
-	return cached(manager.Secret(cfg, arn), now)
+	return Cached(manager.Secret(cfg, arn), now)
 }
 
-func cached(read func(context.Context) (string, error), now func() time.Time) seal.Secret {
+// Cached returns the secret that a function reads, as Secret does.
+func Cached(read func(context.Context) (string, error), now func() time.Time) seal.Secret {
 	values := secret.NewCache(read, Parse, now)
 	return func(ctx context.Context) ([][]byte, error) {
 		v, err := values.Get(ctx)

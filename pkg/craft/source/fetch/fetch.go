@@ -216,9 +216,7 @@ func articleOf(title, link string, published *time.Time, text string) source.Art
 		published = &utc
 	}
 	title, text = oneLine(title, source.MaxTitle), oneLine(text, source.MaxText)
-	if text == "" {
-		text = title
-	}
+	text = cmp.Or(text, title)
 	return source.Article{Title: title, URL: link, PublishedAt: published, Text: text}
 }
 

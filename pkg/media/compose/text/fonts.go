@@ -249,6 +249,34 @@ const scale = 1000 << 6
 
 // width returns the width of characters in one font, in ems.
 func (f *Fonts) width(of *face, chars []rune) float64 {
+	return float64(f.shaper.ShapeNoExtents(inputOf(of, chars)).Advance) / scale
+}
+
+// Lean returns how far the middle of the ink of a text of one line is to the right of the middle of its width: a digit
+// has more room at its sides than a sign of a currency.
+func (f *Fonts) Lean(b Block) float64 {
+	if len(b.lines) != 1 || len(b.lines[0].pictures) > 0 {
+		return 0
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	runs := b.lines[0].runs
+	end := func(c cluster, n int) shaping.Glyph {
+		chars := []rune(c.text)
+		if len(chars) == 0 {
+			return shaping.Glyph{}
+		}
+		return f.shaper.Shape(inputOf(c.face, chars[n*(len(chars)-1):][:1])).Glyphs[0]
+	}
+	before, after := end(runs[0], 0), end(runs[len(runs)-1], 1)
+	if b.RTL {
+		before, after = after, before
+	}
+	return float64(before.XBearing-after.Advance+after.XBearing+after.Width) / 2 / scale * b.Em
+}
+
+// inputOf returns characters in one font for the shaper.
+func inputOf(of *face, chars []rune) shaping.Input {
 	script := language.Common
 	for _, r := range chars {
 		if s := language.LookupScript(r); s != language.Common && s != language.Inherited {
@@ -260,11 +288,8 @@ func (f *Fonts) width(of *face, chars []rune) float64 {
 	if script == language.Arabic || script == language.Hebrew {
 		direction = di.DirectionRTL
 	}
-	out := f.shaper.ShapeNoExtents(shaping.Input{
-		Text: chars, RunEnd: len(chars), Direction: direction, Face: of.Face, Size: fixed.Int26_6(scale),
-		Script: script, Language: language.NewLanguage("und"),
-	})
-	return float64(out.Advance) / scale
+	return shaping.Input{Text: chars, RunEnd: len(chars), Direction: direction, Face: of.Face,
+		Size: fixed.Int26_6(scale), Script: script, Language: language.NewLanguage("und")}
 }
 
 // art is an emoji in color: shapes over each other. libass draws no font in color, but any shape in one color. A
@@ -315,10 +340,7 @@ func (f *Fonts) artOf(emoji []rune) (art, error) {
 // glyphOf returns the glyph of an emoji, and reports whether it has one: a sequence that the font does not know has
 // several.
 func (f *Fonts) glyphOf(face *face, emoji []rune) (glyph font.GID, ok bool) {
-	out := f.shaper.ShapeNoExtents(shaping.Input{
-		Text: emoji, RunEnd: len(emoji), Direction: di.DirectionLTR, Face: face.Face, Size: fixed.Int26_6(scale),
-		Script: language.Common, Language: language.NewLanguage("und"),
-	})
+	out := f.shaper.ShapeNoExtents(inputOf(face, emoji))
 	drawn := 0
 	for _, g := range out.Glyphs {
 		if g.Advance != 0 {

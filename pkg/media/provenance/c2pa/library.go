@@ -727,7 +727,11 @@ func (l *Library) Read(ctx context.Context, mimeType string, file io.ReadSeeker,
 		return provenance.Report{Signature: provenance.Invalid, Problems: []string{word(e.Text)}}, nil
 	}
 	c.frees(r)
-	said := []byte(c.text(c.describe(r)))
+	return ReportOf(ctx, []byte(c.text(c.describe(r))))
+}
+
+// ReportOf returns what the library says of a file, as a report.
+func ReportOf(ctx context.Context, said []byte) (provenance.Report, error) {
 	if err := manifests.JSON(ctx, said); errors.Is(err, budget.ErrExceeded) {
 		return provenance.Report{Signature: provenance.Invalid, Problems: []string{"manifest.tooLarge"}}, nil
 	} else if err != nil {

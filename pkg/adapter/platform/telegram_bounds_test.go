@@ -1,0 +1,12 @@
+package platform_test
+
+import (
+	"testing"
+
+	"github.com/content-automation/api/infra/verify/harness/platformtest/fixture"
+)
+
+// What the platform publishes of its bounds is known: what fits is published.
+func TestBoundsOnTelegram(t *testing.T) {
+	fixture.Bounds(t, newTelegramFixture, nil, "captions", "image sizes", "image bytes")
+}

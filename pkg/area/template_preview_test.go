@@ -1,0 +1,102 @@
+package area_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/content-automation/api/infra/verify/harness/apitest"
+	"github.com/content-automation/api/infra/verify/harness/generatetest"
+	"github.com/content-automation/api/infra/verify/harness/storetest"
+	"github.com/content-automation/api/pkg/area/template"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/generate"
+)
+
+// engine makes the previews of a world.
+func (w *templateWorld) engine() *generatetest.Engine {
+	return generatetest.New(w.T, w.DB, w.Clock, generatetest.Only{},
+		map[string]generate.Loader{template.PreviewKind: template.Loader{}})
+}
+
+func (w *templateWorld) get(c *apitest.Caller, templateID string) (d template.Details) {
+	w.T.Helper()
+	c.Call(http.MethodGet, path+"/"+templateID, nil).Into(w.T, http.StatusOK, &d)
+	return d
+}
+
+// A preview has the pictures of its kind, and is replaced by the next one, whose files are the only ones left. One is
+// made at a time.
+func TestAPreviewReplacesTheLastOne(t *testing.T) {
+	for _, mode := range []tenant.Mode{tenant.Test, tenant.Live} {
+		w := newTemplateWorld(t)
+		w.Caller = w.As(func(p *auth.Principal) { p.Mode = mode })
+		e := w.engine()
+		d := w.make()
+		for kind, pictures := range map[string]int{"": 1, "carousel": 4, "story": 1, "product": 1, "video": 3} {
+			var body any
+			if kind != "" {
+				body = object{"kind": kind, "heading": "Nets", "language": "ar"}
+			}
+			var asked template.Accepted
+			w.Call(http.MethodPost, path+"/"+d.ID+"/preview", body).Into(t, http.StatusAccepted, &asked)
+			if asked.State != "queued" || asked.ID != d.ID || asked.Version != 1 {
+				t.Errorf("%q begins as %+v", kind, asked)
+			}
+			w.Call(http.MethodPost, path+"/"+d.ID+"/preview", body).RefusedAs(t, errs.InvalidState, "")
+			e.Drain()
+			got := w.get(w.Caller, d.ID).Preview
+			if got.State != "generated" || len(got.Media) != pictures || got.Failure != nil {
+				t.Fatalf("%q ends as %+v", kind, got)
+			}
+			for _, key := range e.Objects.Keys() {
+				if !strings.Contains(key, strings.SplitN(got.Media[0].ID, "_1_", 2)[0]) {
+					t.Errorf("%q leaves the file %s", kind, key)
+				}
+			}
+		}
+		if rows := storetest.Rows(t, w.DB, generate.RegisterKind); len(rows) > 0 {
+			t.Errorf("the register of finished files has %v", rows)
+		}
+		w.id(http.MethodDelete, path+"/"+d.ID, nil)
+		e.Drain()
+		if left := e.Objects.Keys(); len(left) > 0 {
+			t.Errorf("%s: the files stay: %v", mode, left)
+		}
+	}
+}
+
+// A template is deleted while its preview is made: the work ends, and leaves nothing.
+func TestADeletedTemplateEndsItsPreview(t *testing.T) {
+	w := newTemplateWorld(t)
+	e := w.engine()
+	d := w.make()
+	w.Call(http.MethodPost, path+"/"+d.ID+"/preview", nil)
+	e.Step()
+	w.id(http.MethodDelete, path+"/"+d.ID, nil)
+	e.Drain()
+	if rows, left := storetest.Rows(t, w.DB, template.PreviewKind), e.Objects.Keys(); len(rows)+len(left) > 0 {
+		t.Errorf("it leaves %v, %v", rows, left)
+	}
+}
+
+// A preview shows the brand of a factory that the caller sees and that may use the template.
+func TestAPreviewHasAFactoryOfItsOwner(t *testing.T) {
+	w := newTemplateWorld(t)
+	d := w.make()
+	one := w.id(http.MethodPost, "/v1/profiles", object{"name": "One"})
+	own := w.make("profile_id", one)
+	fac := w.id(http.MethodPost, "/v1/factories", object{"type": "brand", "name": "Acme",
+		"settings": object{"brand_name": "Acme"}})
+	w.Call(http.MethodPost, path+"/"+own.ID+"/preview", object{"factory_id": fac}).RefusedAs(t, errs.NotFound,
+		"/factory_id")
+	w.Call(http.MethodPost, path+"/"+d.ID+"/preview", object{"factory_id": "fac_01h455vb4pex5vsknk084sn02q"}).RefusedAs(
+		t, errs.NotFound, "/factory_id")
+	w.Call(http.MethodPost, path+"/"+d.ID+"/preview", object{"language": "klingon!"}).RefusedAs(t,
+		errs.ValidationFailed, "/language")
+	if got := w.Call(http.MethodPost, path+"/"+d.ID+"/preview", object{"factory_id": fac}); got.Status != 202 {
+		t.Errorf("the factory is refused: %s", got.Raw)
+	}
+}

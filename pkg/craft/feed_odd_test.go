@@ -1,0 +1,149 @@
+package craft_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/content-automation/api/pkg/craft/feed"
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/japanese"
+	"golang.org/x/text/encoding/korean"
+	"golang.org/x/text/encoding/simplifiedchinese"
+	"golang.org/x/text/encoding/unicode"
+)
+
+// What a feed or its server says of the encoding counts, unless the bytes say otherwise.
+func TestEncodingsThatAreDeclared(t *testing.T) {
+	of := func(e encoding.Encoding, text string) []byte {
+		out, err := e.NewEncoder().String(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return []byte(out)
+	}
+	document := func(name, title string) string {
+		return `<?xml version="1.0" encoding="` + name + `"?><rss><channel><item><id>A</id><title>` + title +
+			`</title><price>9 EUR</price></item></channel></rss>`
+	}
+	const table = "sku,name,price\nA,Зелёный чай,9 EUR\n"
+	for name, c := range map[string]struct {
+		format  feed.Format
+		sent    []byte
+		charset string
+		want    string
+	}{
+		"Shift_JIS":       {feed.GoogleXML, of(japanese.ShiftJIS, document("Shift_JIS", "緑茶の表")), "", "緑茶の表"},
+		"EUC-JP":          {feed.GoogleXML, of(japanese.EUCJP, document("euc-jp", "緑茶")), "", "緑茶"},
+		"GBK":             {feed.GoogleXML, of(simplifiedchinese.GBK, document("GBK", "绿茶")), "", "绿茶"},
+		"EUC-KR":          {feed.GoogleXML, of(korean.EUCKR, document("EUC-KR", "녹차")), "", "녹차"},
+		"ISO-8859-2":      {feed.GoogleXML, of(charmap.ISO8859_2, document("iso-8859-2", "Zielona Łąka")), "", "Zielona Łąka"},
+		"KOI8-R":          {feed.GoogleXML, of(charmap.KOI8R, document("koi8-r", "Зелёный чай")), "", "Зелёный чай"},
+		"UTF-16":          {feed.GoogleXML, of(unicode.UTF16(unicode.BigEndian, unicode.UseBOM), document("UTF-16", "緑茶")), "", "緑茶"},
+		"a wrong UTF-8":   {feed.GoogleXML, of(charmap.Windows1251, document("utf-8", "Зелёный чай")), "", "Зелёный чай"},
+		"a wrong 8859-1":  {feed.GoogleXML, []byte(document("iso-8859-1", "緑茶")), "iso-8859-1", "緑茶"},
+		"of the server":   {feed.CSV, of(charmap.KOI8R, table), "koi8-r", "Зелёный чай"},
+		"a wrong server":  {feed.CSV, []byte(table), "windows-1252", "Зелёный чай"},
+		"an unknown one":  {feed.CSV, []byte(table), "x-unknown", "Зелёный чай"},
+		"the mark within": {feed.CSV, []byte("\xef\xbb\xbf\xef\xbb\xbf" + table), "", ""},
+	} {
+		rows, refused, fault := readFeed(t, feed.Options{Format: c.format, Charset: c.charset}, c.sent)
+		if c.want == "" && len(rows) == 0 && fault != "" {
+			continue
+		}
+		if len(rows) != 1 || rows[0].Name != c.want || len(refused) > 0 {
+			t.Errorf("%s: read %+v, refused %+v, fault %q", name, rows, refused, fault)
+		}
+	}
+}
+
+// Entities stand for characters: those of XML, of HTML, and those that a shop has written twice.
+func TestEntities(t *testing.T) {
+	for title, want := range map[string]string{
+		"Tea &amp; more": "Tea & more", "Tea &amp;amp; more": "Tea & more", "Caf&eacute;": "Café", "Caf&#233;": "Café",
+		"Caf&#xE9;": "Café", "Caf&amp;eacute;": "Café", "<![CDATA[Caf&eacute; <b>bold</b>]]>": "Café bold",
+		"5&nbsp;&lt; 6": "5 < 6", "&quot;Tea&quot; &apos;x&apos;": `"Tea" 'x'`, "Tea&#8203;": "Tea\u200b",
+		"&#128512; Tea": "😀 Tea", "&amp;unknown; Tea": "&unknown; Tea",
+	} {
+		sent := "<rss><channel><item><id>A</id><title>" + title + "</title><price>12,50&nbsp;&#8364;</price></item></channel></rss>"
+		rows, refused, fault := readFeed(t, feed.Options{Format: feed.GoogleXML}, []byte(sent))
+		if len(rows) != 1 || rows[0].Name != want || rows[0].Price.String() != "12.50 EUR" {
+			t.Errorf("%s: read %+v, refused %+v, fault %q; want %q", title, rows, refused, fault, want)
+		}
+	}
+	for _, broken := range []string{"Tea & more", "Tea &#0;", "Tea &#xFFFFFFFF;", "Tea \x0b", "&nosuch;"} {
+		sent := "<rss><channel><item><id>A</id><title>" + broken + "</title><price>1 EUR</price></item></channel></rss>"
+		if _, _, fault := readFeed(t, feed.Options{Format: feed.GoogleXML}, []byte(sent)); !strings.Contains(fault,
+			"Line 1 of the feed is no XML") {
+			t.Errorf("%q: %q", broken, fault)
+		}
+	}
+}
+
+// All variants of a product are rows of their own.
+func TestAGroupOfAThousandVariants(t *testing.T) {
+	var google, shopify strings.Builder
+	google.WriteString("<rss><channel>")
+	shopify.WriteString("Handle,Title,Option1 Name,Option1 Value,Variant SKU,Variant Price\n")
+	for i := range 1000 {
+		fmt.Fprintf(&google, "<item><id>S-%d</id><title>Shirt</title><price>9 EUR</price><item_group_id>S</item_group_id>"+
+			"<size>%d</size></item>", i, i)
+		title := ""
+		if i == 0 {
+			title = "Shirt"
+		}
+		fmt.Fprintf(&shopify, "S,%s,Size,%d,S-%d,9\n", title, i, i)
+	}
+	google.WriteString("</channel></rss>")
+	for format, sent := range map[feed.Format]string{feed.GoogleXML: google.String(),
+		feed.ShopifyCSV: shopify.String()} {
+		rows, refused, fault := readFeed(t, feed.Options{Format: format, Currency: "EUR"}, []byte(sent))
+		if len(rows) != 1000 || len(refused) > 0 || fault != "" {
+			t.Fatalf("%s: read %d rows, refused %+v, fault %q", format, len(rows), refused, fault)
+		}
+		for i, r := range rows {
+			size := r.Attributes["size"] + r.Attributes["Size"]
+			if r.Group != "S" || r.ID != fmt.Sprint("S-", i) || size != fmt.Sprint(i) || r.Name != "Shirt" {
+				t.Fatalf("%s: row %d is %+v", format, i, r)
+			}
+		}
+	}
+}
+
+// A sale is what it says in the currency of the shop, also if that has no decimals or three of them.
+func TestSalesInCurrenciesOfOtherDecimals(t *testing.T) {
+	for _, c := range []struct{ currency, price, old, want string }{
+		{"KWD", "3.125", "4.250", "A|Tea|4.250 KWD|in_stock|sale 3.125 KWD"},
+		{"KWD", "1.250", "10.5", "A|Tea|10.500 KWD|in_stock|sale 1.250 KWD"},
+		{"KWD", "12.5", "1.250", "A|Tea|12.500 KWD|in_stock"},
+		{"JPY", "1250", "1500", "A|Tea|1500 JPY|in_stock|sale 1250 JPY"},
+		{"RUR", "1 250,50", "1 500", "A|Tea|1500.00 RUB|in_stock|sale 1250.50 RUB"},
+	} {
+		sent := `<yml_catalog><shop><offers><offer id="A"><name>Tea</name><price>` + c.price + `</price><oldprice>` + c.old +
+			`</oldprice><currencyId>` + c.currency + `</currencyId></offer></offers></shop></yml_catalog>`
+		rows, refused, fault := readFeed(t, feed.Options{Format: feed.YML}, []byte(sent))
+		if len(rows) != 1 || shown(rows[0]) != c.want {
+			t.Errorf("%+v: read %+v, refused %+v, fault %q", c, rows, refused, fault)
+		}
+		table := "Handle,Title,Variant SKU,Variant Price,Variant Compare At Price\nt,Tea,A,\"" + c.price + `","` + c.old + "\"\n"
+		rows, refused, fault = readFeed(t, feed.Options{Format: feed.ShopifyCSV, Currency: c.currency}, []byte(table))
+		if len(rows) != 1 || shown(rows[0]) != c.want {
+			t.Errorf("%+v of Shopify: read %+v, refused %+v, fault %q", c, rows, refused, fault)
+		}
+	}
+}
+
+// Stocks are written as Google, schema.org, Meta and WooCommerce write them.
+func TestWordsForStocks(t *testing.T) {
+	for word, want := range map[string]feed.Stock{"in stock": feed.InStock, "https://schema.org/InStock": feed.InStock,
+		"https://schema.org/SoldOut": feed.OutOfStock, "http://schema.org/Discontinued": feed.OutOfStock, "discontinued": feed.OutOfStock,
+		"available for order": feed.InStock, "onbackorder": feed.Backorder, "https://schema.org/PreSale": feed.Preorder,
+		"https://schema.org/LimitedAvailability": feed.InStock, "Out-Of-Stock": feed.OutOfStock} {
+		rows, refused, fault := readFeed(t, feed.Options{Format: feed.CSV}, []byte("id,title,price,availability\nA,Tea,1 EUR,"+
+			word+"\n"))
+		if len(rows) != 1 || rows[0].Stock != want {
+			t.Errorf("%s: read %+v, %+v, %s; want %s", word, rows, refused, fault, want)
+		}
+	}
+}
