@@ -192,3 +192,29 @@ func TestB11LimitsOfAProfileAreLiftedByPeople(t *testing.T) {
 		agent.Call(http.MethodPatch, at, body).Into(t, http.StatusOK, new(object))
 	}
 }
+
+// A list is searched by the words of names, in any case and without accents, and by the beginning of an id.
+func TestAListIsSearchedByWords(t *testing.T) {
+	w := newWorld(t)
+	var last record.Profile
+	for _, name := range []string{"Café Linde", "Harbour Coffee", "Linden & Söhne", "مطعم الياسمين"} {
+		w.Call(http.MethodPost, "/v1/profiles", object{"name": name}).Into(t, http.StatusCreated, &last)
+		w.Clock.Add(time.Minute)
+	}
+	for query, want := range map[string]string{"q=CAFE": "Café Linde", "q=linde": "Linden & Söhne,Café Linde",
+		"q=linde+cafe": "Café Linde", "q=sohne": "Linden & Söhne", "q=" + last.ID[:20]: last.Name, "q=tea": "",
+		"q=linde&name=café+linde": "Café Linde", "q=linde&limit=1": "Linden & Söhne"} {
+		var all []record.Profile
+		w.Call(http.MethodGet, "/v1/profiles?"+query, nil).Into(t, http.StatusOK, &all)
+		var names []string
+		for _, p := range all {
+			names = append(names, p.Name)
+		}
+		if got := strings.Join(names, ","); got != want && !strings.HasPrefix(query, "q="+last.ID[:10]) {
+			t.Errorf("%s: %q, want %q", query, got, want)
+		} else if !strings.Contains(got, want) {
+			t.Errorf("%s: %q lacks %q", query, got, want)
+		}
+	}
+	w.Call(http.MethodGet, "/v1/profiles?q="+strings.Repeat("x", 101), nil).RefusedAs(t, errs.ValidationFailed, "q")
+}

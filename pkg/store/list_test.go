@@ -412,3 +412,25 @@ func TestEitherOfSeveralBounds(t *testing.T) {
 		}
 	}
 }
+
+// A list that the caller judges reads up to a thousand items in a round trip, and goes on where it ended.
+func TestAListThatTheCallerJudges(t *testing.T) {
+	db, faults, _ := faulty(t)
+	fill(t, db, 999, nil)
+	var want []string
+	for i, id := range ids(999) {
+		if i%100 == 7 {
+			want = append(want, id)
+		}
+	}
+	q := list(4)
+	q.Keep = func(it store.Item) bool { return strings.HasSuffix(it.PK, "07") }
+	faults.Reset()
+	got := pages(t, db, q)
+	if all := slices.Concat(got...); len(got) != 3 || !slices.Equal(all, reversed(want)) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if n := len(faults.Calls()); n > 6 {
+		t.Errorf("%d round trips", n)
+	}
+}

@@ -169,6 +169,11 @@ func byClient(all []content, n names, accounts map[string]outlet) (groups []queu
 			}
 		}
 	}
+	faces := make([]*face, len(groups))
+	for i := range groups {
+		faces[i] = &groups[i].Face
+	}
+	distinct(faces)
 	return groups
 }
 

@@ -114,11 +114,14 @@ func (r *request) dressed(all []planned, query url.Values) (names, error) {
 			}
 			return err
 		})
+	var faces []*face
 	for i := range all {
 		p := &all[i]
 		p.Face, p.Account = n.FaceOf(p.FactoryID), accounts[given(p.SocialAccountID)]
 		p.Picture = pictures[p.ContentItemID]
+		faces = append(faces, &p.Face)
 	}
+	distinct(faces)
 	return n, err
 }
 

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -96,5 +97,29 @@ func TestTheChartOfAMonthHasItsForecastAndItsLimit(t *testing.T) {
 	}
 	if d := newMonth(now, 1_000_000).done(&view{}); strings.Contains(string(d.SVG), `class="limit"`) {
 		t.Error("a limit that is far away flattens the lines")
+	}
+}
+
+// A page of some of many clients repeats no colour.
+func TestFacesOfAPageDoNotRepeat(t *testing.T) {
+	var n names
+	for i := range 30 {
+		n.Profiles = append(n.Profiles, named{ID: fmt.Sprintf("prf_%02d", i), Name: "Client"})
+	}
+	var faces []*face
+	for i := range colours {
+		f := faceIn(n.Profiles, fmt.Sprintf("prf_%02d", i*2), "Client")
+		faces = append(faces, &f, &face{ID: f.ID, Class: f.Class})
+	}
+	distinct(faces)
+	seen := map[string]string{}
+	for _, f := range faces {
+		if other := seen[f.Class]; other != "" && other != f.ID {
+			t.Errorf("%s and %s have the colour %s", other, f.ID, f.Class)
+		}
+		seen[f.Class] = f.ID
+	}
+	if len(seen) != colours {
+		t.Errorf("%d colours", len(seen))
 	}
 }

@@ -400,6 +400,26 @@ func faceIn(all []named, id, name string) face {
 	return face{id, name, letters(name), colour(max(0, slices.Index(ids, id)))}
 }
 
+// distinct gives the faces of a page colours of which none repeats while there are no more clients than colours.
+func distinct(faces []*face) {
+	c := newChart(time.Time{}, 0, "")
+	var all []Series
+	for _, f := range faces {
+		if c.classes[f.ID] == "" {
+			c.classes[f.ID] = f.Class
+			all = append(all, Series{Name: f.ID})
+		}
+	}
+	slices.SortFunc(all, func(a, b Series) int { return cmp.Compare(a.Name, b.Name) })
+	c.distinct(all)
+	for _, s := range all {
+		c.classes[s.Name] = s.Class
+	}
+	for _, f := range faces {
+		f.Class = c.classes[f.ID]
+	}
+}
+
 // letters returns the first letters of the first two words of a name.
 func letters(name string) string {
 	var all []rune

@@ -29,6 +29,8 @@ var profiles = page[brand]{
 	Title: "Clients", Path: profilesPath, API: "/v1/profiles", List: "profiles", Icon: "folder",
 	Lead:    "Each client has a profile: factories, social accounts and a spending limit of its own.",
 	Empty:   "There are no profiles yet",
+	NoMatch: "Nothing has these words.",
+	Filters: []string{"q"},
 	Columns: []column{{Text: "Name"}, {Text: "Spending limit"}, {Text: "Created", At: "sm"}},
 	Show:    "profile-one", Name: func(p brand) string { return p.Name },
 	Below:  besideClient,
