@@ -261,7 +261,7 @@ func (r *run) deliver(name string, f File) error {
 }
 
 // deliverPicture delivers a JPEG.
-func (r *run) deliverPicture(name string, role media.Role, size image.Point) error {
+func deliverPicture(r *run, name string, role media.Role, size image.Point) error {
 	return r.deliver(name+".jpg", File{Role: role, Type: media.Image, MIMEType: "image/jpeg", Width: size.X,
 		Height: size.Y})
 }
@@ -556,7 +556,7 @@ func (r *run) poster(ctx context.Context, video string, at time.Duration, width,
 	if err != nil {
 		return err
 	}
-	return r.deliverPicture("poster", media.Poster, image.Pt(width, height))
+	return deliverPicture(r, "poster", media.Poster, image.Pt(width, height))
 }
 
 // Frame returns the first frame of a video as a JPEG, which is at most as wide as a thumbnail. A failure is an *Error.

@@ -16,7 +16,7 @@ const frameScene = 2 * timeline.FPS
 
 // drawFrames delivers pictures in place of a video: its cover, its scenes that show a product, each with a caption, and
 // its end card. All texts have appeared in them.
-func (f *videoRun) drawFrames(ctx context.Context) error {
+func drawFrames(ctx context.Context, f *videoRun) error {
 	brand, still := *f.Brand.orEmpty(), *f.Brand.look()
 	still.Motion, brand.Design = "none", &still
 	f.Brand, f.card = &brand, frameScene
@@ -40,9 +40,9 @@ func (f *videoRun) drawFrames(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		s, err := f.texts(ctx, n, frameScene*n+frameScene/2, 1)
+		s, err := textsOf(ctx, f, n, frameScene*n+frameScene/2, 1)
 		if err == nil {
-			err = f.drawFrame(ctx, fmt.Sprintf("scene%02d", n+1), img, s)
+			err = drawFrame(ctx, f, fmt.Sprintf("scene%02d", n+1), img, s)
 		}
 		if err != nil {
 			return err
@@ -52,12 +52,12 @@ func (f *videoRun) drawFrames(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return f.drawFrame(ctx, "end", img, s)
+	return drawFrame(ctx, f, "end", img, s)
 }
 
-func (f *videoRun) drawFrame(ctx context.Context, name string, img *image.RGBA, s *text.Script) error {
+func drawFrame(ctx context.Context, f *videoRun, name string, img *image.RGBA, s *text.Script) error {
 	if err := f.jpeg(ctx, img, s, name); err != nil {
 		return err
 	}
-	return f.deliverPicture(name, media.Final, img.Rect.Size())
+	return deliverPicture(f.run, name, media.Final, img.Rect.Size())
 }

@@ -140,7 +140,7 @@ func (p Picture) compose(ctx context.Context, r *run) error {
 	if err := r.card(ctx, p.Path, c); err != nil {
 		return err
 	}
-	return r.deliverPicture("final", media.Final, c.size)
+	return deliverPicture(r, "final", media.Final, c.size)
 }
 
 func (c Carousel) check() error {
@@ -191,7 +191,7 @@ func (c Carousel) compose(ctx context.Context, r *run) error {
 		if err := r.card(ctx, s.Path, one); err != nil {
 			return err
 		}
-		if err := r.deliverPicture(name, media.Final, one.size); err != nil {
+		if err := deliverPicture(r, name, media.Final, one.size); err != nil {
 			return err
 		}
 		r.report(100 * (i + 1) / (len(c.Slides) + 1))

@@ -214,7 +214,7 @@ func (v Video) compose(ctx context.Context, r *run) error {
 		return err
 	}
 	if f.Frames {
-		return f.drawFrames(ctx)
+		return drawFrames(ctx, f)
 	}
 	m, err := f.openSounds(ctx)
 	if err != nil {
@@ -688,15 +688,15 @@ func (f *videoRun) bare(n int) bool {
 
 // written returns the filter that draws all texts of a scene.
 func (f *videoRun) written(ctx context.Context, n, frames int) (string, error) {
-	s, err := f.texts(ctx, n, f.encoded, frames)
+	s, err := textsOf(ctx, f, n, f.encoded, frames)
 	if err != nil {
 		return "", err
 	}
 	return f.subtitles(StagePicture, fmt.Sprintf("captions%03d", n), s)
 }
 
-// texts draws all texts of count frames of a scene, which begin with the frame begin of the video.
-func (f *videoRun) texts(ctx context.Context, n, begin, count int) (*text.Script, error) {
+// textsOf draws all texts of count frames of a scene, which begin with the frame begin of the video.
+func textsOf(ctx context.Context, f *videoRun, n, begin, count int) (*text.Script, error) {
 	s := text.NewScript(f.width, f.height)
 	f.script(s, begin, count)
 	if err := f.notice(s, f.Notice, f.Language, f.area(), f.part()); err != nil {
@@ -901,5 +901,5 @@ func (f *videoRun) cover(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return true, f.deliverPicture("poster", media.Poster, c.size)
+	return true, deliverPicture(f.run, "poster", media.Poster, c.size)
 }
