@@ -23,6 +23,8 @@ import (
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/base/money"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
 )
 
 // oracle keeps the truth of a simulated year: the price of each product as the shop has it, and had it at the last
@@ -264,6 +266,26 @@ func (y *year) live(posts, changes int) {
 		y.w.Clock.Add(5 * time.Minute)
 	}
 	y.look()
+	y.drop()
+}
+
+// drop removes the tasks that are due and that no part of the year takes, such as those that remove files.
+func (y *year) drop() {
+	for shard := range task.Tasks.Shards {
+		found, err := y.w.DB.List(y.t.Context(), store.Query{Index: store.ByDue, Limit: 500, OldestFirst: true,
+			Partition: fmt.Sprint(task.Tasks.Name, "#", shard), To: y.w.Now().UTC().Format(time.RFC3339)})
+		for i := 0; err == nil && i < len(found.Items); i++ {
+			var of task.Task
+			if err = found.Items[i].Decode(&of); err == nil && !strings.HasPrefix(string(of.Kind), "publish") {
+				tx := &store.Tx{}
+				tx.Delete(found.Items[i])
+				err = y.w.DB.Commit(y.t.Context(), tx)
+			}
+		}
+		if err != nil {
+			y.t.Fatal(err)
+		}
+	}
 }
 
 // In a year of changes no post goes out with another price than that of the last sync, and none twice.

@@ -357,5 +357,7 @@ test('a feed is set, and read to the end of its run', async () => {
     format: 'csv',
     additionalFields: { source__url: 'https://shop.example.com/sandbox.xml', photos: 'none' },
   });
-  await assert.rejects(engine.run(sync), ({ message }) => /^The feed was not read: .*column/.test(message));
+  // Another execution is no repeat of the first one.
+  const later = engine.run(sync, { executionId: '2' });
+  await assert.rejects(later, ({ message }) => /^The feed was not read: .*column/.test(message));
 });
