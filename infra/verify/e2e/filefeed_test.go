@@ -36,8 +36,8 @@ func priceList(prices ...string) []byte {
 	return []byte(b.String())
 }
 
-// TestAFeedOfAFile follows files that a caller uploads, until the factory is deleted: a run makes products, the next one
-// changes and archives some, and a post waits for the product whose price has changed.
+// TestAFeedOfAFile follows files that a caller uploads, until the factory is deleted: a run makes products, the next
+// one changes and archives some, and a post waits for the product whose price has changed.
 func TestAFeedOfAFile(t *testing.T) {
 	c := newCustomer(t)
 	secret := c.test.Secret
