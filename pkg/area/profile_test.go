@@ -195,7 +195,7 @@ func TestB11LimitsOfAProfileAreLiftedByPeople(t *testing.T) {
 
 // A list is searched by the words of names, in any case and without accents, and by the beginning of an id.
 func TestAListIsSearchedByWords(t *testing.T) {
-	w := newWorld(t)
+	w := newProfileWorld(t)
 	var last record.Profile
 	for _, name := range []string{"Café Linde", "Harbour Coffee", "Linden & Söhne", "مطعم الياسمين"} {
 		w.Call(http.MethodPost, "/v1/profiles", object{"name": name}).Into(t, http.StatusCreated, &last)

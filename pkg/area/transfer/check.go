@@ -413,7 +413,7 @@ var sketches = map[string]sketch{
 			"expires_at",
 		reset: "source_url reason upload",
 	},
-	"template": {in: "name design", computed: "profile_id", reset: "preview"},
+	"template": {in: "name design", computed: "profile_id", reset: "preview used_by"},
 	"factory": {
 		in: "type name language description audience tone topics content_types models replace_retired_models " +
 			"ai_caption_line schedule.timezone schedule.times schedule.weekdays schedule.silent_days approval " +
