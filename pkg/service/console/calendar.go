@@ -279,8 +279,8 @@ func (r *request) showCalendarOf(status int, message string) error {
 		return option{c.Text, link(c.Value, anchor), c.Value == view}
 	})
 	v.Data = map[string]any{"Span": s, "Days": s.days(r.site.Now(), zone, all), "Names": n, "Platforms": platforms,
-		"Filters": given, "View": view, "Zone": cmp.Or(r.PostFormValue("zone"), zone.String()), "Here": here, "Views": views,
-		"Earlier": link(view, s.step(-1)), "Later": link(view, s.step(1)), "Today": link(view, today),
+		"Filters": given, "View": view, "Zone": cmp.Or(r.PostFormValue("zone"), zone.String()), "Here": here,
+		"Views": views, "Earlier": link(view, s.step(-1)), "Later": link(view, s.step(1)), "Today": link(view, today),
 		"Clients": clientsOf(all), "DayOf": func(at time.Time) string { return link("day", at) }}
 	return r.show(status, "calendar", v)
 }

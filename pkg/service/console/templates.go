@@ -55,7 +55,8 @@ var designs = page[designed]{
 		{Name: "delete", Method: http.MethodDelete, Done: "deleted", ToList: true, Ask: &confirmation{
 			Title: "Delete the template", Text: "Posts that were made in it stay as they are."},
 			Effects: func(_ *request, v *view, d designed) ([]string, error) {
-				return []string{v.T("It is used by: %d. A template that is used cannot be deleted.", len(d.UsedBy))}, nil
+				used := v.T("It is used by: %d. A template that is used cannot be deleted.", len(d.UsedBy))
+				return []string{used}, nil
 			}}},
 	Done: map[string]string{"created": "The template is created.", "changed": "The template is changed.",
 		"deleted": "The template is deleted."},

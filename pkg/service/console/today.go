@@ -390,8 +390,8 @@ func showToday(r *request) error {
 		v.Notice = "The posts are being published again."
 	}
 	days, out, clients := t.days(v, midnight)
-	data := map[string]any{"Tasks": tasks, "Steps": t.steps(v), "Days": days, "Out": out, "Clients": clients, "Now": now,
-		"Spending": t.spending(time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC))}
+	data := map[string]any{"Tasks": tasks, "Steps": t.steps(v), "Days": days, "Out": out, "Clients": clients,
+		"Now": now, "Spending": t.spending(time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC))}
 	if !t.Partial {
 		data["Credits"] = t.credits(v, r.site.Now(), v.Corner.Account.Balance.Credits)
 	}

@@ -114,8 +114,9 @@ func (r *reference) index() (all []found) {
 		}
 	}
 	for _, o := range r.all() {
-		add("reference/"+o.ID, o.Summary, "Operation", strings.Join(text.Words(o.ID), " ")+" "+o.ID+" "+o.Method+" "+o.Path+" "+
-			strings.Join(o.Tags, " "), plain(string(r.markdown(o.Description))))
+		words := append(text.Words(o.ID), o.ID, o.Method, o.Path)
+		add("reference/"+o.ID, o.Summary, "Operation", strings.Join(append(words, o.Tags...), " "),
+			plain(string(r.markdown(o.Description))))
 	}
 	for _, i := range errs.Infos {
 		add("errors/"+string(i.Code), string(i.Code), "Error", strings.ReplaceAll(string(i.Code), "_", " ")+" "+
