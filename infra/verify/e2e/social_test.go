@@ -298,3 +298,14 @@ func TestSocialAccountsOfTheSandbox(t *testing.T) {
 		}
 	}
 }
+
+// telegram connects a channel of Telegram to a factory.
+func (c *customer) telegram(secret, factory, channel string) string {
+	c.t.Helper()
+	connected := into[struct{ ID string }](call(c.t, secret, "POST", "/v1/social/accounts",
+		object{"platform": "telegram", "bot_token": "123456:abcdefghijklmnopqrstuvwxyz012345678", "channel": channel}),
+		http.StatusCreated)
+	path := "/v1/factories/" + factory + "/social-accounts/" + connected.ID
+	into[object](call(c.t, secret, "PUT", path, nil), http.StatusOK)
+	return connected.ID
+}
