@@ -411,10 +411,15 @@ func (r *run) product(ctx context.Context, path string, c card, s *text.Script) 
 	return img, nil
 }
 
-// topOf returns the highest place of a product above its texts: on upright pictures, platforms cover it hardly.
+// topOf returns the highest place of a product above its texts: below the mark of the brand, and else higher than
+// texts, since platforms hardly cover the top of upright pictures.
 func topOf(c card) int {
-	if c.size.Y != storyTall || c.notice != "" {
+	rest := c.rest()
+	switch {
+	case c.size.Y != storyTall || c.notice != "":
 		return 0
+	case rest.Min.Y > c.area.Min.Y:
+		return rest.Min.Y
 	}
 	return max(c.area.Min.Y-120, 140)
 }
