@@ -51,6 +51,9 @@ type assetFiles struct {
 	served map[string]asset
 }
 
+// notes are what browsers do not need of a script: comments on lines of their own, and indentation.
+var notes = regexp.MustCompile(`(?m)^[ \t]*(//.*\n)?`)
+
 // loadAssets reads the assets when a page first links one.
 var loadAssets = sync.OnceValue(func() assetFiles {
 	all := assetFiles{map[string]string{}, map[string]asset{}}
@@ -60,6 +63,8 @@ var loadAssets = sync.OnceValue(func() assetFiles {
 		base, kind := path.Base(file), "text/javascript; charset=utf-8"
 		if path.Ext(base) == ".css" {
 			kind, content = "text/css; charset=utf-8", append([]byte(web.FontFaces("")), content...)
+		} else {
+			content = notes.ReplaceAll(content, nil)
 		}
 		sum := sha256.Sum256(content)
 		name := strings.TrimSuffix(base, path.Ext(base)) + "-" + hex.EncodeToString(sum[:6]) + path.Ext(base)

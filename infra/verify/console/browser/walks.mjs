@@ -71,7 +71,7 @@ async function walkOfTheFirstAdmin(page) {
   await inspect(page, 'first steps', 'first-steps');
 
   const menu = page.getByRole('navigation').filter({ has: page.getByRole('link', { name: 'Audit log' }) }).first();
-  await click(menu.getByRole('link', { name: 'API keys' }));
+  await click(menu.getByRole('link', { name: 'API keys', exact: true }));
   await click(page.getByRole('link', { name: 'Create an API key' }));
   await type(page.getByLabel('Name'), 'CRM integration');
   await click(page.getByRole('button', { name: 'Create the key' }).last());
@@ -80,7 +80,7 @@ async function walkOfTheFirstAdmin(page) {
   const me = await fetch(given.base + '/v1/me', { headers: { Authorization: `Bearer ${made}` } });
   expect('a call with the new key', me.status, 200);
 
-  await click(menu.getByRole('link', { name: 'Webhooks' }));
+  await click(menu.getByRole('link', { name: 'Webhooks', exact: true }));
   await click(page.getByRole('link', { name: 'Add a webhook' }).first());
   await type(page.getByLabel('Address'), system.address, true);
   await click(page.getByLabel('content.*', { exact: true }));
