@@ -33,9 +33,10 @@ type show struct {
 	area, stage image.Rectangle
 	layout      theme.Layout
 	// column is the area of the texts beside a tall product, and top the highest place of a product above its texts. It
-	// is 0 if there is none.
+	// is 0 if there is none. If the area is marked, the mark of the brand is above it.
 	column     image.Rectangle
 	top        int
+	marked     bool
 	text, lang string
 	// stickers are the forms of the sticker, and sticker the one that is tried.
 	stickers map[cut]sticker
@@ -104,8 +105,12 @@ func (r *run) arrange(in show) (best arranged, err error) {
 		}
 	}
 	for _, form := range []cut{flat, compact} {
-		if low, failed := r.under(in, form); failed == nil && low.enough(in.size) {
+		low, failed := r.under(in, form)
+		if failed == nil && low.enough(in.size) {
 			return low, nil
+		}
+		if failed == nil && low.object.Dx() > best.object.Dx() && !best.object.Empty() {
+			best = low
 		}
 	}
 	for _, form := range []cut{roomy, thin} {
@@ -237,6 +242,10 @@ func (r *run) under(in show, form cut) (out arranged, err error) {
 	out.words.Min.Y += (tall - int(out.heading.Height)) / 2
 	free := image.Rect(in.stage.Min.X, in.top, in.stage.Max.X, row.Min.Y-heroGap)
 	out.object = in.object.Fit(limited(free, in.size))
+	if in.marked && out.object.Min.Y < in.area.Min.Y { // it would lie under the mark
+		free.Min.Y = in.area.Min.Y
+		out.object = in.object.Fit(limited(free, in.size))
+	}
 	return out, nil
 }
 
@@ -396,7 +405,8 @@ func (r *run) product(ctx context.Context, path string, c card, s *text.Script) 
 	area := c.rest()
 	area.Max.Y = min(area.Max.Y, stage.Max.Y)
 	in := show{object: object, size: c.size, area: area, stage: stage, layout: c.layout, text: c.text, lang: c.lang,
-		column: area, top: topOf(c), stickers: sticks, rtl: text.RightToLeft(c.text, c.lang)}
+		column: area, top: topOf(c), marked: area.Min.Y > c.area.Min.Y, stickers: sticks,
+		rtl: text.RightToLeft(c.text, c.lang)}
 	out, err := r.arrange(in)
 	if err != nil {
 		return nil, ofText(c.about, err)
@@ -411,15 +421,10 @@ func (r *run) product(ctx context.Context, path string, c card, s *text.Script) 
 	return img, nil
 }
 
-// topOf returns the highest place of a product above its texts: below the mark of the brand, and else higher than
-// texts, since platforms hardly cover the top of upright pictures.
+// topOf returns the highest place of a product above its texts: on upright pictures, platforms cover it hardly.
 func topOf(c card) int {
-	rest := c.rest()
-	switch {
-	case c.size.Y != storyTall || c.notice != "":
+	if c.size.Y != storyTall || c.notice != "" {
 		return 0
-	case rest.Min.Y > c.area.Min.Y:
-		return rest.Min.Y
 	}
 	return max(c.area.Min.Y-120, 140)
 }

@@ -148,9 +148,11 @@ func (f *form[T]) sent(r *request) draft {
 			d[in.Name] = nil
 		}
 		for _, value := range values {
-			value = strings.TrimSpace(value)
-			if in.Kind == asJSON {
+			switch value = strings.TrimSpace(value); in.Kind {
+			case asJSON:
 				value = indented(value)
+			case asCountry:
+				value = strings.ToUpper(value)
 			}
 			if id, err := r.resolve(in.Name, value); err == nil && id != value {
 				value = id
