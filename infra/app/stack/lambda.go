@@ -292,7 +292,7 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 	switch f.Media {
 	case topology.Read:
 		all = append(all, allow([]string{"s3:GetObject"}, objects))
-	case topology.Write:
+	case topology.Add, topology.Write:
 		all = append(all, l.writesMedia(f)...)
 	}
 	if f.May(topology.SignUploads) {
@@ -384,7 +384,7 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 	}
 	through := condition("StringEquals", "kms:ViaService", l.keyServices(f)...)
 	switch {
-	case topology.Changes(f.State) || topology.Changes(f.Audit) || f.Media == topology.Write ||
+	case topology.Changes(f.State) || topology.Changes(f.Audit) || f.Media >= topology.Add ||
 		f.Trigger == topology.ByRotation || f.May(topology.StoreInputs, topology.SignUploads) || l.trains(f):
 		all = append(all, through(allow(keyWrites, d.key.KeyArn())))
 	case f.State != nil || f.Audit != nil || f.Media == topology.Read || f.Follows() || f.FollowsAudit() ||
@@ -399,21 +399,25 @@ func (l lambdas) showsCertificate(f topology.Function) bool {
 	return l.data.caller != nil && f.May(topology.CallAPI)
 }
 
-// writesMedia permits to read and list all files of the bucket, and to put and remove the
-// function's own files. Without the permission to list, S3 answers that an object that does not
+// writesMedia permits to read and list all files of the bucket, and to put the function's own files and, if it may write,
+// to remove them. Without the permission to list, S3 answers that an object that does not
 // exist is forbidden.
 func (l lambdas) writesMedia(f topology.Function) []awsiam.PolicyStatement {
 	bucket := l.data.media
 	all, list := bucket.ArnForObjects(jsii.String("*")), allow([]string{"s3:ListBucket"}, bucket.BucketArn())
+	changes := []string{"s3:PutObject"}
+	if f.Media == topology.Write {
+		changes = []string{"s3:DeleteObject", "s3:PutObject"}
+	}
 	if len(f.Files) == 0 {
-		return []awsiam.PolicyStatement{allow([]string{"s3:DeleteObject", "s3:GetObject", "s3:PutObject"}, all), list}
+		return []awsiam.PolicyStatement{allow(append([]string{"s3:GetObject"}, changes...), all), list}
 	}
 	var own []*string
 	for _, pattern := range f.Files {
 		own = append(own, bucket.ArnForObjects(jsii.String(pattern)))
 	}
 	return []awsiam.PolicyStatement{
-		allow([]string{"s3:GetObject"}, all), allow([]string{"s3:DeleteObject", "s3:PutObject"}, own...), list,
+		allow([]string{"s3:GetObject"}, all), allow(changes, own...), list,
 	}
 }
 

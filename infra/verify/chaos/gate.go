@@ -82,6 +82,13 @@ type fault struct {
 	seen, hits int
 }
 
+// counts returns how many calls the fault has seen, and how many of them it has met.
+func (f *fault) counts() (seen, hits int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.seen, f.hits
+}
+
 // due counts a call and reports whether the fault applies to it.
 func (f *fault) due(c call) bool {
 	f.mu.Lock()

@@ -175,6 +175,11 @@ func (s *scene) during(ctx context.Context, until func(context.Context) error, f
 	if lasting {
 		s.endedNow() // a kill is over at once; other faults end now
 	}
+	for _, f := range faults {
+		if seen, hits := f.counts(); err != nil && hits == 0 {
+			err = fmt.Errorf("%w; never met after %d of %d calls: %+v", err, seen, f.skip, f.at)
+		}
+	}
 	return err
 }
 
@@ -513,8 +518,6 @@ var jobPlaces = []place{
 	{name: "generate stores a file", at: []step{{function: "generate", operation: "PUT s3"}}, held: true, leased: true},
 	{name: "generate writes a step", at: []step{{function: "generate", operation: "PutItem"},
 		{function: "generate", operation: "TransactWriteItems"}}, held: true, leased: true},
-	{name: "generate writes the end",
-		at: []step{{function: "generate", operation: "TransactWriteItems", with: `{"S":"ended"}`}}, held: true},
 	{name: "rollup reads what it has counted", at: []step{{function: "rollup", operation: "BatchGetItem"}}, held: true},
 	{name: "rollup writes the sums", at: []step{{function: "rollup", operation: "TransactWriteItems"}}, held: true},
 	{name: "compose leases a composition", at: []step{{function: "compose", operation: "PutItem", with: `\"lease\":{`}},

@@ -115,7 +115,7 @@ var Functions = []Function{
 	// A feed has up to 200 MB, in /tmp.
 	{Name: "sync-feed", Trigger: ByQueue, Memory: 512, Timeout: 5 * time.Minute, Storage: 1024,
 		Consumes: []Queue{SyncFeed}, Batch: 1, ExtendsVisibility: true, Concurrency: 10,
-		State: use(Put, Update, Delete, Check), Media: Write, Files: []string{"imports/*"}, Sends: []Queue{SyncFeed},
+		State: use(Put, Update, Delete, Check), Media: Add, Files: []string{"imports/*"}, Sends: []Queue{SyncFeed},
 		Grants: []Grant{ReachAddresses}},
 	{Name: "dispatch", Trigger: ByQueue, Memory: 512, Timeout: 5 * time.Second, Consumes: []Queue{Dispatch}, Batch: 10,
 		ExtendsVisibility: true, Concurrency: 20,
