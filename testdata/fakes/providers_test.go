@@ -56,7 +56,14 @@ func world(t *testing.T, held map[string]string) (*registry.Registry, string) {
 	for _, name := range registry.CredentialProviders() {
 		accepted[name] = "key of " + name
 	}
-	secret, err := registry.Document(held)
+	document := map[string]map[string]string{}
+	for name, key := range held {
+		document[name] = map[string]string{"key": key}
+	}
+	if key, ok := held["replicate"]; ok {
+		document["replicate"] = map[string]string{"token": key}
+	}
+	secret, err := json.Marshal(document)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +78,7 @@ func world(t *testing.T, held map[string]string) (*registry.Registry, string) {
 				return aws.Credentials{AccessKeyID: "AKIDEXAMPLE", SecretAccessKey: "secret"}, nil
 			}),
 		},
-		Secret: func(context.Context) (string, error) { return secret, nil },
+		Secret: func(context.Context) (string, error) { return string(secret), nil },
 		Bucket: "media-bucket", Objects: c, Endpoint: fakes.URL, Now: time.Now,
 	}), fakes.URL
 }

@@ -16,7 +16,7 @@ import (
 
 func TestASecretShowsNothingOfItself(t *testing.T) {
 	const value = "fal-key-7319"
-	s := NewSecret(value)
+	s := Secret{value}
 	holder := struct {
 		Name string
 		Key  Secret
