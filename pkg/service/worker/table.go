@@ -46,6 +46,7 @@ import (
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/auditlog"
 	"github.com/content-automation/api/pkg/record/connection"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/person"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
@@ -131,11 +132,8 @@ func (e Env) Loaders() map[string]generate.Loader {
 // Generating takes the steps of generations, and of the background work of plans, factories and sandboxes.
 func Generating(w *generate.Worker) Handlers {
 	handlers := w.Handlers()
-	items, _ := w.Loaders[item.ItemKind].(item.Loader) // its reader reads the feeds of news
-	handlers[plan.Task] = task.Func((&plan.Handler{DB: w.DB, Loaders: w.Loaders, Providers: w.Providers,
-		Sources: items.Reader, Now: w.Now}).Plan)
-	handlers[plan.Advance] = plan.Advancer(w.DB, w.Now)
-	maps.Copy(handlers, factories{w}.handlers())
+	maps.Copy(handlers, plan.Handlers(w))
+	handlers[factoryrecord.End] = task.Func(factories{w}.end)
 	maps.Copy(handlers, (&sandbox.Resetter{Deleter: erasure.Deleter{DB: w.DB, Loaders: w.Loaders,
 		Now: w.Now}}).Handlers())
 	return handlers
