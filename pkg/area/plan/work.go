@@ -3,6 +3,8 @@ package plan
 import (
 	"context"
 	"errors"
+	"fmt"
+	"time"
 
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
@@ -20,23 +22,55 @@ const (
 	wakeAtOnce   = 50
 )
 
-// Work is the background work of plans and their factories.
-type Work struct{ *generate.Worker }
+// lag is the time after which the index shows earlier writes.
+const lag = 2 * time.Second
 
-// Handlers returns the handlers of the work.
-func Handlers(w *generate.Worker) map[task.Kind]task.Handler {
+// Clean ends a bounded number of things of a factory that was deleted, and reports whether there may be more.
+type Clean = func(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error)
+
+// work is the background work of plans and their factories.
+type work struct {
+	*generate.Worker
+	clean []Clean
+}
+
+// Handlers returns the handlers of the background work of plans and of their factories. The functions clean up after a
+// factory that was deleted.
+func Handlers(worker *generate.Worker, clean ...Clean) map[task.Kind]task.Handler {
+	w := work{worker, clean}
 	items, _ := w.Loaders[item.ItemKind].(item.Loader) // its reader reads the feeds of news
 	return map[task.Kind]task.Handler{
 		Task: task.Func((&Handler{DB: w.DB, Loaders: w.Loaders, Providers: w.Providers, Sources: items.Reader,
 			Now: w.Now}).Plan),
 		Advance:               Advancer(w.DB, w.Now),
-		factoryrecord.Resume:  task.Func(Work{w}.resume),
-		factoryrecord.Publish: task.Func(Work{w}.publish),
+		factoryrecord.End:     task.Func(w.end),
+		factoryrecord.Resume:  task.Func(w.resume),
+		factoryrecord.Publish: task.Func(w.publish),
 	}
 }
 
-// Cancel ends the work of a factory's content items. Content plans end by themselves.
-func (w Work) Cancel(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error) {
+// end ends the work and removes the records of a factory that was deleted.
+func (w work) end(ctx context.Context, s *task.Run) error {
+	// What fails is tried without end.
+	for _, clean := range append([]Clean{w.cancel}, w.clean...) {
+		more, err := clean(ctx, s.Owner, s.Subject)
+		if err != nil {
+			return task.Again(fmt.Errorf("work: end %s: %w", s.Subject, err))
+		}
+		if more {
+			s.Forget("clean")
+			return s.Sleep(lag)
+		}
+	}
+	before := false
+	if err := s.Recall("clean", &before); err != nil || before {
+		return err
+	}
+	return errors.Join(s.Keep("clean", true), s.Sleep(lag)) // the index lags behind the last writes
+}
+
+// cancel ends the work of a factory's content items. Content plans end by themselves.
+func (w work) cancel(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error) {
 	canceler := generate.Canceler{DB: w.DB, Loaders: w.Loaders, Now: w.Now}
 	return w.DB.Some(ctx, running(o, factoryID, cancelAtOnce, item.Queued, item.Generating),
 		func(it store.Item) error { return canceler.Cancel(ctx, it.Key) })
@@ -54,7 +88,7 @@ func running(o tenant.Owner, factoryID string, limit int, states ...item.State) 
 
 // resume wakes the plans and the items of a factory that was paused. Waking one twice, or one that does not wait, is
 // harmless.
-func (w Work) resume(ctx context.Context, s *task.Run) error {
+func (w work) resume(ctx context.Context, s *task.Run) error {
 	found, err := w.DB.Lookup(ctx, factoryrecord.BookKey(s.Subject))
 	var book factoryrecord.Book
 	if err == nil {
@@ -74,7 +108,7 @@ func (w Work) resume(ctx context.Context, s *task.Run) error {
 }
 
 // publish starts the automatic publishing of the items that the plans of a factory hold.
-func (w Work) publish(ctx context.Context, s *task.Run) error {
+func (w work) publish(ctx context.Context, s *task.Run) error {
 	q := running(s.Owner, s.Subject, wakeAtOnce, item.Generated)
 	q.Ranges = map[string]store.Range{item.PublishAtFilter: {From: resource.SortableTime(w.Now())}}
 	return w.change(ctx, s, q, func(tx *store.Tx, r *item.Record) error {
@@ -83,7 +117,7 @@ func (w Work) publish(ctx context.Context, s *task.Run) error {
 }
 
 // change changes the next items of a list together with the step.
-func (w Work) change(ctx context.Context, s *task.Run, q store.Query,
+func (w work) change(ctx context.Context, s *task.Run, q store.Query,
 	each func(*store.Tx, *item.Record) error) error {
 	if err := s.Recall("after", &q.After); err != nil {
 		return err

@@ -46,7 +46,6 @@ import (
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/auditlog"
 	"github.com/content-automation/api/pkg/record/connection"
-	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/person"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
@@ -132,8 +131,10 @@ func (e Env) Loaders() map[string]generate.Loader {
 // Generating takes the steps of generations, and of the background work of plans, factories and sandboxes.
 func Generating(w *generate.Worker) Handlers {
 	handlers := w.Handlers()
-	maps.Copy(handlers, plan.Handlers(w))
-	handlers[factoryrecord.End] = task.Func(factories{w}.end)
+	maps.Copy(handlers, plan.Handlers(w, publication.FactoryCleaner{DB: w.DB, Now: w.Now}.Clean,
+		training.Cleaner{DB: w.DB, Now: w.Now}.Clean, feed.Cleaner{DB: w.DB}.Clean,
+		product.Cleaner{DB: w.DB, Now: w.Now}.Clean, social.FactoryCleaner{DB: w.DB, Now: w.Now}.Clean,
+		architect.Cleaner{DB: w.DB, Now: w.Now}.Clean, experiment.Cleaner{DB: w.DB, Now: w.Now}.Clean))
 	maps.Copy(handlers, (&sandbox.Resetter{Deleter: erasure.Deleter{DB: w.DB, Loaders: w.Loaders,
 		Now: w.Now}}).Handlers())
 	return handlers

@@ -8,7 +8,6 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -21,22 +20,16 @@ import (
 	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/area/apikey"
-	"github.com/content-automation/api/pkg/area/architect"
-	"github.com/content-automation/api/pkg/area/content/experiment"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/factory"
-	"github.com/content-automation/api/pkg/area/feed"
 	incoming "github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/area/people"
-	"github.com/content-automation/api/pkg/area/plan"
-	"github.com/content-automation/api/pkg/area/product"
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/area/training"
 	"github.com/content-automation/api/pkg/area/transfer"
 	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/base/backoff"
-	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media/heif"
@@ -296,36 +289,4 @@ func (s *Search) Run(ctx context.Context, in SearchRequest) (r SearchResult, err
 	r.Warnings += retiring
 	counted := account.Waited(ctx, s.db, s.now(), r.Tasks.Oldest)
 	return r, errors.Join(append(failed[:], counted)...)
-}
-
-// lag is the time after which the index shows earlier writes.
-const lag = 2 * time.Second
-
-// factories ends the work of factories.
-type factories struct{ *generate.Worker }
-
-// end ends the work and removes the records of a factory that was deleted.
-func (w factories) end(ctx context.Context, s *task.Run) error {
-	// Each ends a bounded number of things, and reports whether there may be more. What fails is tried without end.
-	for _, clean := range []func(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error){
-		plan.Work{Worker: w.Worker}.Cancel, publication.FactoryCleaner{DB: w.DB, Now: w.Now}.Clean,
-		training.Cleaner{DB: w.DB, Now: w.Now}.Clean,
-		feed.Cleaner{DB: w.DB}.Clean, product.Cleaner{DB: w.DB, Now: w.Now}.Clean,
-		social.FactoryCleaner{DB: w.DB, Now: w.Now}.Clean, architect.Cleaner{DB: w.DB, Now: w.Now}.Clean,
-		experiment.Cleaner{DB: w.DB, Now: w.Now}.Clean,
-	} {
-		more, err := clean(ctx, s.Owner, s.Subject)
-		if err != nil {
-			return task.Again(fmt.Errorf("work: end %s: %w", s.Subject, err))
-		}
-		if more {
-			s.Forget("clean")
-			return s.Sleep(lag)
-		}
-	}
-	before := false
-	if err := s.Recall("clean", &before); err != nil || before {
-		return err
-	}
-	return errors.Join(s.Keep("clean", true), s.Sleep(lag)) // the index lags behind the last writes
 }
