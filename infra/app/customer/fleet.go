@@ -260,7 +260,8 @@ func (s Settings) Background() (sum int) {
 	return sum
 }
 
-// Requests returns the concurrency that the functions behind the gateway share. It leaves out what some of them reserve.
+// Requests returns the concurrency that the functions behind the gateway share. It leaves out what some of them
+// reserve.
 func (s Settings) Requests() int {
 	left := s.Share() / requestPart
 	for _, f := range topology.Functions {

@@ -368,8 +368,8 @@ func errorRate(api awsapigateway.RestApi, minutes int) awscloudwatch.IMetric {
 // delayed by at most 15 minutes.
 const longestWait = 30 * time.Minute
 
-// maxAge returns the age of a queue's oldest message that raises the alarm. It is two thirds of the time after which the
-// work of the queue fails, so that there is time to save it.
+// maxAge returns the age of a queue's oldest message that raises the alarm. It is two thirds of the time after which
+// the work of the queue fails, so that there is time to save it.
 func maxAge(q topology.Queue) time.Duration {
 	if patience := generate.Patience(q); patience > 0 {
 		return min(longestWait, patience*2/3)

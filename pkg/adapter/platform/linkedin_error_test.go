@@ -28,7 +28,7 @@ func TestTheAnswersOfLinkedIn(t *testing.T) {
 	refused, barred, later := fixture.Refused, fixture.Barred, fixture.Later
 	content := func(words string) fixture.Ending { return refused(platform.CodeContentRefused, words) }
 	revoked := fixture.Ended("").OfRefresh()
-	fixture.Endings(t, fixtureOf(fake.Organization), plain, fake.Answers, fixture.WithRefreshes(map[string]fixture.Ending{
+	outcomes := map[string]fixture.Ending{
 		"duplicate":          content("Content is a duplicate of urn:li:share:7141138937766391808"),
 		"too long":           content("The commentary is too long"),
 		"too long, 400":      content("commentary exceeds the limit"),
@@ -60,7 +60,8 @@ func TestTheAnswersOfLinkedIn(t *testing.T) {
 		"token: grant":       revoked,
 		"token: our form":    later(platform.Retry, 0, "is missing").OfRefresh(),
 		"token: application": later(platform.Retry, 0, "Client authentication failed").OfRefresh(),
-	}))
+	}
+	fixture.Endings(t, fixtureOf(fake.Organization), plain, fake.Answers, fixture.WithRefreshes(outcomes))
 	t.Run("of a member", func(t *testing.T) {
 		// Nobody reads the posts of a member. A plain refusal is final nevertheless, and an unknown one is in doubt.
 		fixture.Endings(t, fixtureOf(fake.Member), plain, map[string]control.Answer{

@@ -23,7 +23,7 @@ func TestTheAnswersOfPinterest(t *testing.T) {
 		return fixture.Later(platform.Retry, after, words)
 	}
 	revoked := fixture.Ended("").OfRefresh()
-	fixture.Endings(t, newPinterestFixture, pinterestPhoto, fake.Answers, fixture.WithRefreshes(map[string]fixture.Ending{
+	outcomes := map[string]fixture.Ending{
 		"trial":              refused(platform.CodeNotConfigured, "Apps with Trial access"),
 		"trial, code 3":      refused(platform.CodeNotConfigured, "Standard access"),
 		"consumer type":      refused(platform.CodeNotConfigured, "consumer type"),
@@ -58,7 +58,8 @@ func TestTheAnswersOfPinterest(t *testing.T) {
 		"token: application": later(0, "Authentication failed.").OfRefresh(),
 		"token: our form":    later(0, "grant_type").OfRefresh(),
 		"token: denied":      later(0, "").OfRefresh(),
-	}))
+	}
+	fixture.Endings(t, newPinterestFixture, pinterestPhoto, fake.Answers, fixture.WithRefreshes(outcomes))
 }
 
 // Figures that Pinterest does not show say nothing about the account.
