@@ -28,6 +28,7 @@ import (
 	"github.com/content-automation/api/pkg/generate/composer"
 	"github.com/content-automation/api/pkg/media/compose"
 	"github.com/content-automation/api/pkg/media/objects"
+	"github.com/content-automation/api/pkg/service/docs"
 )
 
 // greeting is what tests need to know. Its members in JSON are the names of the lines.
@@ -88,6 +89,7 @@ func (o options) serve(ctx context.Context, out, notes io.Writer) error {
 	var g greeting
 	options := standalone.Options{
 		Port: o.port, Listen: o.listen, URL: o.url, Keyless: unlimited,
+		Assets: docs.Assets(),
 		Compose: func(files *objects.Store) generate.Composer {
 			return &composer.Composer{Engine: engine, Objects: files, Dir: scratch}
 		},

@@ -10,6 +10,6 @@ import (
 )
 
 func main() {
-	pages := docs.New(docs.Options{JSON: clients.OpenAPIJSON})
+	pages := docs.New(docs.Options{JSON: clients.OpenAPIJSON, Assets: docs.Assets()})
 	lambda.Start(docs.Lambda(pages))
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/content-automation/api/infra/app/gatewayresponse"
+	"github.com/content-automation/api/infra/verify/harness/calltest"
 )
 
 // packed compresses a text.
@@ -59,10 +60,10 @@ func TestProxyCompressesWhatTheGatewayWould(t *testing.T) {
 		{"GET", "/short", "gzip", false, short},
 		{"GET", "/already", "gzip", true, long},
 	} {
-		req := request(t, c.method, url+c.path, nil)
+		req := calltest.Request(t, c.method, url+c.path, nil)
 		req.Header.Set("Accept-Encoding", c.accept) // unchanged, without the client's own value
 		req.Header.Set("Authorization", "Bearer svc_test_x")
-		res, body := send(t, req)
+		res, body := calltest.Send(t, req)
 		if compressed := res.Header.Get("Content-Encoding") == "gzip"; compressed != c.compressed {
 			t.Errorf("%s %s, %q: compressed: %t", c.method, c.path, c.accept, compressed)
 			continue
@@ -122,15 +123,15 @@ func TestProxyUnpacksRequestsAsTheGatewayDoes(t *testing.T) {
 		{"gzip", packed(t, strings.Repeat(" ", 10<<20+1)), 413, "body_too_large"},
 	} {
 		got = ""
-		req := request(t, "POST", url+"/v1/factories", bytes.NewReader(c.body))
+		req := calltest.Request(t, "POST", url+"/v1/factories", bytes.NewReader(c.body))
 		req.Header.Set("Content-Encoding", c.coding)
 		req.Header.Set("Authorization", "Bearer svc_test_x")
-		res, body := send(t, req)
+		res, body := calltest.Send(t, req)
 		if res.StatusCode != c.status {
 			t.Errorf("%s: %d, want %d", c.coding, res.StatusCode, c.status)
 			continue
 		}
-		if c.code == "" && got != text || c.code != "" && (got != "" || code(t, res, body) != c.code) {
+		if c.code == "" && got != text || c.code != "" && (got != "" || calltest.Code(t, res, body) != c.code) {
 			t.Errorf("%s: the function has %q, the caller %s", c.coding, got, body)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/content-automation/api/infra/app/customer"
 	"github.com/content-automation/api/infra/app/gatewayresponse"
 	"github.com/content-automation/api/infra/local/edge"
+	"github.com/content-automation/api/infra/verify/harness/calltest"
 	"github.com/content-automation/api/pkg/record/connection"
 )
 
@@ -43,47 +44,6 @@ func limited(t *testing.T, address string, limit int, now func() time.Time) http
 	return edge.New(edge.Config{Gateway: gateway, Host: "localhost:8080", Stage: "local", Keyless: limit, Now: now})
 }
 
-func send(t *testing.T, req *http.Request) (*http.Response, string) {
-	t.Helper()
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = res.Body.Close() }()
-	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return res, string(body)
-}
-
-func request(t *testing.T, method, url string, body io.Reader) *http.Request {
-	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, url, body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return req
-}
-
-// code returns the error code of an envelope.
-func code(t *testing.T, res *http.Response, body string) string {
-	t.Helper()
-	var envelope struct {
-		Data      any
-		Error     struct{ Code, Message, Type string }
-		RequestID string `json:"request_id"`
-	}
-	if err := json.Unmarshal([]byte(body), &envelope); err != nil {
-		t.Fatalf("%q is no envelope: %v", body, err)
-	}
-	if envelope.RequestID == "" || envelope.RequestID != res.Header.Get("X-Request-Id") {
-		t.Errorf("the request's id is %q in the body and %q in the header", envelope.RequestID,
-			res.Header.Get("X-Request-Id"))
-	}
-	return envelope.Error.Code
-}
-
 func TestProxyHandsTheCallOn(t *testing.T) {
 	var got *http.Request
 	var body string
@@ -97,11 +57,12 @@ func TestProxyHandsTheCallOn(t *testing.T) {
 		w.WriteHeader(http.StatusCreated)
 		_, _ = io.WriteString(w, `{"data":{}}`)
 	})
-	req := request(t, http.MethodPost, url+"/v1/factories/a%2Fb?limit=2&cursor=%26x", strings.NewReader(`{"name":"x"}`))
+	req := calltest.Request(t, http.MethodPost, url+"/v1/factories/a%2Fb?limit=2&cursor=%26x",
+		strings.NewReader(`{"name":"x"}`))
 	req.Header.Set("Authorization", "Bearer svc_test_x")
 	req.Header.Set("X-Forwarded-For", "203.0.113.9")
 	req.Header.Set("Forwarded", "for=203.0.113.9")
-	res, answer := send(t, req)
+	res, answer := calltest.Send(t, req)
 	if res.StatusCode != http.StatusCreated || answer != `{"data":{}}` || res.Header.Get("ETag") != `"3"` {
 		t.Errorf("got %s %v %s", res.Status, res.Header, answer)
 	}
@@ -131,7 +92,7 @@ func TestProxyNamesTheSystemInAnswersOfTheGateway(t *testing.T) {
 		w.WriteHeader(http.StatusNotFound)
 		_, _ = io.WriteString(w, `{"error":{"doc_url":"https://$context.domainName/local/api-docs/errors/unknown_path"},"request_id":"1"}`)
 	})
-	res, body := send(t, request(t, http.MethodGet, url+"/nothing", nil))
+	res, body := calltest.Send(t, calltest.Request(t, http.MethodGet, url+"/nothing", nil))
 	if want := `{"error":{"doc_url":"http://localhost:8080/api-docs/errors/unknown_path"},"request_id":"1"}`; res.StatusCode != http.StatusNotFound || body != want {
 		t.Errorf("%s %s, want %s", res.Status, body, want)
 	}
@@ -148,7 +109,7 @@ func TestProxyHandsOnFailuresOfHEAD(t *testing.T) {
 			}
 			w.WriteHeader(http.StatusTooManyRequests)
 		})
-		res, _ := send(t, request(t, http.MethodHead, url+"/v1/me", nil))
+		res, _ := calltest.Send(t, calltest.Request(t, http.MethodHead, url+"/v1/me", nil))
 		if res.StatusCode != want || (want == http.StatusTooManyRequests) != (res.Header.Get("Retry-After") == "7") {
 			t.Errorf("with the id %q: %s %v", id, res.Status, res.Header)
 		}
@@ -165,8 +126,8 @@ func TestProxyHidesHowAFunctionFailed(t *testing.T) {
 				w.WriteHeader(status)
 				_, _ = io.WriteString(w, `{"message": "{\"stackTrace\": [\"main.go\"]}"}`)
 			})
-			res, body := send(t, request(t, http.MethodGet, url+"/v1/me", nil))
-			if res.StatusCode != http.StatusInternalServerError || code(t, res, body) != "internal" {
+			res, body := calltest.Send(t, calltest.Request(t, http.MethodGet, url+"/v1/me", nil))
+			if res.StatusCode != http.StatusInternalServerError || calltest.Code(t, res, body) != "internal" {
 				t.Errorf("got %s %s", res.Status, body)
 			}
 			if strings.Contains(body, "stackTrace") || res.Header.Get("X-Amzn-Errortype") != "" {
@@ -185,7 +146,7 @@ func TestProxyLeavesOurOwnFailuresAlone(t *testing.T) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 		_, _ = io.WriteString(w, envelope)
 	})
-	res, body := send(t, request(t, http.MethodGet, url+"/v1/me", nil))
+	res, body := calltest.Send(t, calltest.Request(t, http.MethodGet, url+"/v1/me", nil))
 	if res.StatusCode != http.StatusServiceUnavailable || body != envelope || res.Header.Get("Retry-After") != "7" {
 		t.Errorf("got %s %v %s", res.Status, res.Header, body)
 	}
@@ -193,8 +154,9 @@ func TestProxyLeavesOurOwnFailuresAlone(t *testing.T) {
 
 func TestProxyRefusesWhatTheGatewayWould(t *testing.T) {
 	url := face(t, func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })
-	res, body := send(t, request(t, http.MethodPost, url+"/v1/factories", bytes.NewReader(make([]byte, 10<<20+1))))
-	if res.StatusCode != http.StatusRequestEntityTooLarge || code(t, res, body) != "body_too_large" {
+	large := bytes.NewReader(make([]byte, 10<<20+1))
+	res, body := calltest.Send(t, calltest.Request(t, http.MethodPost, url+"/v1/factories", large))
+	if res.StatusCode != http.StatusRequestEntityTooLarge || calltest.Code(t, res, body) != "body_too_large" {
 		t.Errorf("got %s %s", res.Status, body)
 	}
 }
@@ -202,8 +164,8 @@ func TestProxyRefusesWhatTheGatewayWould(t *testing.T) {
 func TestProxyAnswersWithoutAGateway(t *testing.T) {
 	front := httptest.NewServer(before(t, "http://127.0.0.1:1", time.Now))
 	defer front.Close()
-	res, body := send(t, request(t, http.MethodGet, front.URL+"/v1/me", nil))
-	if res.StatusCode != http.StatusInternalServerError || code(t, res, body) != "internal" {
+	res, body := calltest.Send(t, calltest.Request(t, http.MethodGet, front.URL+"/v1/me", nil))
+	if res.StatusCode != http.StatusInternalServerError || calltest.Code(t, res, body) != "internal" {
 		t.Errorf("got %s %s", res.Status, body)
 	}
 }
@@ -220,7 +182,7 @@ func TestProxySaysThatAnAnswerTookTooLong(t *testing.T) {
 	edge.New(edge.Config{Gateway: &url.URL{Scheme: "http", Host: "gateway"}, Host: "localhost:8080", Stage: "local", Keyless: 5,
 		Now: time.Now, Transport: slowness{io.ErrUnexpectedEOF}}).ServeHTTP(w,
 		httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/me", nil))
-	if res := w.Result(); res.StatusCode != http.StatusGatewayTimeout || code(t, res, w.Body.String()) != "timeout" {
+	if res := w.Result(); res.StatusCode != http.StatusGatewayTimeout || calltest.Code(t, res, w.Body.String()) != "timeout" {
 		t.Errorf("got %s %s", res.Status, w.Body)
 	}
 }

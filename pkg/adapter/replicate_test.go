@@ -13,13 +13,13 @@ import (
 
 	"github.com/content-automation/api/infra/verify/harness/apitest"
 	"github.com/content-automation/api/infra/verify/harness/providertest"
+	"github.com/content-automation/api/infra/verify/harness/providertest/faulttest"
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/replicate"
 	"github.com/content-automation/api/pkg/adapter/provider/wire"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/testdata/providers/control"
-	"github.com/content-automation/api/testdata/providers/faulttest"
 	fake "github.com/content-automation/api/testdata/providers/replicate"
 	"github.com/content-automation/api/testdata/providers/sample"
 )

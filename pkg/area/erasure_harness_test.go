@@ -51,6 +51,7 @@ import (
 	"github.com/content-automation/api/pkg/record/auditlog"
 	"github.com/content-automation/api/pkg/record/person"
 	"github.com/content-automation/api/pkg/record/resource"
+	wiring "github.com/content-automation/api/pkg/service/worker"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -111,6 +112,7 @@ func newErasureWorld(t *testing.T, with ...func(*aws.Config)) *erasureWorld {
 		studio.ItemKind: studio.Loader{Sign: sign}}
 	w.engine = generatetest.NewWith(t, w.DB, w.Clock, files, generatetest.Only{Provider: sandbox.NewAlike(w.Now)},
 		loaders)
+	w.engine.Add(wiring.Generating)
 	w.entries = storetest.Open(t, w.Now)
 	w.worker = &erasure.Worker{Deleter: erasure.Deleter{DB: w.DB, Loaders: loaders, Now: w.Now}, Entries: w.entries}
 	w.service = erasure.NewService(w.DB, w.Now)

@@ -37,6 +37,7 @@ import (
 	"github.com/content-automation/api/pkg/generate/catalog"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/quota"
+	wiring "github.com/content-automation/api/pkg/service/worker"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -67,6 +68,7 @@ func newSandboxWorld(t *testing.T) *sandboxWorld {
 		map[string]generate.Loader{
 			item.ItemKind: item.Loader{Sign: sign}, studio.ItemKind: studio.Loader{Sign: sign},
 		})
+	w.engine.Add(wiring.Generating)
 	diagnoses := &advice.Worker{DB: w.DB, Providers: generatetest.Only{Provider: sandbox.NewAlike(w.Now)}, Offer: offer,
 		Now: w.Clock.Now}
 	w.engine.Handle(advice.TaskKind, task.Func(diagnoses.Diagnose))

@@ -39,6 +39,7 @@ import (
 	"github.com/content-automation/api/pkg/record/event"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/ledger"
+	wiring "github.com/content-automation/api/pkg/service/worker"
 	"github.com/content-automation/api/pkg/store"
 	fake "github.com/content-automation/api/testdata/providers/bedrock"
 	"github.com/content-automation/api/testdata/providers/control"
@@ -128,6 +129,7 @@ func newWorldTaking(t *testing.T, took time.Duration) *trainingWorld {
 	w.engine = generatetest.New(t, w.DB, w.Clock, providers{
 		bedrock.New(bedrock.Config{AWS: cfg, Endpoint: server.URL + "/bedrock"}), sandbox.NewAlike(w.Now),
 	}, map[string]generate.Loader{item.ItemKind: item.Loader{Sign: item.SignedBy(signer), Repeats: true}})
+	w.engine.Add(wiring.Generating)
 	for kind, h := range w.worker.Handlers() {
 		w.engine.Handle(kind, h)
 	}

@@ -14,6 +14,8 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
+func init() { storetest.UseSDK() }
+
 // doc is the document of the tests' items.
 type doc struct {
 	Name string `json:"name"`

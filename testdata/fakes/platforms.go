@@ -12,8 +12,6 @@ import (
 	"strings"
 	"time"
 
-	vkadapter "github.com/content-automation/api/pkg/adapter/platform/vk"
-	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/testdata/fakes/crms"
 	"github.com/content-automation/api/testdata/platforms/bluesky"
 	"github.com/content-automation/api/testdata/platforms/control"
@@ -156,16 +154,12 @@ func answerOf(r *http.Request) (a control.Answer, err error) {
 // Apps returns the applications that the fakes of the platforms know, in the form of the stacks' secret.
 func Apps() (string, error) {
 	document := map[string]map[string]string{}
-	for _, name := range social.AppPlatforms() {
-		document[name] = map[string]string{"client_id": oauth.ClientID}
-		if name != vkadapter.Name {
-			document[name]["client_secret"] = oauth.ClientSecret
-		}
-		document[name]["hook_token"] = oauth.HookToken
+	for _, name := range []string{"facebook", "instagram", "linkedin", "pinterest", "threads", "tiktok", "vk", "x",
+		"youtube", "amocrm", "bitrix24", "hubspot"} {
+		document[name] = map[string]string{"client_id": oauth.ClientID, "client_secret": oauth.ClientSecret,
+			"hook_token": oauth.HookToken}
 	}
+	delete(document["vk"], "client_secret") // applications of VK ID prove themselves by PKCE
 	value, err := json.Marshal(document)
-	if err != nil {
-		return "", err
-	}
-	return string(value), social.CheckApps(string(value))
+	return string(value), err
 }

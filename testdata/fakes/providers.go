@@ -2,10 +2,11 @@ package fakes
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"time"
 
-	"github.com/content-automation/api/pkg/adapter/provider/registry"
 	"github.com/content-automation/api/testdata/providers/bedrock"
 	"github.com/content-automation/api/testdata/providers/control"
 	"github.com/content-automation/api/testdata/providers/elevenlabs"
@@ -29,19 +30,19 @@ type Reader func(ctx context.Context, bucket, key string) ([]byte, error)
 // /polly and /bedrock. Below /_control, faults are queued and the accepted submissions are listed; see the package
 // control. Keys are the accepted credentials. The fakes of AWS's own services write their results to a bucket.
 // Now is the clock by which works take their time.
-func Providers(keys map[string]registry.Secret, write Writer, read Reader, now func() time.Time) http.Handler {
+func Providers(keys map[string]string, write Writer, read Reader, now func() time.Time) http.Handler {
 	c := control.New()
 	mux := http.NewServeMux()
 	mux.Handle("/_control", c)
 	mux.Handle("/_control/", c)
 	for name, fake := range map[string]http.Handler{
-		fal.Name: only("Authorization", "Key "+keys[fal.Name].Reveal(), fal.New(c, sample.File, now, 0)),
-		replicate.Name: only("Authorization", "Bearer "+keys[replicate.Name].Reveal(),
+		fal.Name: only("Authorization", "Key "+keys[fal.Name], fal.New(c, sample.File, now, 0)),
+		replicate.Name: only("Authorization", "Bearer "+keys[replicate.Name],
 			replicate.New(c, sample.File, now, 0)),
 		elevenlabs.Name: elevenlabs.New(elevenlabs.Config{Control: c, Media: sample.Files,
-			Key: keys[elevenlabs.Name].Reveal()}),
+			Key: keys[elevenlabs.Name]}),
 		heygen.Name: heygen.New(heygen.Config{Control: c, Media: sample.Files, Now: now,
-			Key: keys[heygen.Name].Reveal()}),
+			Key: keys[heygen.Name]}),
 		polly.Name: polly.New(polly.Config{Control: c, Media: sample.Files, Now: now, Write: write}),
 		bedrock.Name: bedrock.New(bedrock.Config{Control: c, Samples: sample.File, Now: now, Write: write,
 			Read: read}),
@@ -63,11 +64,28 @@ func only(header, want string, fake http.Handler) http.Handler {
 	})
 }
 
+// member has the member of the stacks' secret that holds the credential of a provider.
+var member = map[string]string{fal.Name: "key", replicate.Name: "token", elevenlabs.Name: "key", heygen.Name: "key"}
+
 // Credentials returns a document of credentials for the fakes of all providers, in the form of the stacks' secret.
 func Credentials() (string, error) {
-	of := map[string]string{}
-	for _, name := range registry.CredentialProviders() {
-		of[name] = "local-" + name
+	document := map[string]map[string]string{}
+	for name, of := range member {
+		document[name] = map[string]string{of: "local-" + name}
 	}
-	return registry.Document(of)
+	value, err := json.Marshal(document)
+	return string(value), err
+}
+
+// Keys returns the credentials of such a document, by provider.
+func Keys(document string) (map[string]string, error) {
+	var of map[string]map[string]string
+	if err := json.Unmarshal([]byte(document), &of); err != nil {
+		return nil, fmt.Errorf("fakes: the credentials of the providers: %w", err)
+	}
+	keys := map[string]string{}
+	for name := range member {
+		keys[name] = of[name][member[name]]
+	}
+	return keys, nil
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/registry"
+	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/media/probe"
@@ -51,11 +52,18 @@ func (c *cloud) write(_ context.Context, bucket, key string, content []byte) err
 // has the given keys.
 func world(t *testing.T, held map[string]string) (*registry.Registry, string) {
 	t.Helper()
-	accepted := map[string]registry.Secret{}
+	accepted := map[string]string{}
 	for _, name := range registry.CredentialProviders() {
-		accepted[name] = registry.NewSecret("key of " + name)
+		accepted[name] = "key of " + name
 	}
-	secret, err := registry.Document(held)
+	document := map[string]map[string]string{}
+	for name, key := range held {
+		document[name] = map[string]string{"key": key}
+	}
+	if key, ok := held["replicate"]; ok {
+		document["replicate"] = map[string]string{"token": key}
+	}
+	secret, err := json.Marshal(document)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,9 +78,34 @@ func world(t *testing.T, held map[string]string) (*registry.Registry, string) {
 				return aws.Credentials{AccessKeyID: "AKIDEXAMPLE", SecretAccessKey: "secret"}, nil
 			}),
 		},
-		Secret: func(context.Context) (string, error) { return secret, nil },
+		Secret: func(context.Context) (string, error) { return string(secret), nil },
 		Bucket: "media-bucket", Objects: c, Endpoint: fakes.URL, Now: time.Now,
 	}), fakes.URL
+}
+
+// The documents that the fakes accept are secrets that the service takes, for each provider and each platform.
+func TestTheDocumentsOfTheFakes(t *testing.T) {
+	credentials, err := fakes.Credentials()
+	if err != nil {
+		t.Fatal(err)
+	}
+	held, err := registry.ParseCredentials(credentials)
+	if err != nil || registry.CheckCredentials(credentials) != nil || len(held) != len(registry.CredentialProviders()) {
+		t.Errorf("%s: %v", credentials, err)
+	}
+	keys, err := fakes.Keys(credentials)
+	for name, key := range held {
+		if err != nil || key.Reveal() != keys[name] {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	apps, err := fakes.Apps()
+	if err != nil || social.CheckApps(apps) != nil {
+		t.Errorf("%s: %v, %v", apps, err, social.CheckApps(apps))
+	}
+	if all, err := social.ParseApps(apps); err != nil || len(all) != len(social.AppPlatforms()) {
+		t.Errorf("%s: %v", apps, err)
+	}
 }
 
 func keysOf(prefix string) map[string]string {

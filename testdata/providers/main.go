@@ -22,10 +22,9 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
-	"github.com/content-automation/api/pkg/adapter/provider/registry"
-	"github.com/content-automation/api/pkg/cloud/awsenv"
 	"github.com/content-automation/api/testdata/fakes"
 )
 
@@ -39,11 +38,13 @@ func main() {
 }
 
 func serve(port int) error {
-	cfg, err := awsenv.Config()
-	if err != nil {
-		return err
+	// The variables of a stack's functions, and no file of this machine.
+	cfg := aws.Config{Region: os.Getenv("AWS_REGION"), Credentials: credentials.NewStaticCredentialsProvider(
+		os.Getenv("AWS_ACCESS_KEY_ID"), os.Getenv("AWS_SECRET_ACCESS_KEY"), os.Getenv("AWS_SESSION_TOKEN"))}
+	if endpoint := os.Getenv("AWS_ENDPOINT_URL"); endpoint != "" {
+		cfg.BaseEndpoint = &endpoint
 	}
-	keys, err := registry.ParseCredentials(os.Getenv("PROVIDER_CREDENTIALS"))
+	keys, err := fakes.Keys(os.Getenv("PROVIDER_CREDENTIALS"))
 	if err != nil {
 		return err
 	}

@@ -103,8 +103,8 @@ func receive(t *testing.T, dir string, env []string, port string, line ...string
 func samples(t *testing.T, folder string) {
 	t.Helper()
 	w := httptest.NewRecorder()
-	docs.New(docs.Options{JSON: clients.OpenAPIJSON}).ServeHTTP(w, httptest.NewRequest(http.MethodGet,
-		"/api-docs/explorer.json", nil))
+	docs.New(docs.Options{JSON: clients.OpenAPIJSON, Assets: docs.Assets()}).ServeHTTP(w,
+		httptest.NewRequest(http.MethodGet, "/api-docs/explorer.json", nil))
 	data := filepath.Join(folder, "explorer.json")
 	if err := os.WriteFile(data, w.Body.Bytes(), 0o600); err != nil {
 		t.Fatal(err)

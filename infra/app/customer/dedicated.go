@@ -464,7 +464,7 @@ func (s Settings) checkRestored() error {
 			return errors.New("restoredTables is not for the stage local, in which nothing is kept")
 		case !strings.HasPrefix(name, s.Customer+"-"):
 			return fmt.Errorf("restoredTables names stacks of %s, such as %s, not %q", s.Customer, s.Name(), name)
-		case !tableShape.MatchString(r.State) || !tableShape.MatchString(r.Audit) || r.State == r.Audit:
+		case !tableName.MatchString(r.State) || !tableName.MatchString(r.Audit) || r.State == r.Audit:
 			return fmt.Errorf("restoredTables.%s has the names of two restored tables, state and audit, not %q and %q",
 				name, r.State, r.Audit)
 		}
@@ -472,8 +472,8 @@ func (s Settings) checkRestored() error {
 	return nil
 }
 
-// tableShape is that of a DynamoDB table's name.
-var tableShape = regexp.MustCompile(`^[a-zA-Z0-9_.-]{3,255}$`)
+// tableName matches the name of a DynamoDB table.
+var tableName = regexp.MustCompile(`^[a-zA-Z0-9_.-]{3,255}$`)
 
 func (s Settings) checkReplica() error {
 	r := s.Replica

@@ -188,8 +188,8 @@ const (
 )
 
 // The functions of all stacks of an AWS account share its concurrency: the number of functions that may run at a time.
-// What the queues of a stack may take, and what its authorizer keeps, are parts of the stack's share, so that a backlog
-// of one stack leaves the calls of all of them room.
+// The workers and the authorizer of a stack use parts of the stack's share. So a backlog of one stack leaves room for
+// the calls of the others.
 
 // usualConcurrency is Lambda's quota of an account by default. The numbers of the functions in package topology are for
 // a stack that has all of it.
@@ -260,8 +260,8 @@ func (s Settings) Background() (sum int) {
 	return sum
 }
 
-// Requests returns the concurrency that is left to the functions behind the gateway, beside what some of them have
-// reserved.
+// Requests returns the concurrency that the functions behind the gateway share. It leaves out what some of them
+// reserve.
 func (s Settings) Requests() int {
 	left := s.Share() / requestPart
 	for _, f := range topology.Functions {

@@ -368,9 +368,9 @@ func errorRate(api awsapigateway.RestApi, minutes int) awscloudwatch.IMetric {
 // delayed by at most 15 minutes.
 const longestWait = 30 * time.Minute
 
-// waitsFor returns the age of a queue's oldest message from which on somebody is told: two thirds of the time after
-// which work of the queue has failed, so that there is time to save it.
-func waitsFor(q topology.Queue) time.Duration {
+// maxAge returns the age of a queue's oldest message that raises the alarm. It is two thirds of the time after which
+// the work of the queue fails, so that there is time to save it.
+func maxAge(q topology.Queue) time.Duration {
 	if patience := generate.Patience(q); patience > 0 {
 		return min(longestWait, patience*2/3)
 	}
@@ -380,7 +380,7 @@ func waitsFor(q topology.Queue) time.Duration {
 // waiting adds the alarms for queues whose messages wait too long.
 func (a alarms) waiting(queues map[topology.Queue]awssqs.Queue) {
 	for _, q := range topology.Queues {
-		above := waitsFor(q)
+		above := maxAge(q)
 		a.add(topology.Title(string(q))+"WaitingAlarm", alarm{
 			says: fmt.Sprintf("The oldest message of the queue %s has waited for more than %d minutes.", q,
 				int(above.Minutes())),

@@ -204,7 +204,7 @@ func tableProps(s customer.Settings, key awskms.Key) *awsdynamodb.TableProps {
 		Encryption:          awsdynamodb.TableEncryption_CUSTOMER_MANAGED,
 		EncryptionKey:       key,
 		TimeToLiveAttribute: jsii.String(store.ExpiryAttribute),
-		WarmThroughput:      warm(s),
+		WarmThroughput:      warmThroughput(s),
 		PointInTimeRecoverySpecification: &awsdynamodb.PointInTimeRecoverySpecification{
 			PointInTimeRecoveryEnabled: jsii.Bool(true),
 		},
@@ -212,8 +212,8 @@ func tableProps(s customer.Settings, key awskms.Key) *awsdynamodb.TableProps {
 	}
 }
 
-// warm returns what a table or an index takes from the first second on, or nil for what AWS gives to a new one.
-func warm(s customer.Settings) *awsdynamodb.WarmThroughput {
+// warmThroughput returns the throughput that a table or an index has from its first second, or nil for AWS's default.
+func warmThroughput(s customer.Settings) *awsdynamodb.WarmThroughput {
 	if s.WarmThroughput == nil {
 		return nil
 	}

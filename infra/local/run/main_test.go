@@ -18,7 +18,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/adapter/provider/registry"
 	"github.com/content-automation/api/pkg/base/web"
 	"github.com/content-automation/api/testdata/fakes"
 )
@@ -254,7 +253,7 @@ func newProviders(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	keys, err := registry.ParseCredentials(document)
+	keys, err := fakes.Keys(document)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -300,7 +300,7 @@ func (s *Service) startFakes() error {
 		return nil
 	}
 	document, _ := s.secrets.get(ProviderSecret)
-	keys, err := registry.ParseCredentials(document)
+	keys, err := fakes.Keys(document)
 	if err != nil {
 		return err
 	}

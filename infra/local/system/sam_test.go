@@ -16,6 +16,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/content-automation/api/infra/verify/harness/calltest"
 )
 
 // template has the relevant parts of the CDK's template for two functions.
@@ -206,10 +208,10 @@ func TestTheDoorLeavesCallsAsTheyAre(t *testing.T) {
 	}
 	front := httptest.NewServer(door(to))
 	t.Cleanup(front.Close)
-	req := request(t, http.MethodPut, front.URL+"/media/a%2Fb?X-Amz-Signature=1&x=%20", strings.NewReader("file"))
+	req := calltest.Request(t, http.MethodPut, front.URL+"/media/a%2Fb?X-Amz-Signature=1&x=%20", strings.NewReader("file"))
 	req.Host = "172.18.0.1:4566"
 	req.Header.Set("Authorization", "AWS4-HMAC-SHA256 Signature=2")
-	if res, body := send(t, req); res.StatusCode != http.StatusOK || body != "file" {
+	if res, body := calltest.Send(t, req); res.StatusCode != http.StatusOK || body != "file" {
 		t.Errorf("got %s %s", res.Status, body)
 	}
 	if host != "172.18.0.1:4566" || uri != "/media/a%2Fb?X-Amz-Signature=1&x=%20" ||

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/infra/verify/harness/calltest"
 	"github.com/content-automation/api/infra/verify/harness/poll"
 	"github.com/content-automation/api/pkg/adapter/provider/registry"
 	"github.com/content-automation/api/pkg/cloud/secret/manager"
@@ -51,33 +52,33 @@ func TestStartAndStop(t *testing.T) {
 	}
 
 	t.Run("the API is served", func(t *testing.T) {
-		if res, body := send(t, request(t, http.MethodGet, s.BaseURL+"/healthz",
+		if res, body := calltest.Send(t, calltest.Request(t, http.MethodGet, s.BaseURL+"/healthz",
 			nil)); res.StatusCode != http.StatusOK {
 			t.Errorf("got %s %s", res.Status, body)
 		}
 	})
 	t.Run("the authorizer is asked", func(t *testing.T) {
-		res, body := send(t, request(t, http.MethodGet, s.BaseURL+"/v1/me", nil))
-		if res.StatusCode != http.StatusUnauthorized || code(t, res, body) != "missing_api_key" ||
+		res, body := calltest.Send(t, calltest.Request(t, http.MethodGet, s.BaseURL+"/v1/me", nil))
+		if res.StatusCode != http.StatusUnauthorized || calltest.Code(t, res, body) != "missing_api_key" ||
 			!strings.HasPrefix(res.Header.Get("WWW-Authenticate"),
 				`Bearer resource_metadata="`+s.BaseURL+`/.well-known/oauth-protected-resource/mcp", scope="`) {
 			t.Errorf("got %s %v %s", res.Status, res.Header, body)
 		}
 	})
 	t.Run("the gateway answers unknown paths", func(t *testing.T) {
-		res, body := send(t, request(t, http.MethodGet, s.BaseURL+"/nowhere", nil))
-		if res.StatusCode != http.StatusNotFound || code(t, res, body) != "unknown_path" {
+		res, body := calltest.Send(t, calltest.Request(t, http.MethodGet, s.BaseURL+"/nowhere", nil))
+		if res.StatusCode != http.StatusNotFound || calltest.Code(t, res, body) != "unknown_path" {
 			t.Errorf("got %s %s", res.Status, body)
 		}
 	})
 	t.Run("permissions are enforced", func(t *testing.T) {
-		_, body := send(t, request(t, http.MethodGet, s.Endpoint+"/_ministack/health", nil))
+		_, body := calltest.Send(t, calltest.Request(t, http.MethodGet, s.Endpoint+"/_ministack/health", nil))
 		if !strings.Contains(body, `"auth": "enabled"`) {
 			t.Errorf("got %s", body)
 		}
 	})
 	t.Run("the fakes of the providers are served, and their credentials stored", func(t *testing.T) {
-		if res, body := send(t, request(t, http.MethodGet, s.Providers+"/_control/log",
+		if res, body := calltest.Send(t, calltest.Request(t, http.MethodGet, s.Providers+"/_control/log",
 			nil)); res.StatusCode != http.StatusOK || !strings.Contains(body, "accepted") {
 			t.Errorf("got %s %s", res.Status, body)
 		}
@@ -101,7 +102,7 @@ func TestStartAndStop(t *testing.T) {
 	s.Stop()
 	s.Stop() // A second stop does nothing.
 	for _, url := range []string{s.BaseURL, s.Endpoint, s.Providers} {
-		if res, err := direct.Do(request(t, http.MethodGet, url+"/healthz", nil)); err == nil {
+		if res, err := direct.Do(calltest.Request(t, http.MethodGet, url+"/healthz", nil)); err == nil {
 			_ = res.Body.Close()
 			t.Errorf("%s still answers", url)
 		}

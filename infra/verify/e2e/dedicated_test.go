@@ -34,14 +34,12 @@ import (
 	"github.com/content-automation/api/infra/local/standalone"
 	"github.com/content-automation/api/infra/local/terminal"
 	"github.com/content-automation/api/infra/verify/harness/poll"
-	"github.com/content-automation/api/pkg/adapter/crm/hubspot"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/secret"
 	"github.com/content-automation/api/pkg/record/connection"
 	service "github.com/content-automation/api/pkg/service/api"
 	"github.com/content-automation/api/testdata/fakes/crms"
-	"github.com/content-automation/api/testdata/platforms/oauth"
 )
 
 // The names of the dedicated customer.
@@ -346,7 +344,7 @@ func (d *dedicated) takesHooks(caller, outside *http.Client) {
 	for name, want := range map[string]int{d.public: http.StatusOK, d.private: http.StatusForbidden} {
 		resp, text := d.send(outside, http.MethodPost, d.public+hook, body, "Content-Type", "application/json",
 			"X-HubSpot-Request-Timestamp", stamp, "X-HubSpot-Signature-v3",
-			hubspot.Signature(oauth.ClientSecret, name+hook, []byte(body), stamp))
+			crms.HubSignature(name+hook, []byte(body), stamp))
 		if resp.StatusCode != want {
 			d.t.Errorf("a hook signed for %s answers %s %s", name, resp.Status, text)
 		}

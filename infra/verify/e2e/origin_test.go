@@ -62,7 +62,7 @@ func TestFinishedMediaSayTheirOrigin(t *testing.T) {
 	t.Parallel()
 	secret := newCustomer(t).test.Secret
 	factory := into[struct{ ID string }](call(t, secret, http.MethodPost, "/v1/factories", object{"type": "brand",
-		"name": "A factory", "settings": object{"brand_name": "Müller"}}), http.StatusCreated).ID
+		"name": "A factory", "quality": "draft", "settings": object{"brand_name": "Müller"}}), http.StatusCreated).ID
 	for kind, mime := range map[string]string{"post": "image/jpeg", "story": "image/jpeg", "video": "video/mp4"} {
 		body := object{"factory_id": factory, "prompt": "A shoe made of recycled nets", "kind": kind}
 		if kind == "video" {

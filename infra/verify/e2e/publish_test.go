@@ -162,7 +162,8 @@ func TestPublishingAgain(t *testing.T) {
 	secret := c.test.Secret
 	factory := c.factory(secret)
 	made := into[contentItem](call(t, secret, http.MethodPost, contentPath,
-		object{"factory_id": factory, "kind": "video", "prompt": "A shoe made of recycled nets"}), http.StatusAccepted)
+		object{"factory_id": factory, "kind": "video", "visuals": "stills", "duration_seconds": 10,
+			"prompt": "A shoe made of recycled nets"}), http.StatusAccepted)
 	if got := ended(t, secret, made.ID); got.State != "generated" {
 		t.Fatalf("%+v", got)
 	}

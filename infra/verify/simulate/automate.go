@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/content-automation/api/pkg/adapter/crm"
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area/advice"
 	"github.com/content-automation/api/pkg/area/architect"
@@ -158,7 +157,7 @@ func (c *caller) trade() {
 	case 2:
 		if s.fake != nil {
 			id := strconv.Itoa(c.calls)
-			s.fake.PutProduct(crm.Product{ID: id, SKU: "crm-" + id, Name: "Socks " + id, Price: "19.00", Currency: "EUR"})
+			s.fake.PutProduct(crms.Product{ID: id, SKU: "crm-" + id, Name: "Socks " + id, Price: "19.00", Currency: "EUR"})
 		}
 	default:
 		if s.id == "" {
@@ -166,7 +165,7 @@ func (c *caller) trade() {
 		}
 		s.deals++
 		id := strconv.Itoa(s.deals)
-		s.fake.PutDeal(crm.Deal{ID: id, Name: "Deal " + id, Pipeline: "7", Stage: wonStage, Amount: "10",
+		s.fake.PutDeal(crms.Deal{ID: id, Name: "Deal " + id, Pipeline: "7", Stage: wonStage, Amount: "10",
 			Currency: "EUR", ChangedAt: time.Now()})
 		if s.hookURL == "" {
 			return // a synchronization finds it

@@ -25,62 +25,43 @@ func TestTheAnswersOfLinkedIn(t *testing.T) {
 		Media: []platform.Media{fixture.Image("a")}}
 	video := platform.Post{Key: "pub_3", Kind: platform.KindVideo, Caption: "It runs",
 		Media: []platform.Media{fixture.Video("b", 9000)}}
-	refused := func(code platform.Code, words string) fixture.Ending {
-		return fixture.Ending{Kind: platform.BadContent, Code: code, Words: words}
-	}
+	refused, barred, later := fixture.Refused, fixture.Barred, fixture.Later
 	content := func(words string) fixture.Ending { return refused(platform.CodeContentRefused, words) }
-	barred := func(words string) fixture.Ending {
-		return fixture.Ending{Kind: platform.Reconnect, Code: platform.CodeMissingPermission, Words: words}
+	revoked := fixture.Ended("").OfRefresh()
+	outcomes := map[string]fixture.Ending{
+		"duplicate":          content("Content is a duplicate of urn:li:share:7141138937766391808"),
+		"too long":           content("The commentary is too long"),
+		"too long, 400":      content("commentary exceeds the limit"),
+		"invalid value":      content("Field has an invalid value"),
+		"invalid URN":        content("not a valid URN"),
+		"missing scope":      barred("Not enough permissions to access: posts.CREATE"),
+		"access denied":      barred("The member has no access"),
+		"another author":     barred("[/author]"),
+		"another field":      content("[/reshareContext/parent]"),
+		"hidden post":        content("Not enough permissions to access urn:li:ugcPost"),
+		"something new":      content("seventh house"),
+		"file failed":        refused(platform.CodeMediaRefused, "could not be processed"),
+		"file waits":         later(platform.Retry, 15*time.Second, "waits for its upload"),
+		"unauthorized":       later(platform.Expired, 0, "expired"),
+		"revoked":            later(platform.Expired, 0, "revoked by the user"),
+		"day limit":          later(platform.Quota, 15*time.Hour, "APPLICATION DAY limit"),
+		"limit, retry after": later(platform.Retry, 2*time.Minute, "Too many requests"),
+		"version":            later(platform.Retry, 0, "not active"),
+		"upload: denied":     barred("images.ACTION").Of(photo),
+		"upload: invalid":    refused(platform.CodeMediaRefused, "The owner is invalid").Of(photo),
+		"upload: outage":     later(platform.Retry, 0, "Internal server error").Of(photo),
+		"upload: new":        later(platform.Retry, 20*time.Second, "The asset is busy.").Of(photo),
+		"upload: expired":    fixture.Ending{}.Of(photo),
+		"upload: gone":       fixture.Ending{}.Of(photo),
+		"video: failed":      refused(platform.CodeMediaRefused, "The codec is not supported.").Of(video),
+		"video: hidden":      fixture.Ending{}.Of(video),
+		"video: gone":        fixture.Ending{}.Of(video),
+		"token: revoked":     revoked,
+		"token: grant":       revoked,
+		"token: our form":    later(platform.Retry, 0, "is missing").OfRefresh(),
+		"token: application": later(platform.Retry, 0, "Client authentication failed").OfRefresh(),
 	}
-	later := func(kind platform.ErrorKind, after time.Duration, words string) fixture.Ending {
-		return fixture.Ending{First: kind, After: after, Words: words}
-	}
-	of := func(post platform.Post, o fixture.Ending) fixture.Ending {
-		o.Post = post
-		return o
-	}
-	refresh := func(o fixture.Ending) fixture.Ending {
-		o.Expired = true
-		return o
-	}
-	revoked := fixture.Ending{Expired: true, Kind: platform.Reconnect, Code: platform.CodeNeedsReconnect}
-	fixture.Endings(t, fixtureOf(fake.Organization), plain, fake.Answers, map[string]fixture.Ending{
-		"duplicate":                    content("Content is a duplicate of urn:li:share:7141138937766391808"),
-		"too long":                     content("The commentary is too long"),
-		"too long, 400":                content("commentary exceeds the limit"),
-		"invalid value":                content("Field has an invalid value"),
-		"invalid URN":                  content("not a valid URN"),
-		"missing scope":                barred("Not enough permissions to access: posts.CREATE"),
-		"access denied":                barred("The member has no access"),
-		"another author":               barred("[/author]"),
-		"another field":                content("[/reshareContext/parent]"),
-		"hidden post":                  content("Not enough permissions to access urn:li:ugcPost"),
-		"something new":                content("seventh house"),
-		"file failed":                  refused(platform.CodeMediaRefused, "could not be processed"),
-		"file waits":                   later(platform.Retry, 15*time.Second, "waits for its upload"),
-		"unauthorized":                 later(platform.Expired, 0, "expired"),
-		"revoked":                      later(platform.Expired, 0, "revoked by the user"),
-		"day limit":                    later(platform.Quota, 15*time.Hour, "APPLICATION DAY limit"),
-		"limit, retry after":           later(platform.Retry, 2*time.Minute, "Too many requests"),
-		"version":                      later(platform.Retry, 0, "not active"),
-		"upload: denied":               of(photo, barred("images.ACTION")),
-		"upload: invalid":              of(photo, refused(platform.CodeMediaRefused, "The owner is invalid")),
-		"upload: outage":               of(photo, later(platform.Retry, 0, "Internal server error")),
-		"upload: new":                  of(photo, later(platform.Retry, 20*time.Second, "The asset is busy.")),
-		"upload: expired":              of(photo, fixture.Ending{}),
-		"upload: gone":                 of(photo, fixture.Ending{}),
-		"video: failed":                of(video, refused(platform.CodeMediaRefused, "The codec is not supported.")),
-		"video: hidden":                of(video, fixture.Ending{}),
-		"video: gone":                  of(video, fixture.Ending{}),
-		"token: revoked":               revoked,
-		"token: grant":                 revoked,
-		"token: our form":              refresh(later(platform.Retry, 0, "is missing")),
-		"token: application":           refresh(later(platform.Retry, 0, "Client authentication failed")),
-		"token: outage":                refresh(later(platform.Retry, 0, "")),
-		"token: limit":                 refresh(later(platform.Retry, 0, "")),
-		"token: outage with the words": refresh(later(platform.Retry, 0, "")),
-		"token: proxy":                 refresh(later(platform.Retry, 0, "")),
-	})
+	fixture.Endings(t, fixtureOf(fake.Organization), plain, fake.Answers, fixture.WithRefreshes(outcomes))
 	t.Run("of a member", func(t *testing.T) {
 		// Nobody reads the posts of a member. A plain refusal is final nevertheless, and an unknown one is in doubt.
 		fixture.Endings(t, fixtureOf(fake.Member), plain, map[string]control.Answer{

@@ -16,64 +16,50 @@ import (
 func TestTheAnswersOfPinterest(t *testing.T) {
 	video := platform.Post{Key: "pub_2", Kind: platform.KindVideo, Caption: "It runs",
 		Media: []platform.Media{fixture.Video("b", 9000)}}
-	refused := func(code platform.Code, words string) fixture.Ending {
-		return fixture.Ending{Kind: platform.BadContent, Code: code, Words: words}
-	}
+	refused := fixture.Refused
 	content := func(words string) fixture.Ending { return refused(platform.CodeContentRefused, words) }
-	barred := fixture.Ending{Kind: platform.Reconnect, Code: platform.CodeMissingPermission,
-		Words: "Your token does not have sufficient permissions"}
+	barred := fixture.Barred("Your token does not have sufficient permissions")
 	later := func(after time.Duration, words string) fixture.Ending {
-		return fixture.Ending{First: platform.Retry, After: after, Words: words}
+		return fixture.Later(platform.Retry, after, words)
 	}
-	of := func(o fixture.Ending) fixture.Ending {
-		o.Post = video
-		return o
+	revoked := fixture.Ended("").OfRefresh()
+	outcomes := map[string]fixture.Ending{
+		"trial":              refused(platform.CodeNotConfigured, "Apps with Trial access"),
+		"trial, code 3":      refused(platform.CodeNotConfigured, "Standard access"),
+		"consumer type":      refused(platform.CodeNotConfigured, "consumer type"),
+		"missing scope":      barred,
+		"telescopes":         content("Pins about telescopes"),
+		"another board":      content("You are not permitted to access that resource."),
+		"spam":               later(time.Hour, "combat spam"),
+		"no board":           content("Board not found."),
+		"no section":         content("Board section not found."),
+		"unreachable":        later(0, "Unable to reach the URL."),
+		"not fetched":        later(0, "could not fetch the image"),
+		"on our end":         later(0, "Something went wrong"),
+		"busy board":         later(0, "exclusive access"),
+		"invalid":            content("'title' is too long"),
+		"invalid media":      content("The image is too small."),
+		"something new":      content("seventh house"),
+		"unauthorized":       {First: platform.Expired, Words: "Authentication failed."},
+		"limit":              later(45*time.Second, "exceeded your rate limit"),
+		"limit, reset":       later(time.Hour, "exceeded your rate limit"),
+		"upload: refused":    refused(platform.CodeMediaRefused, "Invalid media type.").Of(video),
+		"upload: outage":     later(0, "Service unavailable.").Of(video),
+		"upload: end":        later(0, "Something went wrong").Of(video),
+		"upload: new":        later(20*time.Second, "teapot").Of(video),
+		"upload: denied":     barred.Of(video),
+		"upload: storage":    later(0, "").Of(video),
+		"video: gone":        fixture.Ending{}.Of(video),
+		"video: failed":      refused(platform.CodeMediaRefused, "").Of(video),
+		"figures: denied":    {},
+		"figures: gone":      {},
+		"token: revoked":     revoked,
+		"token: 401":         revoked,
+		"token: application": later(0, "Authentication failed.").OfRefresh(),
+		"token: our form":    later(0, "grant_type").OfRefresh(),
+		"token: denied":      later(0, "").OfRefresh(),
 	}
-	refresh := func(o fixture.Ending) fixture.Ending {
-		o.Expired = true
-		return o
-	}
-	revoked := fixture.Ending{Expired: true, Kind: platform.Reconnect, Code: platform.CodeNeedsReconnect}
-	fixture.Endings(t, newPinterestFixture, pinterestPhoto, fake.Answers, map[string]fixture.Ending{
-		"trial":                        refused(platform.CodeNotConfigured, "Apps with Trial access"),
-		"trial, code 3":                refused(platform.CodeNotConfigured, "Standard access"),
-		"consumer type":                refused(platform.CodeNotConfigured, "consumer type"),
-		"missing scope":                barred,
-		"telescopes":                   content("Pins about telescopes"),
-		"another board":                content("You are not permitted to access that resource."),
-		"spam":                         later(time.Hour, "combat spam"),
-		"no board":                     content("Board not found."),
-		"no section":                   content("Board section not found."),
-		"unreachable":                  later(0, "Unable to reach the URL."),
-		"not fetched":                  later(0, "could not fetch the image"),
-		"on our end":                   later(0, "Something went wrong"),
-		"busy board":                   later(0, "exclusive access"),
-		"invalid":                      content("'title' is too long"),
-		"invalid media":                content("The image is too small."),
-		"something new":                content("seventh house"),
-		"unauthorized":                 {First: platform.Expired, Words: "Authentication failed."},
-		"limit":                        later(45*time.Second, "exceeded your rate limit"),
-		"limit, reset":                 later(time.Hour, "exceeded your rate limit"),
-		"upload: refused":              of(refused(platform.CodeMediaRefused, "Invalid media type.")),
-		"upload: outage":               of(later(0, "Service unavailable.")),
-		"upload: end":                  of(later(0, "Something went wrong")),
-		"upload: new":                  of(later(20*time.Second, "teapot")),
-		"upload: denied":               of(barred),
-		"upload: storage":              of(later(0, "")),
-		"video: gone":                  of(fixture.Ending{}),
-		"video: failed":                of(refused(platform.CodeMediaRefused, "")),
-		"figures: denied":              {},
-		"figures: gone":                {},
-		"token: revoked":               revoked,
-		"token: 401":                   revoked,
-		"token: application":           refresh(later(0, "Authentication failed.")),
-		"token: our form":              refresh(later(0, "grant_type")),
-		"token: outage":                refresh(later(0, "")),
-		"token: outage with the words": refresh(later(0, "")),
-		"token: proxy":                 refresh(later(0, "")),
-		"token: denied":                refresh(later(0, "")),
-		"token: limit":                 refresh(later(0, "")),
-	})
+	fixture.Endings(t, newPinterestFixture, pinterestPhoto, fake.Answers, fixture.WithRefreshes(outcomes))
 }
 
 // Figures that Pinterest does not show say nothing about the account.

@@ -14,67 +14,46 @@ import (
 
 // Each answer of TikTok has its outcome: the post is made once, later or at once, or it ends with TikTok's words.
 func TestTheAnswersOfTikTok(t *testing.T) {
-	refused := func(code platform.Code, words string) fixture.Ending {
-		return fixture.Ending{Kind: platform.BadContent, Code: code, Words: words}
-	}
-	later := func(kind platform.ErrorKind, after time.Duration, words string) fixture.Ending {
-		return fixture.Ending{First: kind, After: after, Words: words}
-	}
-	barred := func(words string) fixture.Ending {
-		return fixture.Ending{Kind: platform.Reconnect, Code: platform.CodeMissingPermission, Words: words}
-	}
-	of := func(o fixture.Ending) fixture.Ending {
-		o.Post = photos
-		return o
-	}
-	refresh := func(o fixture.Ending) fixture.Ending {
-		o.Expired = true
-		return o
-	}
+	refused, barred, later := fixture.Refused, fixture.Barred, fixture.Later
 	const day = 24 * time.Hour
 	lost := fixture.Ending{Kind: platform.Unknown, Code: platform.CodeOutcomeUnknown}
-	revoked := fixture.Ending{Expired: true, Kind: platform.Reconnect, Code: platform.CodeNeedsReconnect,
-		Words: "Refresh token is invalid"}
-	doubt := of(lost)
+	revoked := fixture.Ended("Refresh token is invalid").OfRefresh()
+	doubt := lost.Of(photos)
 	doubt.Words = "The moon is in the seventh house."
-	fixture.Endings(t, newTikTokFixture, tiktokVideo, fake.Answers, map[string]fixture.Ending{
-		"banned":                       refused(platform.CodeContentPolicy, "banned from posting"),
-		"spam":                         refused(platform.CodeContentPolicy, "a risk"),
-		"new spam":                     refused(platform.CodeContentPolicy, "a new risk"),
-		"too many posts":               later(platform.Quota, day, "daily post cap"),
-		"too many drafts":              later(platform.Quota, day, "Five drafts"),
-		"user cap":                     later(platform.Quota, day, "active users"),
-		"unaudited":                    refused(platform.CodeInvalidOption, "Not audited."),
-		"privacy":                      refused(platform.CodeInvalidOption, "not an option"),
-		"domain":                       of(refused(platform.CodeMediaRefused, "not verified")),
-		"invalid":                      refused(platform.CodeContentRefused, "The title is too long."),
-		"invalid, E":                   of(refused(platform.CodeContentRefused, "post_info")),
-		"old app":                      of(refused(platform.CodeContentRefused, "too low")),
-		"invalid file":                 refused(platform.CodeMediaRefused, "not valid"),
-		"something new":                later(platform.Retry, 20*time.Second, "seventh house"),
-		"new, of photos":               doubt,
-		"unauthorized":                 later(platform.Expired, 0, "invalid or not found"),
-		"missing scope":                barred("did not authorize"),
-		"scope missed":                 barred("lacks the scope"),
-		"limit":                        later(platform.Retry, time.Minute, "rate limit"),
-		"new limit":                    later(platform.Retry, time.Minute, "Too many."),
-		"outage":                       later(platform.Retry, 0, "Something is wrong."),
-		"outage, of photos":            of(lost),
-		"state: unknown":               lost,
-		"state: outage":                later(platform.Retry, 0, "Something is wrong."),
-		"state: limit":                 later(platform.Retry, time.Minute, "rate limit"),
-		"upload: expired":              {},
-		"upload: refused":              {Always: true, Kind: platform.BadContent, Code: platform.CodeMediaRefused},
-		"figures: scope":               {},
-		"token: revoked":               revoked,
-		"token: revoked, 200":          revoked,
-		"token: application":           refresh(later(platform.Retry, 0, "Client key or secret")),
-		"token: our form":              refresh(later(platform.Retry, 0, "grant_type")),
-		"token: outage":                refresh(later(platform.Retry, 0, "")),
-		"token: outage with the words": refresh(later(platform.Retry, 0, "")),
-		"token: proxy":                 refresh(later(platform.Retry, 0, "")),
-		"token: limit":                 refresh(later(platform.Retry, 0, "")),
-	})
+	fixture.Endings(t, newTikTokFixture, tiktokVideo, fake.Answers, fixture.WithRefreshes(map[string]fixture.Ending{
+		"banned":              refused(platform.CodeContentPolicy, "banned from posting"),
+		"spam":                refused(platform.CodeContentPolicy, "a risk"),
+		"new spam":            refused(platform.CodeContentPolicy, "a new risk"),
+		"too many posts":      later(platform.Quota, day, "daily post cap"),
+		"too many drafts":     later(platform.Quota, day, "Five drafts"),
+		"user cap":            later(platform.Quota, day, "active users"),
+		"unaudited":           refused(platform.CodeInvalidOption, "Not audited."),
+		"privacy":             refused(platform.CodeInvalidOption, "not an option"),
+		"domain":              refused(platform.CodeMediaRefused, "not verified").Of(photos),
+		"invalid":             refused(platform.CodeContentRefused, "The title is too long."),
+		"invalid, E":          refused(platform.CodeContentRefused, "post_info").Of(photos),
+		"old app":             refused(platform.CodeContentRefused, "too low").Of(photos),
+		"invalid file":        refused(platform.CodeMediaRefused, "not valid"),
+		"something new":       later(platform.Retry, 20*time.Second, "seventh house"),
+		"new, of photos":      doubt,
+		"unauthorized":        later(platform.Expired, 0, "invalid or not found"),
+		"missing scope":       barred("did not authorize"),
+		"scope missed":        barred("lacks the scope"),
+		"limit":               later(platform.Retry, time.Minute, "rate limit"),
+		"new limit":           later(platform.Retry, time.Minute, "Too many."),
+		"outage":              later(platform.Retry, 0, "Something is wrong."),
+		"outage, of photos":   lost.Of(photos),
+		"state: unknown":      lost,
+		"state: outage":       later(platform.Retry, 0, "Something is wrong."),
+		"state: limit":        later(platform.Retry, time.Minute, "rate limit"),
+		"upload: expired":     {},
+		"upload: refused":     {Always: true, Kind: platform.BadContent, Code: platform.CodeMediaRefused},
+		"figures: scope":      {},
+		"token: revoked":      revoked,
+		"token: revoked, 200": revoked,
+		"token: application":  later(platform.Retry, 0, "Client key or secret").OfRefresh(),
+		"token: our form":     later(platform.Retry, 0, "grant_type").OfRefresh(),
+	}))
 }
 
 // A reason with which TikTok ends a publication makes it begin again, or ends it with TikTok's word. Nothing was

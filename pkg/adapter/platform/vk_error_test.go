@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/infra/verify/harness/platformtest"
 	"github.com/content-automation/api/infra/verify/harness/platformtest/fixture"
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/testdata/platforms/control"
@@ -119,9 +120,18 @@ func TestTheTokenOfACommunityEnds(t *testing.T) {
 
 // All communities are listed, however few VK gives at once, and one of a later page can be chosen.
 func TestAllCommunitiesAreListed(t *testing.T) {
-	for choice, want := range map[string]int{"": 251, "@shop249": 1, "none": 0} {
+	listed(t, map[string]int{"": 251, "@shop249": 1, "none": 0}, func() *platformtest.Fixture {
 		f := newVKFixture()
 		f.Fake.(*fake.Fake).More = 250
+		return f
+	})
+}
+
+// listed connects an account with each choice, and compares how many accounts there are.
+func listed(t *testing.T, choices map[string]int, open func() *platformtest.Fixture) {
+	t.Helper()
+	for choice, want := range choices {
+		f := open()
 		grant, err := fixture.OAuthGrant(f)
 		if err != nil {
 			t.Fatal(err)

@@ -19,32 +19,13 @@ func TestTheAnswersOfX(t *testing.T) {
 	text := platform.Post{Key: "pub_1", Kind: platform.KindPost, Caption: "A shoe"}
 	video := platform.Post{Key: "pub_2", Kind: platform.KindVideo, Caption: "It runs",
 		Media: []platform.Media{fixture.Video("a", 9000)}}
-	refused := func(code platform.Code, words string) fixture.Ending {
-		return fixture.Ending{Kind: platform.BadContent, Code: code, Words: words}
-	}
+	refused, barred, ended, later := fixture.Refused, fixture.Barred, fixture.Ended, fixture.Later
 	content := func(words string) fixture.Ending { return refused(platform.CodeContentRefused, words) }
-	barred := func(words string) fixture.Ending {
-		return fixture.Ending{Kind: platform.Reconnect, Code: platform.CodeMissingPermission, Words: words}
-	}
-	ended := func(words string) fixture.Ending {
-		return fixture.Ending{Kind: platform.Reconnect, Code: platform.CodeNeedsReconnect, Words: words}
-	}
-	later := func(kind platform.ErrorKind, after time.Duration, words string) fixture.Ending {
-		return fixture.Ending{First: kind, After: after, Words: words}
-	}
-	of := func(post platform.Post, o fixture.Ending) fixture.Ending {
-		o.Post = post
-		return o
-	}
 	always := func(o fixture.Ending) fixture.Ending {
 		o.Always = true
 		return o
 	}
-	refresh := func(o fixture.Ending) fixture.Ending {
-		o.Expired = true
-		return o
-	}
-	fixture.Endings(t, newXFixture, text, fake.Answers, map[string]fixture.Ending{
+	fixture.Endings(t, newXFixture, text, fake.Answers, fixture.WithRefreshes(map[string]fixture.Ending{
 		"not permitted":         content("You are not permitted to perform this action."),
 		"two cashtags":          content("maximum of one cashtag"),
 		"long video":            refused(platform.CodeMediaRefused, "longer than 2 minutes"),
@@ -69,7 +50,7 @@ func TestTheAnswersOfX(t *testing.T) {
 		"read only":             barred("oauth1 app permissions"),
 		"other authentication":  barred("not supported"),
 		"application suspended": later(platform.Retry, 0, "This app is suspended."),
-		"upload gone":           of(video, fixture.Ending{}), // is uploaded again
+		"upload gone":           fixture.Ending{}.Of(video), // is uploaded again
 
 		"no credits":     later(platform.Quota, time.Hour, "credits"),
 		"daily cap":      later(platform.Quota, 15*time.Hour, "Daily"),
@@ -80,26 +61,23 @@ func TestTheAnswersOfX(t *testing.T) {
 			""),
 		"limit, retry after":           later(platform.Retry, 90*time.Second, ""),
 		"unauthorized":                 later(platform.Expired, 0, "Unauthorized"),
-		"upload: long video":           of(video, refused(platform.CodeMediaRefused, "longer than 2 minutes")),
-		"upload: too large":            of(video, refused(platform.CodeMediaRefused, "too large")),
-		"upload: invalid":              of(video, refused(platform.CodeMediaRefused, "unrecognized")),
-		"upload: unavailable":          of(video, later(platform.Retry, 0, "Service Unavailable")),
-		"upload: something new":        of(video, later(platform.Retry, 20*time.Second, "The media is busy.")),
-		"upload: expired":              of(video, fixture.Ending{}),
-		"media: invalid":               of(video, refused(platform.CodeMediaRefused, "invalid frame rate")),
-		"media: internal":              of(video, fixture.Ending{}),
+		"upload: long video":           refused(platform.CodeMediaRefused, "longer than 2 minutes").Of(video),
+		"upload: too large":            refused(platform.CodeMediaRefused, "too large").Of(video),
+		"upload: invalid":              refused(platform.CodeMediaRefused, "unrecognized").Of(video),
+		"upload: unavailable":          later(platform.Retry, 0, "Service Unavailable").Of(video),
+		"upload: something new":        later(platform.Retry, 20*time.Second, "The media is busy.").Of(video),
+		"upload: expired":              fixture.Ending{}.Of(video),
+		"media: invalid":               refused(platform.CodeMediaRefused, "invalid frame rate").Of(video),
+		"media: internal":              fixture.Ending{}.Of(video),
 		"figures: forbidden":           {},
 		"figures: bare":                {},
-		"token: spent":                 refresh(ended("Value passed for the token was invalid.")),
-		"token: spent, 401":            refresh(ended("Value passed for the token was invalid.")),
-		"token: grant":                 refresh(ended("")),
-		"token: application":           refresh(later(platform.Retry, 0, "Missing valid authorization header")),
-		"token: our form":              refresh(later(platform.Retry, 0, "Missing required parameter")),
-		"token: outage":                refresh(later(platform.Retry, 0, "")),
-		"token: proxy":                 refresh(later(platform.Retry, 0, "")),
-		"token: limit":                 refresh(later(platform.Retry, 0, "")),
-		"token: outage with the words": refresh(later(platform.Retry, 0, "Value passed for the token")),
-	})
+		"token: spent":                 ended("Value passed for the token was invalid.").OfRefresh(),
+		"token: spent, 401":            ended("Value passed for the token was invalid.").OfRefresh(),
+		"token: grant":                 ended("").OfRefresh(),
+		"token: application":           later(platform.Retry, 0, "Missing valid authorization header").OfRefresh(),
+		"token: our form":              later(platform.Retry, 0, "Missing required parameter").OfRefresh(),
+		"token: outage with the words": later(platform.Retry, 0, "Value passed for the token").OfRefresh(),
+	}))
 	t.Run("always", func(t *testing.T) {
 		// What stays as it is ends, with the words of X.
 		fixture.Endings(t, newXFixture, video, map[string]control.Answer{

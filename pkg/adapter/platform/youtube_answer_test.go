@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/infra/verify/harness/platformtest"
 	"github.com/content-automation/api/infra/verify/harness/platformtest/fixture"
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/youtube"
@@ -54,23 +55,17 @@ func TestAnswersOnYouTube(t *testing.T) {
 
 // All channels and playlists are listed.
 func TestListsAreReadToTheirEnd(t *testing.T) {
-	for choice, want := range map[string]int{"": 251, "@acme249": 1, "@none": 0} {
+	open := func() *platformtest.Fixture {
 		f := newYouTubeFixture()
 		f.Fake.(*fake.Fake).More = 250
-		grant, err := fixture.OAuthGrant(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		grant.Choice = choice
-		accounts, err := f.Adapter.Connect(t.Context(), grant)
-		if len(accounts) != want || (err == nil) != (want > 0) {
-			t.Errorf("%q: %d channels, %v", choice, len(accounts), err)
-		}
-		found, err := f.Adapter.(platform.Finder).Lookup(t.Context(), f.Account, platform.LookupPlaylist, "")
-		if err != nil || len(found) != 252 {
-			t.Errorf("%d playlists, %v", len(found), err)
-		}
-		f.Close()
+		return f
+	}
+	listed(t, map[string]int{"": 251, "@acme249": 1, "@none": 0}, open)
+	f := open()
+	defer f.Close()
+	found, err := f.Adapter.(platform.Finder).Lookup(t.Context(), f.Account, platform.LookupPlaylist, "")
+	if err != nil || len(found) != 252 {
+		t.Errorf("%d playlists, %v", len(found), err)
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/content-automation/api/infra/verify/harness/apitest"
 	"github.com/content-automation/api/infra/verify/harness/cost"
 	"github.com/content-automation/api/infra/verify/harness/platformtest"
-	remote "github.com/content-automation/api/pkg/adapter/crm"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/crm"
 	"github.com/content-automation/api/pkg/auth"
@@ -202,7 +201,7 @@ func TestProductsAreImported(t *testing.T) {
 			f := w.fakes[name]
 			currency := map[string]string{"amocrm": "RUB", "bitrix24": "EUR", "hubspot": "EUR"}[name]
 			put := func(id, sku, price string) {
-				f.PutProduct(remote.Product{ID: id, SKU: sku, Name: "Shoe " + id, Price: price, Currency: "EUR"})
+				f.PutProduct(crms.Product{ID: id, SKU: sku, Name: "Shoe " + id, Price: price, Currency: "EUR"})
 			}
 			for n := range 8 {
 				put(fmt.Sprint(n+1), fmt.Sprint("S-", n+1), "129.50")
@@ -229,7 +228,7 @@ func TestProductsAreImported(t *testing.T) {
 			w.Clock.Add(time.Second)
 			if name == "bitrix24" || name == "hubspot" {
 				for _, id := range []string{"3", "12", "12"} {
-					if got := w.hook(name, c, remote.Hint{Object: remote.ProductObject, ID: id}); got != 200 {
+					if got := w.hook(name, c, crms.Change{Object: crms.ProductObject, ID: id}); got != 200 {
 						t.Fatalf("the hook gets %d", got)
 					}
 				}
@@ -257,7 +256,7 @@ func TestProductsAreImported(t *testing.T) {
 // the message that requests another one for its own.
 func TestAMappingIsSetDuringASynchronization(t *testing.T) {
 	w := newWorld(t)
-	w.fakes["hubspot"].PutProduct(remote.Product{ID: "1", SKU: "S-1", Name: "Shoe", Price: "10", Currency: "EUR"})
+	w.fakes["hubspot"].PutProduct(crms.Product{ID: "1", SKU: "S-1", Name: "Shoe", Price: "10", Currency: "EUR"})
 	c, steps := w.connect("hubspot", "factory_id", w.shop), 0
 	w.run(5*time.Minute, func() {
 		if steps++; steps == 2 {
@@ -274,7 +273,7 @@ func TestAMappingIsSetDuringASynchronization(t *testing.T) {
 // Two messages of one step that come at once import a product once, and no failure is noted.
 func TestTwoWorkersImportProductsOnce(t *testing.T) {
 	w := newWorld(t)
-	w.fakes["hubspot"].PutProduct(remote.Product{ID: "1", SKU: "S-1", Name: "Shoe", Price: "10", Currency: "EUR"})
+	w.fakes["hubspot"].PutProduct(crms.Product{ID: "1", SKU: "S-1", Name: "Shoe", Price: "10", Currency: "EUR"})
 	c, twice := w.connect("hubspot", "factory_id", w.shop, "mapping", mapping()), 0
 	w.after = func(body string) {
 		// The product was looked for, and is not written yet.
@@ -295,7 +294,7 @@ func TestTwoWorkersImportProductsOnce(t *testing.T) {
 // values that were read last.
 func TestAWebhookDuringASynchronization(t *testing.T) {
 	put := func(w *world, price string) {
-		w.fakes["hubspot"].PutProduct(remote.Product{ID: "1", SKU: "S-1", Name: "Shoe", Price: price, Currency: "EUR"})
+		w.fakes["hubspot"].PutProduct(crms.Product{ID: "1", SKU: "S-1", Name: "Shoe", Price: price, Currency: "EUR"})
 	}
 	for name, known := range map[string]bool{"a new product": false, "a known product": true} {
 		for _, first := range []task.Kind{crm.Synchronize, crm.ReadKind} {
@@ -308,7 +307,7 @@ func TestAWebhookDuringASynchronization(t *testing.T) {
 				w.run(time.Minute, nil)
 				put(w, "10")
 				w.Clock.Add(time.Minute)
-				w.hook("hubspot", c, remote.Hint{Object: remote.ProductObject, ID: "1"})
+				w.hook("hubspot", c, crms.Change{Object: crms.ProductObject, ID: "1"})
 				w.Call(http.MethodPost, "/v1/integrations/"+c.ID+"/sync", nil)
 				w.Clock.Add(time.Minute)
 				of := func(kind task.Kind) (messages []task.Message) {
@@ -364,16 +363,16 @@ func TestAWebhookDuringASynchronization(t *testing.T) {
 func TestANewProductMakesContentOnce(t *testing.T) {
 	w := newWorld(t)
 	f := w.fakes["hubspot"]
-	f.PutProduct(remote.Product{ID: "1", SKU: "S-1", Name: "Shoe", Price: "10"})
+	f.PutProduct(crms.Product{ID: "1", SKU: "S-1", Name: "Shoe", Price: "10"})
 	c := w.connect("hubspot", "factory_id", w.shop, "mapping", object{"products": object{"import": true,
 		"kind": "carousel", "template": "Present it"}})
 	w.run(time.Hour, nil)
 	if items := w.finish(item.Generated); len(items) != 0 {
 		t.Fatalf("a product that was there makes %+v", items)
 	}
-	f.PutProduct(remote.Product{ID: "2", SKU: "S-2", Name: "Boot", Price: "20"})
+	f.PutProduct(crms.Product{ID: "2", SKU: "S-2", Name: "Boot", Price: "20"})
 	for range 3 {
-		w.hook("hubspot", c, remote.Hint{Object: remote.ProductObject, ID: "2"})
+		w.hook("hubspot", c, crms.Change{Object: crms.ProductObject, ID: "2"})
 		w.Clock.Add(time.Second)
 		w.run(25*time.Hour, nil)
 	}

@@ -22,7 +22,6 @@ import (
 	"github.com/content-automation/api/infra/verify/harness/sealtest"
 	"github.com/content-automation/api/infra/verify/harness/servicetest"
 	"github.com/content-automation/api/infra/verify/harness/webhooktest"
-	remote "github.com/content-automation/api/pkg/adapter/crm"
 	"github.com/content-automation/api/pkg/area"
 	customer "github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/area/audit"
@@ -273,7 +272,7 @@ func (w *world) get(id string) (i crm.Integration) {
 }
 
 // hook sends a webhook of a CRM about objects, and returns the status of the answer.
-func (w *world) hook(name string, c connected, hints ...remote.Hint) int {
+func (w *world) hook(name string, c connected, hints ...crms.Change) int {
 	w.T.Helper()
 	at := base + "/integrations/hooks/hubspot"
 	if c.HookURL != nil {
@@ -421,8 +420,8 @@ func (w *world) products() map[string]product.Product {
 	return all
 }
 
-func deal(id, stage string) remote.Deal {
-	return remote.Deal{ID: id, Name: "Deal " + id, Pipeline: "7", Stage: stage, Amount: "1290", Currency: "EUR"}
+func deal(id, stage string) crms.Deal {
+	return crms.Deal{ID: id, Name: "Deal " + id, Pipeline: "7", Stage: stage, Amount: "1290", Currency: "EUR"}
 }
 
-func hintOf(id string) remote.Hint { return remote.Hint{Object: remote.DealObject, ID: id} }
+func hintOf(id string) crms.Change { return crms.Change{Object: crms.DealObject, ID: id} }

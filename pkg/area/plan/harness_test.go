@@ -127,6 +127,11 @@ func newWorld(t *testing.T) *world {
 // run makes the worker, with a loader of items.
 func (w *world) run(items item.Loader) {
 	w.engine = generatetest.New(w.T, w.DB, w.Clock, w.writer, map[string]generate.Loader{item.ItemKind: items})
+	w.engine.Add(func(of *generate.Worker) map[task.Kind]task.Handler {
+		return planarea.Handlers(of, publication.FactoryCleaner{DB: w.DB, Now: w.Clock.Now}.Clean,
+			social.FactoryCleaner{DB: w.DB, Now: w.Clock.Now}.Clean,
+			experiment.Cleaner{DB: w.DB, Now: w.Clock.Now}.Clean)
+	})
 	publisher := &publication.Worker{DB: w.DB, Platforms: social.NewPlatforms(social.PlatformsConfig{Now: w.Clock.Now}),
 		Now: w.Clock.Now}
 	for kind, h := range publisher.Handlers() {

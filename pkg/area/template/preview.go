@@ -38,7 +38,7 @@ const attempt = 1
 type Preview struct {
 	// The last two are final.
 	State studio.State `json:"state" enum:"queued,generating,generated,failed"`
-	// What it shows.
+	// Kind of content that the preview shows.
 	Kind string `json:"kind" example:"post"`
 	// Version of the template that it shows.
 	Version int64 `json:"version"`
@@ -99,8 +99,8 @@ func (s *Service) last(ctx context.Context, n *record.Notes) (it store.Item, r *
 }
 
 type previewBody struct {
-	// What it shows. product is a post of a product with its price, and video the cover, the scene of a product and the
-	// end card.
+	// Kind of content that the preview shows. product is a post of a product with its price. video is the cover, the
+	// scene of a product and the end card.
 	Kind string `json:"kind,omitempty" enum:"post,carousel,story,product,video" default:"post"`
 	// Factory whose name, logo and colors it shows. Absent: those of a sample.
 	FactoryID string `json:"factory_id,omitempty" example:"fac_01h455vb4pex5vsknk084sn02q"`

@@ -47,6 +47,7 @@ import (
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/resource"
+	wiring "github.com/content-automation/api/pkg/service/worker"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -86,6 +87,7 @@ func newWorld(t *testing.T) *world {
 	w.engine = generatetest.NewWith(t, w.DB, w.Clock, files, generatetest.Only{Provider: sandbox.NewAlike(w.Now)},
 		map[string]generate.Loader{item.ItemKind: item.Loader{Sign: sign}, studio.ItemKind: studio.Loader{Sign: sign},
 			template.PreviewKind: template.Loader{}})
+	w.engine.Add(wiring.Generating)
 	w.out = &transfer.Exporter{DB: w.DB, Objects: files, Now: w.Now, LineBytes: 6000, FileBytes: 100_000}
 	w.in = &transfer.Importer{DB: w.DB, Objects: files, URLs: files, Now: w.Now, Lines: 5,
 		Envelope: envelope, Random: rand.Reader}

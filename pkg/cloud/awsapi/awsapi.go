@@ -73,10 +73,19 @@ func (c *Client) Call(ctx context.Context, operation string, in, out any) error 
 		"Content-Type": {"application/x-amz-json-1.1"}, "X-Amz-Target": {operation}}, in, out)
 }
 
+// Answer is an answer that is no JSON. Out of Do may be one.
+type Answer struct {
+	Header  http.Header
+	Content []byte
+}
+
 // Do calls an operation of a service of the protocol AWS REST JSON. The parts of the path are escaped. In is nil for a
 // request without a body.
 func (c *Client) Do(ctx context.Context, method, path string, in, out any) error {
-	header := http.Header{"Accept": {"application/json"}}
+	header := http.Header{}
+	if _, is := out.(*Answer); !is {
+		header.Set("Accept", "application/json")
+	}
 	if in != nil {
 		header.Set("Content-Type", "application/json")
 	}
@@ -136,7 +145,11 @@ func (c *Client) attempt(req *http.Request, body []byte, out any) error {
 	defer resp.Body.Close()
 	answer, err := io.ReadAll(io.LimitReader(resp.Body, mostAnswer))
 	if err == nil && out != nil && resp.StatusCode < http.StatusMultipleChoices {
-		err = json.Unmarshal(answer, out)
+		if plain, is := out.(*Answer); is {
+			*plain = Answer{resp.Header, answer}
+		} else {
+			err = json.Unmarshal(answer, out)
+		}
 	}
 	if err != nil {
 		err = &smithy.DeserializationError{Err: err}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/auth/authorizer"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/service/serve"
@@ -248,5 +249,16 @@ func TestEveryAreaIsMounted(t *testing.T) {
 	})
 	if err != nil || areas < 15 {
 		t.Errorf("found %d areas: %v", areas, err)
+	}
+}
+
+// The authorizer knows the scope of each operation.
+func TestScopesCoverAllOperations(t *testing.T) {
+	want := map[string]auth.Scope{}
+	for _, r := range Routes() {
+		want[r.Method+" "+r.Path] = r.Scope
+	}
+	if !reflect.DeepEqual(authorizer.Scopes, want) {
+		t.Errorf("got  %v\nwant %v", authorizer.Scopes, want)
 	}
 }

@@ -10,9 +10,12 @@ import (
 	clip "github.com/content-automation/api/pkg/base/text"
 )
 
+// dictionaries have the names of countries in the languages of the pages. Those of all languages take a megabyte.
+var dictionaries = map[string]*display.Dictionary{"en": display.English, "ru": display.Russian}
+
 // Countries returns the codes of all countries with their names in the language of the page, sorted by these.
 func (v *view) Countries() (all []choice) {
-	names := display.Regions(tongue.MustParse(v.Language))
+	names := cmp.Or(dictionaries[v.Language], display.English).Regions()
 	for n := range 26 * 26 {
 		region, err := tongue.ParseRegion(string([]byte{'A' + byte(n/26), 'A' + byte(n%26)}))
 		if err != nil || !region.IsCountry() || region.Canonicalize() != region {

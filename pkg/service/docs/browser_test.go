@@ -119,7 +119,7 @@ func TestExplorerInChromium(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			var mu sync.Mutex
 			var calls []*http.Request
-			pages := docs.New(docs.Options{JSON: tc.document})
+			pages := docs.New(docs.Options{JSON: tc.document, Assets: docs.Assets()})
 			srv := httptest.NewServer(http.StripPrefix(tc.prefix,
 				http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					if !strings.HasPrefix(r.URL.Path, "/v1/") {

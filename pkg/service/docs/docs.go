@@ -76,9 +76,13 @@ and <a href="../openapi.yaml">openapi.yaml</a>.</p>
 type Options struct {
 	// JSON is the OpenAPI document.
 	JSON []byte
-	// Assets holds assets/scalar-<version>.js.gz. If it is nil, the embedded files are used.
+	// Assets holds assets/scalar-<version>.js.gz: see Assets. Without it, a page says that the explorer is missing.
 	Assets fs.FS
 }
+
+// Assets returns the files that were there when the program was built. A program that does not call it is smaller by
+// them.
+func Assets() fs.FS { return embedded }
 
 // page is a response that is the same for everybody.
 type page struct {
@@ -125,7 +129,7 @@ type handler struct {
 // New makes the handler of the public paths.
 func New(o Options) http.Handler {
 	if o.Assets == nil {
-		o.Assets = embedded
+		o.Assets = embed.FS{}
 	}
 	h := &handler{pages: map[string]*page{
 		"/openapi.json": {content: fixed(o.JSON), kind: "application/json", shared: true},

@@ -22,7 +22,7 @@ const requestID = "1763812345678-6f9a4e7e"
 
 // builtIn is the handler as it is deployed.
 func builtIn() http.Handler {
-	return docs.New(docs.Options{JSON: clients.OpenAPIJSON})
+	return docs.New(docs.Options{JSON: clients.OpenAPIJSON, Assets: docs.Assets()})
 }
 
 func call(h http.Handler, method, path string, headers ...string) *http.Response {
@@ -303,7 +303,7 @@ func TestNotModified(t *testing.T) {
 			}
 		}
 	}
-	changed := docs.New(docs.Options{JSON: []byte("{}")})
+	changed := docs.New(docs.Options{JSON: []byte("{}"), Assets: docs.Assets()})
 	if a, b := call(h, "GET", "/openapi.json").Header.Get("ETag"),
 		call(changed, "GET", "/openapi.json").Header.Get("ETag"); a == b {
 		t.Error("another document has the same ETag")

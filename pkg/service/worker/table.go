@@ -131,11 +131,10 @@ func (e Env) Loaders() map[string]generate.Loader {
 // Generating takes the steps of generations, and of the background work of plans, factories and sandboxes.
 func Generating(w *generate.Worker) Handlers {
 	handlers := w.Handlers()
-	items, _ := w.Loaders[item.ItemKind].(item.Loader) // its reader reads the feeds of news
-	handlers[plan.Task] = task.Func((&plan.Handler{DB: w.DB, Loaders: w.Loaders, Providers: w.Providers,
-		Sources: items.Reader, Now: w.Now}).Plan)
-	handlers[plan.Advance] = plan.Advancer(w.DB, w.Now)
-	maps.Copy(handlers, factories{w}.handlers())
+	maps.Copy(handlers, plan.Handlers(w, publication.FactoryCleaner{DB: w.DB, Now: w.Now}.Clean,
+		training.Cleaner{DB: w.DB, Now: w.Now}.Clean, feed.Cleaner{DB: w.DB}.Clean,
+		product.Cleaner{DB: w.DB, Now: w.Now}.Clean, social.FactoryCleaner{DB: w.DB, Now: w.Now}.Clean,
+		architect.Cleaner{DB: w.DB, Now: w.Now}.Clean, experiment.Cleaner{DB: w.DB, Now: w.Now}.Clean))
 	maps.Copy(handlers, (&sandbox.Resetter{Deleter: erasure.Deleter{DB: w.DB, Loaders: w.Loaders,
 		Now: w.Now}}).Handlers())
 	return handlers

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/content-automation/api/pkg/adapter/crm"
 	"github.com/content-automation/api/testdata/platforms/control"
 )
 
@@ -124,11 +123,11 @@ func Amo(now func() time.Time) *Fake {
 		control.JSON(w, http.StatusUnauthorized, object{"title": "Unauthorized"})
 	}))
 	f.handler = mux
-	f.Hook = func(address string, hints ...crm.Hint) *http.Request {
+	f.Hook = func(address string, changes ...Change) *http.Request {
 		form := url.Values{"account[subdomain]": {"acme"}, "account[id]": {AmoAccount}}
-		for i, h := range hints {
+		for i, h := range changes {
 			name := "leads[status]"
-			if h.Object == crm.ProductObject {
+			if h.Object == ProductObject {
 				name = "catalogs[update]"
 			}
 			form.Set(fmt.Sprintf("%s[%d][id]", name, i), h.ID)
@@ -157,7 +156,7 @@ func (f *Fake) amoList(w http.ResponseWriter, r *http.Request, name string, all 
 	control.JSON(w, http.StatusOK, object{"_links": links, "_embedded": object{name: all}})
 }
 
-func amoProduct(p crm.Product) object {
+func amoProduct(p Product) object {
 	fields := []object{}
 	for code, value := range map[string]string{"SKU": p.SKU, "PRICE": p.Price, "DESCRIPTION": p.Description} {
 		if value != "" {
@@ -167,7 +166,7 @@ func amoProduct(p crm.Product) object {
 	return object{"id": json.Number(p.ID), "name": p.Name, "is_deleted": p.Archived, "custom_fields_values": fields}
 }
 
-func amoLead(d crm.Deal) object {
+func amoLead(d Deal) object {
 	return object{"id": json.Number(d.ID), "name": d.Name, "price": json.Number(d.Amount),
 		"status_id": json.Number(d.Stage), "pipeline_id": json.Number(d.Pipeline), "updated_at": d.ChangedAt.Unix()}
 }

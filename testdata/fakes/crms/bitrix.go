@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/content-automation/api/pkg/adapter/crm"
 	"github.com/content-automation/api/testdata/platforms/control"
 )
 
@@ -80,13 +79,13 @@ func Bitrix(now func() time.Time) *Fake {
 		control.JSON(w, http.StatusUnauthorized, object{"error": "INVALID_CREDENTIALS"})
 	})
 	f.handler = mux
-	f.Hook = func(address string, hints ...crm.Hint) *http.Request {
+	f.Hook = func(address string, changes ...Change) *http.Request {
 		event := "ONCRMDEALUPDATE"
-		if hints[0].Object == crm.ProductObject {
+		if changes[0].Object == ProductObject {
 			event = "ONCRMPRODUCTUPDATE"
 		}
 		return post(address, "application/x-www-form-urlencoded", url.Values{"event": {event},
-			"data[FIELDS][ID]": {hints[0].ID}, "ts": {strconv.FormatInt(f.Now().Unix(), 10)},
+			"data[FIELDS][ID]": {changes[0].ID}, "ts": {strconv.FormatInt(f.Now().Unix(), 10)},
 			"auth[member_id]": {Member}, "auth[application_token]": {Proof}}.Encode())
 	}
 	return f
@@ -182,7 +181,7 @@ func (f *Fake) bitrix(w http.ResponseWriter, method string, in bitrixCall) {
 	}
 }
 
-func bitrixProduct(p crm.Product) object {
+func bitrixProduct(p Product) object {
 	active := "Y"
 	if p.Archived {
 		active = "N"
@@ -191,7 +190,7 @@ func bitrixProduct(p crm.Product) object {
 		"CURRENCY_ID": p.Currency, "ACTIVE": active}
 }
 
-func bitrixDeal(d crm.Deal) object {
+func bitrixDeal(d Deal) object {
 	return object{"ID": d.ID, "TITLE": d.Name, "COMMENTS": d.Description, "STAGE_ID": d.Stage,
 		"CATEGORY_ID": d.Pipeline, "OPPORTUNITY": d.Amount, "CURRENCY_ID": d.Currency,
 		"DATE_MODIFY": d.ChangedAt.Format(time.RFC3339)}

@@ -16,7 +16,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/content-automation/api/pkg/adapter/crm"
 	"github.com/content-automation/api/testdata/platforms/control"
 	"github.com/content-automation/api/testdata/platforms/oauth"
 )
@@ -38,8 +37,47 @@ const (
 // tokenLife is the time for which an access token is valid.
 const tokenLife = time.Hour
 
+// Object is a kind of object of a CRM.
+type Object string
+
+// The objects.
+const (
+	ProductObject Object = "product"
+	DealObject    Object = "deal"
+)
+
+// Change is a change of an object that a webhook reports.
+type Change struct {
+	Object Object
+	ID     string
+}
+
+// Product is a product of a CRM.
+type Product struct {
+	ID, SKU, Name, Description, URL string
+	Price, Currency                 string
+	Archived                        bool
+}
+
+// Deal is a deal of a CRM.
+type Deal struct {
+	ID, Name, Description string
+	Pipeline, Stage       string
+	Amount, Currency      string
+	ChangedAt             time.Time
+}
+
+// Pipeline is a pipeline of deals with its stages.
+type Pipeline struct {
+	ID, Name string
+	Stages   []Stage
+}
+
+// Stage is a stage of a pipeline.
+type Stage struct{ ID, Name string }
+
 // Pipelines are the pipelines of each fake.
-var Pipelines = []crm.Pipeline{{ID: "7", Name: "Sales", Stages: []crm.Stage{{ID: "140", Name: "New"},
+var Pipelines = []Pipeline{{ID: "7", Name: "Sales", Stages: []Stage{{ID: "140", Name: "New"},
 	{ID: "141", Name: "Offer"}, {ID: "142", Name: "Won"}}}}
 
 // Fake is one account of a CRM. It is safe for concurrent use.
@@ -48,12 +86,12 @@ type Fake struct {
 	// Name is the id of the CRM.
 	Name string
 	// Hook returns a webhook about objects, as the CRM sends it to an address.
-	Hook    func(address string, hints ...crm.Hint) *http.Request
+	Hook    func(address string, changes ...Change) *http.Request
 	handler http.Handler
 
 	mu       sync.Mutex
-	products map[string]crm.Product
-	deals    map[string]crm.Deal
+	products map[string]Product
+	deals    map[string]Deal
 	notes    []Note
 	codes    map[string]bool
 	hooks    map[string]bool
@@ -79,8 +117,8 @@ func (f *Fake) account(usual string) string {
 type Note struct{ Deal, Text string }
 
 func newFake(name string, now func() time.Time, limited func(http.ResponseWriter, int)) *Fake {
-	return &Fake{Control: control.New(now, limited), Name: name, products: map[string]crm.Product{},
-		deals: map[string]crm.Deal{}, codes: map[string]bool{}, hooks: map[string]bool{}, page: 3}
+	return &Fake{Control: control.New(now, limited), Name: name, products: map[string]Product{},
+		deals: map[string]Deal{}, codes: map[string]bool{}, hooks: map[string]bool{}, page: 3}
 }
 
 // All returns a fake of each CRM by its id.
@@ -92,7 +130,7 @@ func All(now func() time.Time) map[string]*Fake {
 func (f *Fake) Handler() http.Handler { return f.Handle(f.handler) }
 
 // PutProduct adds or changes a product.
-func (f *Fake) PutProduct(p crm.Product) {
+func (f *Fake) PutProduct(p Product) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.products[p.ID] = p
@@ -106,7 +144,7 @@ func (f *Fake) DeleteProduct(id string) {
 }
 
 // PutDeal adds or changes a deal.
-func (f *Fake) PutDeal(d crm.Deal) {
+func (f *Fake) PutDeal(d Deal) {
 	d.ChangedAt = f.Now()
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -175,14 +213,14 @@ func (f *Fake) hook(address string, on bool) {
 	}
 }
 
-func (f *Fake) product(id string) (crm.Product, bool) {
+func (f *Fake) product(id string) (Product, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	p, ok := f.products[id]
 	return p, ok
 }
 
-func (f *Fake) deal(id string) (crm.Deal, bool) {
+func (f *Fake) deal(id string) (Deal, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	d, ok := f.deals[id]
@@ -191,16 +229,16 @@ func (f *Fake) deal(id string) (crm.Deal, bool) {
 
 // someProducts returns a page of the products, of those with the ids if there are any, and the start of the next page,
 // or 0.
-func (f *Fake) someProducts(start int, ids []string) ([]crm.Product, int) {
+func (f *Fake) someProducts(start int, ids []string) ([]Product, int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	var all []crm.Product
+	var all []Product
 	for _, p := range f.products {
 		if len(ids) == 0 || slices.Contains(ids, p.ID) {
 			all = append(all, p)
 		}
 	}
-	slices.SortFunc(all, func(a, b crm.Product) int { return byNumber(a.ID, b.ID) })
+	slices.SortFunc(all, func(a, b Product) int { return byNumber(a.ID, b.ID) })
 	if len(ids) > 0 {
 		return all, 0 // a page has all that a call may name
 	}
@@ -208,16 +246,16 @@ func (f *Fake) someProducts(start int, ids []string) ([]crm.Product, int) {
 }
 
 // someDeals returns a page of the deals that were changed since a time.
-func (f *Fake) someDeals(start int, since time.Time) ([]crm.Deal, int) {
+func (f *Fake) someDeals(start int, since time.Time) ([]Deal, int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	var all []crm.Deal
+	var all []Deal
 	for _, d := range f.deals {
 		if !d.ChangedAt.Before(since.Truncate(time.Second)) {
 			all = append(all, d)
 		}
 	}
-	slices.SortFunc(all, func(a, b crm.Deal) int { return byNumber(a.ID, b.ID) })
+	slices.SortFunc(all, func(a, b Deal) int { return byNumber(a.ID, b.ID) })
 	return cut(all, start, f.page)
 }
 

@@ -1,6 +1,9 @@
 package crms
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"html"
@@ -10,8 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/content-automation/api/pkg/adapter/crm"
-	"github.com/content-automation/api/pkg/adapter/crm/hubspot"
 	"github.com/content-automation/api/testdata/platforms/control"
 	"github.com/content-automation/api/testdata/platforms/oauth"
 )
@@ -63,7 +64,7 @@ func Hub(now func() time.Time) *Fake {
 	})
 	api.HandleFunc("POST /crm/v3/objects/products/batch/read", func(w http.ResponseWriter, r *http.Request) {
 		ids := hubIDs(r)
-		var found []crm.Product
+		var found []Product
 		for _, id := range ids {
 			if p, ok := f.product(id); ok {
 				found = append(found, p)
@@ -77,7 +78,7 @@ func Hub(now func() time.Time) *Fake {
 			control.JSON(w, http.StatusNotFound, object{"status": "error"})
 			return
 		}
-		control.JSON(w, http.StatusOK, hubProducts([]crm.Product{p})[0])
+		control.JSON(w, http.StatusOK, hubProducts([]Product{p})[0])
 	})
 	api.HandleFunc("POST /crm/v3/objects/deals/search", func(w http.ResponseWriter, r *http.Request) {
 		var in struct {
@@ -114,11 +115,11 @@ func Hub(now func() time.Time) *Fake {
 		control.JSON(w, http.StatusUnauthorized, object{"category": "EXPIRED_AUTHENTICATION"})
 	}))
 	f.handler = mux
-	f.Hook = func(address string, hints ...crm.Hint) *http.Request {
+	f.Hook = func(address string, changes ...Change) *http.Request {
 		var events []object
-		for _, h := range hints {
+		for _, h := range changes {
 			kind := "deal.propertyChange"
-			if h.Object == crm.ProductObject {
+			if h.Object == ProductObject {
 				kind = "product.propertyChange"
 			}
 			events = append(events, object{"portalId": json.Number(Portal), "subscriptionType": kind,
@@ -128,10 +129,17 @@ func Hub(now func() time.Time) *Fake {
 		r := post(address, "application/json", string(body))
 		stamp := strconv.FormatInt(f.Now().UnixMilli(), 10)
 		r.Header.Set("X-HubSpot-Request-Timestamp", stamp)
-		r.Header.Set("X-HubSpot-Signature-v3", hubspot.Signature(oauth.ClientSecret, address, body, stamp))
+		r.Header.Set("X-HubSpot-Signature-v3", HubSignature(address, body, stamp))
 		return r
 	}
 	return f
+}
+
+// HubSignature returns version 3 of HubSpot's signature of a webhook: the HMAC of its method, address, body and time.
+func HubSignature(address string, body []byte, stamp string) string {
+	mac := hmac.New(sha256.New, []byte(oauth.ClientSecret))
+	fmt.Fprint(mac, "POST", address, string(body), stamp)
+	return base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
 
 // hubNotes adds the API of notes. The id of a note is its number among all notes.
@@ -203,7 +211,7 @@ func hubList(w http.ResponseWriter, all []object, next int) {
 	control.JSON(w, http.StatusOK, answer)
 }
 
-func hubProducts(found []crm.Product) (all []object) {
+func hubProducts(found []Product) (all []object) {
 	for _, p := range found {
 		all = append(all, object{"id": p.ID, "archived": p.Archived, "properties": object{"name": p.Name,
 			"description": p.Description, "price": p.Price, "hs_sku": p.SKU, "hs_url": p.URL}})
@@ -211,7 +219,7 @@ func hubProducts(found []crm.Product) (all []object) {
 	return all
 }
 
-func hubDeal(d crm.Deal) object {
+func hubDeal(d Deal) object {
 	return object{"id": d.ID, "properties": object{"dealname": d.Name, "description": d.Description,
 		"dealstage": d.Stage, "pipeline": d.Pipeline, "amount": d.Amount, "deal_currency_code": d.Currency,
 		"hs_lastmodifieddate": d.ChangedAt.Format(time.RFC3339Nano)}}

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/content-automation/api/pkg/adapter/crm"
 	"github.com/content-automation/api/testdata/platforms/control"
 )
 
@@ -17,8 +16,8 @@ import (
 func Serve(mux *http.ServeMux, now func() time.Time) {
 	fakes := All(now)
 	for name, f := range fakes {
-		f.PutProduct(crm.Product{ID: "1", SKU: "TRAIL-42", Name: "Trail running shoe", Price: "129.00", Currency: "EUR"})
-		f.PutDeal(crm.Deal{ID: "1", Name: "Shoes for the team", Pipeline: "7", Stage: "140", Amount: "1290",
+		f.PutProduct(Product{ID: "1", SKU: "TRAIL-42", Name: "Trail running shoe", Price: "129.00", Currency: "EUR"})
+		f.PutDeal(Deal{ID: "1", Name: "Shoes for the team", Pipeline: "7", Stage: "140", Amount: "1290",
 			Currency: "EUR"})
 		mux.Handle("/"+name+"/", http.StripPrefix("/"+name, f.Handler()))
 	}
@@ -37,13 +36,13 @@ func Serve(mux *http.ServeMux, now func() time.Time) {
 		}
 		d, ok := f.deal(r.FormValue("id"))
 		if !ok {
-			d = crm.Deal{ID: r.FormValue("id"), Name: "Deal " + r.FormValue("id"), Pipeline: "7", Amount: "1290",
+			d = Deal{ID: r.FormValue("id"), Name: "Deal " + r.FormValue("id"), Pipeline: "7", Amount: "1290",
 				Currency: "EUR"}
 		}
 		d.Stage = r.FormValue("stage")
 		f.PutDeal(d)
 		for range 2 {
-			if err := send(f.Hook(r.FormValue("hook"), crm.Hint{Object: crm.DealObject, ID: d.ID})); err != nil {
+			if err := send(f.Hook(r.FormValue("hook"), Change{Object: DealObject, ID: d.ID})); err != nil {
 				http.Error(w, err.Error(), http.StatusBadGateway)
 				return
 			}

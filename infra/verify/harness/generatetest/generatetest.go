@@ -28,7 +28,6 @@ import (
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/probe"
 	"github.com/content-automation/api/pkg/media/provenance"
-	wiring "github.com/content-automation/api/pkg/service/worker"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -198,6 +197,7 @@ type Engine struct {
 	db      *store.DB
 	clock   *apitest.Clock
 	kernel  *task.Kernel
+	worker  *generate.Worker
 	Objects *Objects
 	queue   []message
 	relayed map[string]bool
@@ -218,12 +218,17 @@ func New(t testing.TB, db *store.DB, clock *apitest.Clock, providers generate.Pr
 func NewWith(t testing.TB, db *store.DB, clock *apitest.Clock, files *Objects, providers generate.Providers,
 	loaders map[string]generate.Loader) *Engine {
 	e := &Engine{t: t, db: db, clock: clock, Objects: files, relayed: map[string]bool{}}
-	worker := &generate.Worker{DB: db, Loaders: loaders, Providers: providers, Objects: e.Objects,
+	e.worker = &generate.Worker{DB: db, Loaders: loaders, Providers: providers, Objects: e.Objects,
 		Composer: Composer{Objects: e.Objects},
 		Now:      clock.Now}
-	e.kernel = task.NewKernel(task.Config{DB: db, Handlers: wiring.Generating(worker), Now: clock.Now, Name: rand.Text,
+	e.kernel = task.NewKernel(task.Config{DB: db, Handlers: e.worker.Handlers(), Now: clock.Now, Name: rand.Text,
 		Chance: func() float64 { return 0.5 }})
 	return e
+}
+
+// Add adds the handlers of other kinds of tasks, which are made from the worker of the engine.
+func (e *Engine) Add(of func(*generate.Worker) map[task.Kind]task.Handler) {
+	maps.Copy(e.kernel.Handlers, of(e.worker))
 }
 
 // Handle adds the handler of another kind of task.

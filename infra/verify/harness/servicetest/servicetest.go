@@ -32,6 +32,10 @@ type World struct {
 func New(t *testing.T, with ...func(*aws.Config)) *World {
 	t.Helper()
 	w := &World{T: t, Clock: apitest.NewClock(), Faults: &storetest.Faults{}, Log: &apitest.Log{}}
+	if len(with) == 0 {
+		w.DB = storetest.Faulty(t, w.Clock.Now, w.Faults)
+		return w
+	}
 	w.DB = storetest.Open(t, w.Clock.Now, append([]func(*aws.Config){w.Faults.Attach}, with...)...)
 	return w
 }

@@ -33,7 +33,13 @@ import (
 // or to make some fail.
 func Open(t testing.TB, now func() time.Time, with ...func(*aws.Config)) *store.DB {
 	t.Helper()
-	db, drop, err := Make(context.Background(), now, with...)
+	return open(t, now, nil, with...)
+}
+
+func open(t testing.TB, now func() time.Time, client func(*memtable.Engine, aws.Config) store.Client,
+	with ...func(*aws.Config)) *store.DB {
+	t.Helper()
+	db, drop, err := makeTable(context.Background(), now, client, with...)
 	if err != nil {
 		t.Fatalf("storetest: %v", err)
 	}
@@ -65,6 +71,13 @@ func Bare(t testing.TB, now func() time.Time) *store.DB {
 // Make is Open for programs other than tests. The returned function drop removes the table.
 func Make(ctx context.Context, now func() time.Time, with ...func(*aws.Config)) (db *store.DB,
 	drop func(context.Context) error, err error) {
+	return makeTable(ctx, now, nil, with...)
+}
+
+// makeTable makes a table. Client returns the client of a table in memory; nil stands for the engine itself, if nothing
+// changes the configuration.
+func makeTable(ctx context.Context, now func() time.Time, client func(*memtable.Engine, aws.Config) store.Client,
+	with ...func(*aws.Config)) (db *store.DB, drop func(context.Context) error, err error) {
 	cfg, err := engine(now)
 	if err != nil {
 		return nil, nil, err
@@ -76,7 +89,15 @@ func Make(ctx context.Context, now func() time.Time, with ...func(*aws.Config)) 
 	for _, change := range with {
 		change(&cfg)
 	}
-	db = store.Open(cfg, table.name, store.WithClock(now))
+	set := []store.Option{store.WithClock(now)}
+	switch {
+	case table.memory == nil || !direct:
+	case client != nil:
+		set = append(set, store.WithClient(client(table.memory, cfg)))
+	case len(with) == 0:
+		set = append(set, store.WithClient(table.memory))
+	}
+	db = store.Open(cfg, table.name, set...)
 	opened.Store(db, table)
 	drop = func(ctx context.Context) error {
 		opened.Delete(db)

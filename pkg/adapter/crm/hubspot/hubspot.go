@@ -146,7 +146,7 @@ func (a *Adapter) Hints(ctx context.Context, _ crm.Account, h crm.Hook) (all []c
 	if age := h.At.Sub(time.UnixMilli(ms)); err != nil || age > maxAge || age < -maxAge {
 		return nil, crm.ErrForged
 	}
-	if !hmac.Equal([]byte(Signature(app.Secret, h.URL, h.Body, stamp)),
+	if !hmac.Equal([]byte(signature(app.Secret, h.URL, h.Body, stamp)),
 		[]byte(h.Header.Get("X-HubSpot-Signature-v3"))) {
 		return nil, crm.ErrForged
 	}
@@ -173,8 +173,8 @@ func (a *Adapter) Hints(ctx context.Context, _ crm.Account, h crm.Hook) (all []c
 	return all, nil
 }
 
-// Signature returns the signature of version 3 of a webhook.
-func Signature(secret platform.Secret, address string, body []byte, stamp string) string {
+// signature returns the signature of version 3 of a webhook.
+func signature(secret platform.Secret, address string, body []byte, stamp string) string {
 	mac := hmac.New(sha256.New, []byte(secret.Reveal()))
 	mac.Write([]byte(http.MethodPost + address))
 	mac.Write(body)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/content-automation/api/infra/verify/harness/apitest"
 	"github.com/content-automation/api/infra/verify/harness/providertest"
+	"github.com/content-automation/api/infra/verify/harness/providertest/faulttest"
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/fal"
 	"github.com/content-automation/api/pkg/adapter/provider/wire"
@@ -20,7 +21,6 @@ import (
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/testdata/providers/control"
 	fake "github.com/content-automation/api/testdata/providers/fal"
-	"github.com/content-automation/api/testdata/providers/faulttest"
 	"github.com/content-automation/api/testdata/providers/sample"
 )
 

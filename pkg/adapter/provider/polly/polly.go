@@ -1,4 +1,4 @@
-// Package polly speaks with Amazon Polly, through its SDK:
+// Package polly speaks with Amazon Polly:
 //
 //   - SynthesizeSpeech (developer guide, "SynthesizeSpeech") speaks up to 3,000
 //     characters and answers with the file.
@@ -23,22 +23,21 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
+	"net/http"
 	"net/url"
 	"regexp"
-	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/polly"
-	"github.com/aws/aws-sdk-go-v2/service/polly/types"
 	"golang.org/x/text/language"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/wire"
+	"github.com/content-automation/api/pkg/cloud/awsapi"
 )
 
 // Name is the provider's name.
@@ -73,7 +72,7 @@ type Config struct {
 // Provider is Amazon Polly.
 type Provider struct {
 	provider.Jobs
-	client  *polly.Client
+	client  *awsapi.Client
 	bucket  string
 	objects provider.Objects
 }
@@ -82,7 +81,7 @@ var _ provider.Provider = (*Provider)(nil)
 
 // New makes the provider. It makes no call.
 func New(cfg Config) *Provider {
-	p := &Provider{client: polly.NewFromConfig(wire.AWSConfig(cfg.AWS, cfg.Endpoint)), bucket: cfg.Bucket,
+	p := &Provider{client: awsapi.New(wire.AWSConfig(cfg.AWS, cfg.Endpoint), "polly", "polly"), bucket: cfg.Bucket,
 		objects: cfg.Objects}
 	p.Jobs = p.look
 	return p
@@ -102,7 +101,7 @@ func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.S
 	if err := req.Validate(p.Capabilities()); err != nil {
 		return provider.Submission{}, err
 	}
-	engine := types.Engine(req.Model)
+	engine := req.Model
 	v, err := choose(engine, req)
 	if err != nil {
 		return provider.Submission{}, err
@@ -114,7 +113,7 @@ func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.S
 	case n > maxAtOnce:
 		return p.start(ctx, engine, v, req.Prompt, req.Account)
 	default:
-		return p.speak(ctx, engine, v, req.Prompt, req.Marks && engine != types.EngineGenerative)
+		return p.speak(ctx, engine, v, req.Prompt, req.Marks && engine != generative)
 	}
 }
 
@@ -123,8 +122,8 @@ var voiceID = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[A-Za-z]{2,32}$`)
 })
 
-func choose(engine types.Engine, req provider.Request) (voice, error) {
-	if !slices.Contains(engine.Values(), engine) {
+func choose(engine string, req provider.Request) (voice, error) {
+	if voices[engine] == nil {
 		return voice{}, invalid("invalid_input", "The provider has no such engine.")
 	}
 	if req.Voice != "" {
@@ -154,22 +153,13 @@ func characters(text string) (n int) {
 	return n
 }
 
-func (p *Provider) speak(ctx context.Context, engine types.Engine, v voice, text string,
+func (p *Provider) speak(ctx context.Context, engine string, v voice, text string,
 	marks bool) (provider.Submission, error) {
 	call := wire.AWSCall{Name: "polly: SynthesizeSpeech", Timeout: speakTimeout, Submits: true, Classify: refused}
 	var content []byte
-	var billed int32
-	err := call.Do(ctx, func(ctx context.Context) error {
-		out, err := p.client.SynthesizeSpeech(ctx, &polly.SynthesizeSpeechInput{
-			Engine: engine, VoiceId: v.id, LanguageCode: v.code,
-			OutputFormat: types.OutputFormatMp3, Text: aws.String(text), TextType: types.TextTypeText,
-		})
-		if err != nil {
-			return err
-		}
-		defer out.AudioStream.Close()
-		billed = out.RequestCharacters
-		content, err = io.ReadAll(io.LimitReader(out.AudioStream, maxAnswer+1))
+	var billed int
+	err := call.Do(ctx, func(ctx context.Context) (err error) {
+		content, billed, err = p.synthesize(ctx, newSpeech(engine, v, text))
 		switch {
 		case err != nil:
 			return err
@@ -183,7 +173,7 @@ func (p *Provider) speak(ctx context.Context, engine types.Engine, v voice, text
 	if err != nil {
 		return provider.Submission{}, err
 	}
-	result := &provider.Result{Media: []provider.File{provider.FileOf(content)}, Characters: int(billed)}
+	result := &provider.Result{Media: []provider.File{provider.FileOf(content)}, Characters: billed}
 	if marks {
 		var more int
 		result.Marks, more = p.marks(ctx, engine, v, text)
@@ -198,24 +188,21 @@ func isMP3(content []byte) bool {
 }
 
 // start starts a task for a long text.
-func (p *Provider) start(ctx context.Context, engine types.Engine, v voice, text, account string) (
+func (p *Provider) start(ctx context.Context, engine string, v voice, text, account string) (
 	provider.Submission, error) {
 	call := wire.AWSCall{Name: "polly: StartSpeechSynthesisTask", Timeout: quickTimeout, Submits: true,
 		Classify: refused}
 	var id string
 	err := call.Do(ctx, func(ctx context.Context) error {
-		out, err := p.client.StartSpeechSynthesisTask(ctx, &polly.StartSpeechSynthesisTaskInput{
-			Engine: engine, VoiceId: v.id, LanguageCode: v.code,
-			OutputFormat: types.OutputFormatMp3, Text: aws.String(text), TextType: types.TextTypeText,
-			OutputS3BucketName: aws.String(p.bucket), OutputS3KeyPrefix: aws.String(RawPrefix + account + "/speech"),
-		})
-		if err != nil {
+		s := newSpeech(engine, v, text)
+		s.Bucket, s.Prefix = p.bucket, RawPrefix+account+"/speech"
+		var out started
+		if err := p.client.Do(ctx, http.MethodPost, "/v1/synthesisTasks", s, &out); err != nil {
 			return err
 		}
-		if out.SynthesisTask == nil || !taskID().MatchString(aws.ToString(out.SynthesisTask.TaskId)) {
+		if id = out.Task.ID; !taskID().MatchString(id) {
 			return call.Garbled(errors.New("it names no task"))
 		}
-		id = *out.SynthesisTask.TaskId
 		return nil
 	})
 	if err != nil {
@@ -231,16 +218,16 @@ func (p *Provider) look(ctx context.Context, h provider.Handle) (j provider.Job,
 		return j, err
 	}
 	call := wire.AWSCall{Name: "polly: GetSpeechSynthesisTask", Timeout: quickTimeout, Classify: refused}
-	var task *types.SynthesisTask
+	var task synthesis
 	err = call.Do(ctx, func(ctx context.Context) error {
-		out, err := p.client.GetSpeechSynthesisTask(ctx, &polly.GetSpeechSynthesisTaskInput{TaskId: aws.String(id)})
-		if err != nil {
+		var out started
+		if err := p.client.Do(ctx, http.MethodGet, "/v1/synthesisTasks/"+id, nil, &out); err != nil {
 			return err
 		}
-		if task = out.SynthesisTask; task == nil || states[task.TaskStatus] == "" {
+		if task = out.Task; states[task.Status] == "" {
 			return call.Garbled(errors.New("it has no status"))
 		}
-		if task.TaskStatus == types.TaskStatusCompleted && p.key(task) == "" {
+		if states[task.Status] == provider.Succeeded && p.key(task) == "" {
 			return call.Garbled(errors.New("the file is none of ours"))
 		}
 		return nil
@@ -248,7 +235,7 @@ func (p *Provider) look(ctx context.Context, h provider.Handle) (j provider.Job,
 	if err != nil {
 		return j, err
 	}
-	if j.State = states[task.TaskStatus]; j.State == provider.Failed {
+	if j.State = states[task.Status]; j.State == provider.Failed {
 		j.Failure = failure(task)
 	}
 	j.Result = func() (provider.Result, error) {
@@ -258,16 +245,51 @@ func (p *Provider) look(ctx context.Context, h provider.Handle) (j provider.Job,
 }
 
 // states are the provider's names of the states.
-var states = map[types.TaskStatus]provider.State{
-	types.TaskStatusScheduled:  provider.Queued,
-	types.TaskStatusInProgress: provider.Running,
-	types.TaskStatusCompleted:  provider.Succeeded,
-	types.TaskStatusFailed:     provider.Failed,
+var states = map[string]provider.State{
+	"scheduled": provider.Queued, "inProgress": provider.Running, "completed": provider.Succeeded,
+	"failed": provider.Failed,
+}
+
+// speech is the request for speech, and with a bucket for a task.
+type speech struct {
+	Engine, OutputFormat, Text, TextType string
+	Voice                                string   `json:"VoiceId"`
+	Language                             string   `json:"LanguageCode,omitempty"`
+	Marks                                []string `json:"SpeechMarkTypes,omitempty"`
+	Bucket                               string   `json:"OutputS3BucketName,omitempty"`
+	Prefix                               string   `json:"OutputS3KeyPrefix,omitempty"`
+}
+
+func newSpeech(engine string, v voice, text string) speech {
+	return speech{Engine: engine, OutputFormat: "mp3", Text: text, TextType: "text", Voice: v.id, Language: v.code}
+}
+
+// synthesize calls SynthesizeSpeech, and returns the file and the number of characters that are billed.
+func (p *Provider) synthesize(ctx context.Context, s speech) (content []byte, billed int, err error) {
+	var out awsapi.Answer
+	if err := p.client.Do(ctx, http.MethodPost, "/v1/speech", s, &out); err != nil {
+		return nil, 0, err
+	}
+	billed, _ = strconv.Atoi(out.Header.Get("X-Amzn-Requestcharacters")) // 0 without it
+	return out.Content, billed, nil
+}
+
+// started is an answer about a task.
+type started struct {
+	Task synthesis `json:"SynthesisTask"`
+}
+
+// synthesis is a task.
+type synthesis struct {
+	ID     string `json:"TaskId"`
+	Status string `json:"TaskStatus"`
+	Reason string `json:"TaskStatusReason"`
+	URI    string `json:"OutputUri"`
 }
 
 // key returns the key of the file of a task, or an empty key if the file is not at the requested place.
-func (p *Provider) key(task *types.SynthesisTask) string {
-	u, err := url.Parse(aws.ToString(task.OutputUri))
+func (p *Provider) key(task synthesis) string {
+	u, err := url.Parse(task.URI)
 	if err != nil {
 		return ""
 	}
@@ -302,15 +324,15 @@ func parse(h provider.Handle) (string, error) {
 }
 
 // voice is a voice with the language that it speaks here. Some voices speak two.
-type voice struct {
-	id   types.VoiceId
-	code types.LanguageCode
-}
+type voice struct{ id, code string }
+
+// generative is the engine whose voices have no marks.
+const generative = "generative"
 
 // voices are the default voices, by engine and language: a language of BCP 47 with a region, or alone for all other
 // regions ("Available voices" of the developer guide).
-var voices = map[types.Engine]map[string]voice{
-	types.EngineStandard: {
+var voices = map[string]map[string]voice{
+	"standard": {
 		"ar":    {"Zeina", "arb"},
 		"cy":    {"Gwyneth", "cy-GB"},
 		"da":    {"Naja", "da-DK"},
@@ -340,7 +362,7 @@ var voices = map[types.Engine]map[string]voice{
 		"tr":    {"Filiz", "tr-TR"},
 		"zh":    {"Zhiyu", "cmn-CN"},
 	},
-	types.EngineNeural: {
+	"neural": {
 		"ar":    {"Hala", "ar-AE"},
 		"ca":    {"Arlet", "ca-ES"},
 		"cs":    {"Jitka", "cs-CZ"},
@@ -377,10 +399,10 @@ var voices = map[types.Engine]map[string]voice{
 		"yue":   {"Hiujin", "yue-CN"},
 		"zh":    {"Zhiyu", "cmn-CN"},
 	},
-	types.EngineLongForm: {
+	"long-form": {
 		"en": {"Danielle", "en-US"},
 	},
-	types.EngineGenerative: {
+	generative: {
 		"de":    {"Vicki", "de-DE"},
 		"en":    {"Ruth", "en-US"},
 		"en-AU": {"Olivia", "en-AU"},
@@ -401,7 +423,7 @@ const defaultLanguage = "en"
 
 // find returns the voice of an engine for a tag. It returns false if the engine does not speak the language, and an
 // error if the tag is invalid.
-func find(engine types.Engine, tag string) (v voice, found bool, err error) {
+func find(engine string, tag string) (v voice, found bool, err error) {
 	parsed, err := wire.ParseLanguage(cmp.Or(tag, defaultLanguage))
 	if err != nil {
 		return voice{}, false, err
@@ -427,9 +449,9 @@ func find(engine types.Engine, tag string) (v voice, found bool, err error) {
 
 // named returns the voice of a request that names one. A voice of two languages gets the language of the request. The
 // others have only one.
-func named(engine types.Engine, id, tag string) voice {
-	v := voice{id: types.VoiceId(id)}
-	if usual, found, err := find(engine, tag); err == nil && found && strings.EqualFold(string(usual.id), id) {
+func named(engine string, id, tag string) voice {
+	v := voice{id: id}
+	if usual, found, err := find(engine, tag); err == nil && found && strings.EqualFold(usual.id, id) {
 		return usual
 	}
 	return v
@@ -447,25 +469,17 @@ type mark struct {
 
 // marks returns the times of the words of a text, and the number of characters that were billed for them. Speech
 // without them is still useful, so a failure is only logged.
-func (p *Provider) marks(ctx context.Context, engine types.Engine, v voice, text string) (all []provider.Mark,
+func (p *Provider) marks(ctx context.Context, engine string, v voice, text string) (all []provider.Mark,
 	billed int) {
 	call := wire.AWSCall{Name: "polly: SynthesizeSpeech of marks", Timeout: quickTimeout, Classify: refused}
-	err := call.Do(ctx, func(ctx context.Context) error {
-		out, err := p.client.SynthesizeSpeech(ctx, &polly.SynthesizeSpeechInput{
-			Engine: engine, VoiceId: v.id, LanguageCode: v.code, OutputFormat: types.OutputFormatJson,
-			SpeechMarkTypes: []types.SpeechMarkType{types.SpeechMarkTypeWord}, Text: aws.String(text),
-			TextType: types.TextTypeText,
-		})
-		if err != nil {
+	s := newSpeech(engine, v, text)
+	s.OutputFormat, s.Marks = "json", []string{"word"}
+	err := call.Do(ctx, func(ctx context.Context) (err error) {
+		var content []byte
+		if content, billed, err = p.synthesize(ctx, s); err != nil {
 			return err
 		}
-		defer out.AudioStream.Close()
-		billed = int(out.RequestCharacters)
-		content, err := io.ReadAll(io.LimitReader(out.AudioStream, maxMarks))
-		if err != nil {
-			return err
-		}
-		if all, err = readMarks(string(content), len(text)); err != nil {
+		if all, err = readMarks(string(content[:min(len(content), maxMarks)]), len(text)); err != nil {
 			return call.Garbled(err)
 		}
 		return nil
@@ -512,10 +526,10 @@ func refused(code, _ string) *provider.Error {
 }
 
 // failure returns the error of a failed task. The provider's own message is for the log.
-func failure(task *types.SynthesisTask) *provider.Error {
+func failure(task synthesis) *provider.Error {
 	return &provider.Error{
 		Kind: provider.Rejected, Code: "generation_failed", Message: "The provider could not speak the text.",
-		Cause: fmt.Errorf("polly: %.300q", aws.ToString(task.TaskStatusReason)),
+		Cause: fmt.Errorf("polly: %.300q", task.Reason),
 	}
 }
 

@@ -278,7 +278,7 @@ func TestEveryModelOfTheCatalogIsTaken(t *testing.T) {
 			t.Errorf("%s: kind %s, %d characters", m.ID, m.Kind, m.Capabilities.MaxCharacters)
 		}
 		var spoken []string
-		for tag := range voices[types.Engine(m.ProviderModel)] {
+		for tag := range voices[m.ProviderModel] {
 			if !strings.Contains(tag, "-") {
 				spoken = append(spoken, tag)
 			}
@@ -288,7 +288,7 @@ func TestEveryModelOfTheCatalogIsTaken(t *testing.T) {
 			t.Errorf("%s: the catalog has the languages %v, there are voices for %v", m.ID,
 				m.Capabilities.Languages, spoken)
 		}
-		for tag := range voices[types.Engine(m.ProviderModel)] {
+		for tag := range voices[m.ProviderModel] {
 			for _, length := range []int{1, maxAtOnce, maxAtOnce + 1, maxText} {
 				req := provider.Request{
 					Kind: m.Kind, Model: m.ProviderModel, Options: m.ProviderOptions, Language: tag,
@@ -306,7 +306,9 @@ func TestEveryModelOfTheCatalogIsTaken(t *testing.T) {
 func TestVoicesAreKnownToTheService(t *testing.T) {
 	for engine, all := range voices {
 		for tag, v := range all {
-			if !slices.Contains(v.id.Values(), v.id) || !slices.Contains(v.code.Values(), v.code) {
+			if !slices.Contains(types.VoiceId("").Values(), types.VoiceId(v.id)) ||
+				!slices.Contains(types.LanguageCode("").Values(), types.LanguageCode(v.code)) ||
+				!slices.Contains(types.Engine("").Values(), types.Engine(engine)) {
 				t.Errorf("%s, %s: %+v", engine, tag, v)
 			}
 		}
@@ -339,7 +341,7 @@ func TestVoiceByLanguage(t *testing.T) {
 		{"neural", "en", "../x", voice{}, false},
 		{"opera", "en", "", voice{}, false},
 	} {
-		got, err := choose(types.Engine(c.model), provider.Request{Language: c.language, Voice: c.named})
+		got, err := choose(c.model, provider.Request{Language: c.language, Voice: c.named})
 		if got != c.want || (err == nil) != c.ok || err != nil && provider.KindOf(err) != provider.BadInput {
 			t.Errorf("%s in %q by %q: %+v, %v; want %+v", c.model, c.language, c.named, got, err, c.want)
 		}

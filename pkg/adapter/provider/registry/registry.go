@@ -205,19 +205,6 @@ func CredentialProviders() []string { return slices.Sorted(maps.Keys(member())) 
 // errUnreadable has no cause, because the unreadable text may be a credential.
 var errUnreadable = errors.New(`the secret is not a JSON object of the form {"<provider>": {"<member>": "…"}}`)
 
-// Document returns the value of a secret with credentials, by provider.
-func Document(of map[string]string) (string, error) {
-	members, document := member(), map[string]map[string]string{}
-	for name, credential := range of {
-		document[name] = map[string]string{members[name]: credential}
-	}
-	value, err := json.Marshal(document)
-	if err != nil {
-		return "", err
-	}
-	return string(value), CheckCredentials(string(value))
-}
-
 // ParseCredentials returns the credentials in a secret's value, by provider. It ignores invalid members, so that one
 // mistake does not disable all providers.
 func ParseCredentials(value string) (map[string]Secret, error) {
@@ -275,9 +262,6 @@ var (
 	_ slog.LogValuer = Secret{}
 	_ json.Marshaler = Secret{}
 )
-
-// NewSecret makes a secret of its text.
-func NewSecret(value string) Secret { return Secret{value} }
 
 // Reveal returns the credential itself. It must only be sent to its provider.
 func (s Secret) Reveal() string { return s.value }

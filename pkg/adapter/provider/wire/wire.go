@@ -208,7 +208,7 @@ const (
 
 // AWSConfig returns the configuration of the client of a provider that is a service of AWS. Region and credentials are
 // those of cfg. The endpoint is the given one, or the service's own if that is empty; cfg's is ignored. There are no
-// retries, as with Client: the SDK would silently repeat a generation whose answer was lost, which is then billed
+// retries, as with Client: one would silently repeat a generation whose answer was lost, which is then billed
 // twice. Only the context, which AWSCall.Do bounds, limits a call.
 func AWSConfig(cfg aws.Config, endpoint string) aws.Config {
 	c := cfg.Copy()
@@ -218,22 +218,9 @@ func AWSConfig(cfg aws.Config, endpoint string) aws.Config {
 	}
 	c.Retryer = func() aws.Retryer { return aws.NopRetryer{} }
 	c.RetryMaxAttempts = 1
-	c.HTTPClient = awsClient{awshttp.NewBuildableClient().WithTransportOptions(
-		func(t *http.Transport) { t.IdleConnTimeout = keepIdle })}
+	c.HTTPClient = awshttp.NewBuildableClient().WithTransportOptions(
+		func(t *http.Transport) { t.IdleConnTimeout = keepIdle })
 	return c
-}
-
-// awsClient works around a race that loses answers that come at once. The SDK closes the body of a request as soon as
-// the answer begins. If net/http has not seen the end of that body yet, it calls its WriteTo, which returns io.EOF once
-// the body is closed. net/http then closes the connection while the answer is being read. A body that only has Read
-// ends correctly.
-type awsClient struct{ aws.HTTPClient }
-
-func (c awsClient) Do(req *http.Request) (*http.Response, error) {
-	if req.Body != nil && req.Body != http.NoBody {
-		req.Body = struct{ io.ReadCloser }{req.Body}
-	}
-	return c.HTTPClient.Do(req)
 }
 
 // AWSCall is one call of an API of AWS.
@@ -260,16 +247,11 @@ func (c AWSCall) Do(ctx context.Context, do func(context.Context) error) error {
 		return err
 	}
 	var refusal smithy.APIError
-	var invalid smithy.InvalidParamsError
 	var answer *smithyhttp.ResponseError
-	// The SDK also returns such an error for a request without an answer.
 	answered := errors.As(err, &answer) && answer.Response != nil && answer.Response.Response != nil &&
 		answer.HTTPStatusCode() != 0
-	switch {
-	case errors.As(err, &refusal) && answered && answer.HTTPStatusCode() >= 300:
+	if errors.As(err, &refusal) && answered && answer.HTTPStatusCode() >= 300 {
 		return c.refused(refusal, answer.Response.Response, err)
-	case errors.As(err, &invalid):
-		return c.fail(provider.BadInput, "invalid_input", "The request lacks something.", err)
 	}
 	fault := wire.Broken(ctx, err, c.Submits && sent())
 	if fault.Kind == wire.Unreachable && answered {

@@ -17,7 +17,6 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/record/resource"
-	"github.com/content-automation/api/pkg/service/worker"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/task/queue"
@@ -51,14 +50,14 @@ func TestManyItemsAreDueAtOnce(t *testing.T) {
 	}
 	w.clock.Advance(23*time.Hour + 45*time.Minute)
 	messages := &sent{}
-	queues := map[topology.Queue]*sent{}
+	queues := map[topology.Queue]queue.Sender{}
 	for _, q := range topology.Outbox {
-		queues[q] = messages
+		queues[q] = queue.Wide(messages)
 	}
-	search := worker.NewSearch(w.db, queues, w.clock.Now)
+	search := task.NewReconciler(w.db, w.clock.Now, task.OverdueTasks(task.NewSender(queues), w.clock.Now)...)
 	var sentAt []time.Time
 	for ; w.clock.Now().Before(at); w.clock.Advance(time.Minute) {
-		if _, err := search.Run(t.Context(), worker.SearchRequest{}); err != nil {
+		if _, err := search.Run(t.Context(), false); err != nil {
 			t.Fatal(err)
 		}
 		for len(sentAt) < len(messages.all) {

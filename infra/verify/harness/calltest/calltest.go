@@ -1,4 +1,5 @@
-package system
+// Package calltest calls servers of this machine in tests.
+package calltest
 
 import (
 	"encoding/json"
@@ -7,7 +8,21 @@ import (
 	"testing"
 )
 
-func send(t *testing.T, req *http.Request) (*http.Response, string) {
+// direct sends requests without the proxy of the environment.
+var direct = &http.Client{Transport: &http.Transport{}}
+
+// Request returns a request that ends with the test.
+func Request(t testing.TB, method, url string, body io.Reader) *http.Request {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, url, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return req
+}
+
+// Send sends a request, and returns the response and its body.
+func Send(t testing.TB, req *http.Request) (*http.Response, string) {
 	t.Helper()
 	res, err := direct.Do(req)
 	if err != nil {
@@ -21,20 +36,10 @@ func send(t *testing.T, req *http.Request) (*http.Response, string) {
 	return res, string(body)
 }
 
-func request(t *testing.T, method, url string, body io.Reader) *http.Request {
-	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, url, body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return req
-}
-
-// code returns the error code of an envelope.
-func code(t *testing.T, res *http.Response, body string) string {
+// Code returns the error code of an envelope, whose request id must be that of the header.
+func Code(t testing.TB, res *http.Response, body string) string {
 	t.Helper()
 	var envelope struct {
-		Data      any
 		Error     struct{ Code, Message, Type string }
 		RequestID string `json:"request_id"`
 	}
