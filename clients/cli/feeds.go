@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,8 +21,20 @@ import (
 	contentautomation "github.com/content-automation/api/clients/go"
 )
 
-// feedFormat is the format of the feed in a file, and feedTypes are the MIME types of such files.
+// feedFormat is the format of the feed in a file, by its beginning, or else by its name.
 func feedFormat(name, head string) string {
+	line, _, _ := strings.Cut(head, "\n")
+	titles := strings.FieldsFunc(strings.ToLower(line), func(r rune) bool { return strings.ContainsRune(",;\t\"\r", r) })
+	switch {
+	case strings.Contains(head, "<yml_catalog"):
+		return "yml"
+	case strings.HasPrefix(head, "<"):
+		return "google_xml"
+	case strings.HasPrefix(head, "{"):
+		return "json_lines"
+	case (slices.Contains(titles, "handle") || slices.Contains(titles, "url handle")) && slices.Contains(titles, "title"):
+		return "shopify_csv"
+	}
 	switch strings.ToLower(filepath.Ext(strings.TrimSuffix(name, ".gz"))) {
 	case ".tsv", ".txt":
 		return "google_tsv"
@@ -29,15 +43,24 @@ func feedFormat(name, head string) string {
 	case ".yml", ".yaml":
 		return "yml"
 	case ".xml", ".rss":
-		if strings.Contains(head, "<yml_catalog") {
-			return "yml"
-		}
 		return "google_xml"
 	}
-	if strings.HasPrefix(strings.TrimPrefix(head, "\ufeff"), "Handle,") {
-		return "shopify_csv"
-	}
 	return "csv"
+}
+
+// beginning returns the beginning of a file, also of one that gzip has packed, without a byte order mark, and goes back
+// to it.
+func beginning(file *os.File) (string, error) {
+	from := bufio.NewReader(file)
+	if magic, _ := from.Peek(2); string(magic) == "\x1f\x8b" {
+		if unpacked, err := gzip.NewReader(from); err == nil { // what is wrong with it, the run tells
+			from = bufio.NewReader(unpacked)
+		}
+	}
+	head, _ := from.Peek(2048)
+	text := strings.ReplaceAll(strings.ToValidUTF8(string(head), ""), "\x00", "") // of UTF-16
+	_, err := file.Seek(0, io.SeekStart)
+	return strings.TrimSpace(strings.TrimPrefix(text, "\ufeff")), err
 }
 
 var feedTypes = map[string]contentautomation.OwnMediaCreateMimeType{"google_xml": "application/xml",
@@ -68,15 +91,12 @@ func pushCommand(w machine) *cobra.Command {
 			return err
 		}
 		defer file.Close()
-		head, err := bufio.NewReader(file).Peek(512)
-		if err != nil && err != io.EOF {
-			return err
-		}
-		if _, err := file.Seek(0, io.SeekStart); err != nil {
+		head, err := beginning(file)
+		if err != nil {
 			return err
 		}
 		if *format == "" {
-			*format = feedFormat(args[0], string(head))
+			*format = feedFormat(args[0], head)
 		}
 		raw, err := c.push(cmd.Context(), client, file, *factory, *format, *currency)
 		if errors.Is(err, context.Canceled) {

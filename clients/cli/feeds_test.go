@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"fmt"
 	"io"
@@ -12,6 +13,14 @@ import (
 	"testing"
 	"time"
 )
+
+func packed(text string) string {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, _ = io.WriteString(z, text)
+	_ = z.Close()
+	return b.String()
+}
 
 // A push keeps what the feed says, uploads the file, sets it, and shows the run to its end.
 func TestAFileIsPushedAsAFeed(t *testing.T) {
@@ -25,6 +34,11 @@ func TestAFileIsPushedAsAFeed(t *testing.T) {
 		"an export of Shopify": {"export.csv", "Handle,Title\n", "shopify_csv", "text/csv", `"state":"completed"`, 0, ""},
 		"Yandex Market":        {"shop.xml", "<yml_catalog>", "yml", "application/xml", `"state":"completed"`, 0, ""},
 		"Google":               {"shop.xml", "<rss>", "google_xml", "application/xml", `"state":"completed"`, 0, ""},
+		"Yandex, packed":       {"shop.xml.gz", packed("\ufeff<?xml version='1.0'?><yml_catalog>"), "yml", "application/xml", `"state":"completed"`, 0, ""},
+		"Google by its text":   {"export.php", "<?xml version='1.0'?><rss>", "google_xml", "application/xml", `"state":"completed"`, 0, ""},
+		"a new Shopify export": {"products.csv", "\"Title\",\"URL handle\"\n", "shopify_csv", "text/csv", `"state":"completed"`, 0, ""},
+		"lines by their text":  {"export", "\n{\"id\":\"A\"}", "json_lines", "application/json", `"state":"completed"`, 0, ""},
+		"an empty file":        {"shop.csv", "", "csv", "text/csv", `"state":"failed","failure":{"code":"unreadable"}`, 9, ""},
 		"lines":                {"shop.jsonl", "{}", "json_lines", "application/json", `"state":"completed"`, 0, ""},
 		"a run that is held": {"shop.tsv", "id\ttitle\n", "google_tsv", "text/tab-separated-values",
 			`"state":"held","gone":3`, 5, "feeds sync fac_1 --confirm-run-id run_1"},
