@@ -186,11 +186,11 @@ func TestAServerThatAsksToWait(t *testing.T) {
 			r := w.sync("")
 			key := store.IDKey(task.ID(feed.RunKind, r.ID, 1))
 			for n := 1; n < 4; n++ {
-				w.DoAfter(key, wait-time.Minute)
+				w.DoAfter(key, wait-5*time.Minute)
 				if len(w.shop.asked) != n {
 					t.Errorf("%d, %s: asked %d times, want %d", status, asked, len(w.shop.asked), n)
 				}
-				w.DoAfter(key, 2*time.Minute)
+				w.DoAfter(key, 6*time.Minute)
 			}
 			if r = w.run(r.ID); r.State != feed.Failed || len(w.shop.asked) != 4 {
 				t.Errorf("%d, %s: %s after %d calls", status, asked, told(r), len(w.shop.asked))
