@@ -52,6 +52,9 @@ func (p *parser) price(text, fallback string) (of money.Price, err error) {
 	if found == nil {
 		return of, fmt.Errorf("is %.40q, which is no price. Write it as 15.00 USD", text)
 	}
+	if strings.ContainsAny(found[1], "-−") {
+		return of, fmt.Errorf("is %.40q, which is below 0", text)
+	}
 	code, ok := currencyOf(found[1]+found[3], fallback)
 	if strings.TrimSpace(found[1]) != "" && strings.TrimSpace(found[3]) != "" || !ok {
 		return of, fmt.Errorf("is %.40q, whose currency is not clear. Write its ISO 4217 code behind the amount, as in "+

@@ -61,13 +61,14 @@ type elements struct {
 	tokens *budget.Tokens
 	meter  *budget.Meter
 	begin  int64 // the place of the element that is held
+	rows   *int
 }
 
 func (p *parser) elements(tokens *budget.Tokens) *elements {
 	d := xml.NewDecoder(tokens)
 	d.Entity = xml.HTMLEntity
 	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil } // decoded has done it
-	return &elements{Decoder: d, tokens: tokens, meter: p.meter}
+	return &elements{Decoder: d, tokens: tokens, meter: p.meter, rows: &p.rows}
 }
 
 // token returns the next token. A document type may not define entities, which unfold into more than was sent.
@@ -122,7 +123,7 @@ func (e *elements) element(start xml.StartElement) (*node, error) {
 		}
 		if e.InputOffset()-e.begin > maxRecord {
 			line, _ := e.InputPos()
-			return nil, fault("The element that ends behind line %d has more than %d KB.", line, maxRecord>>10)
+			return nil, fault("Row %d, which ends behind line %d, has more than %d KB.", *e.rows+1, line, maxRecord>>10)
 		}
 		switch t := token.(type) {
 		case xml.StartElement:
