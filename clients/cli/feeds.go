@@ -2,12 +2,14 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -91,12 +93,17 @@ func pushCommand(w machine) *cobra.Command {
 			return err
 		}
 		defer file.Close()
+		if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
+			return cmp.Or(err, fmt.Errorf("%s is no file with a feed", args[0]))
+		}
 		head, err := beginning(file)
 		if err != nil {
 			return err
 		}
-		if *format == "" {
-			*format = feedFormat(args[0], head)
+		*format = cmp.Or(*format, feedFormat(args[0], head))
+		if feedTypes[*format] == "" {
+			return fmt.Errorf("the format %s is not known: there are %s", *format,
+				strings.Join(slices.Sorted(maps.Keys(feedTypes)), ", "))
 		}
 		raw, err := c.push(cmd.Context(), client, file, *factory, *format, *currency)
 		if errors.Is(err, context.Canceled) {
@@ -105,7 +112,7 @@ func pushCommand(w machine) *cobra.Command {
 		if err != nil {
 			return failure{error: err, json: c.json}
 		}
-		if err := c.print(raw); err != nil {
+		if err := c.print(c.brief(raw)); err != nil {
 			return err
 		}
 		return c.ended(raw)
@@ -128,6 +135,20 @@ type feedRun struct {
 
 // done returns the number of rows that are done.
 func (r feedRun) done() int { return min(r.Created+r.Changed+r.Unchanged+r.Refused, r.Total) }
+
+// brief leaves the refusals out of what people read of a run: they are listed below it.
+func (c *calling) brief(raw json.RawMessage) json.RawMessage {
+	var run map[string]json.RawMessage
+	if c.json || json.Unmarshal(raw, &run) != nil {
+		return raw
+	}
+	delete(run, "refusals")
+	short, err := json.Marshal(run)
+	if err != nil {
+		return raw
+	}
+	return short
+}
 
 // mostShown is the number of refusals that are listed.
 const mostShown = 20
@@ -159,17 +180,13 @@ func (c *calling) ended(raw json.RawMessage) error {
 // push uploads a feed, sets it and reads it. It returns the run as the answer has it.
 func (c *calling) push(ctx context.Context, client *contentautomation.Client, file *os.File, factory, format,
 	currency string) (json.RawMessage, error) {
-	mime, ok := feedTypes[format]
-	if !ok {
-		return nil, fmt.Errorf("the format %s is not known", format)
-	}
 	at := "/v1/factories/" + url.PathEscape(factory) + "/feed"
 	body, err := feedBody(ctx, client, at)
 	if err != nil {
 		return nil, err
 	}
 	fmt.Fprintln(c.notes, "Uploading the feed …")
-	media, err := client.Media.Upload(ctx, file, mime)
+	media, err := client.Media.Upload(ctx, file, feedTypes[format])
 	if err != nil {
 		return nil, err
 	}
