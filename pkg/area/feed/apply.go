@@ -536,8 +536,11 @@ func (s *sync) late(ctx context.Context) (all []feed.Refusal, err error) {
 			return nil, err
 		}
 		var some []feed.Refusal
-		err = json.NewDecoder(file).Decode(&some)
-		if err = errors.Join(err, file.Close()); err != nil {
+		plain, err := io.ReadAll(io.LimitReader(file, 1<<20))
+		if err = errors.Join(err, file.Close()); err == nil {
+			err = json.Unmarshal(plain, &some)
+		}
+		if err != nil {
 			return nil, err
 		}
 		all = append(all, some...)

@@ -44,8 +44,8 @@ func currencyOf(sign, fallback string) (code string, ok bool) {
 	return former[sign], former[sign] != ""
 }
 
-// price reads a price such as 15.00 USD, 12,50, 1.299,00 € and 1299. The point of 1.299 is one of thousands in tables of
-// any kind alone: all other formats have a point before decimals.
+// price reads a price such as 15.00 USD, 12,50, 1.299,00 € and 1299. The point of 1.299 is one of thousands in the
+// format CSV alone: the others have a point before decimals.
 func (p *parser) price(text, fallback string) (of money.Price, err error) {
 	plain := dash().ReplaceAllString(strings.Join(strings.Fields(strings.Map(plainSpace, text)), " "), "$1$2")
 	found := amount().FindStringSubmatch(plain)

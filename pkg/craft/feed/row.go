@@ -206,7 +206,7 @@ func (w *raw) rest(r *Row) error {
 		case at == "" || len(r.Photos) == maxPhotos:
 			continue
 		}
-		// Photos are fetched by https alone, which the servers of nearly all shops speak, but for those of this machine.
+		// Photos are fetched by https alone, which the servers of nearly all shops speak, or from this machine.
 		if rest, plain := strings.CutPrefix(at, "http://"); plain && !strings.HasPrefix(rest, "127.0.0.1:") &&
 			!strings.HasPrefix(rest, "localhost:") {
 			at = "https://" + rest

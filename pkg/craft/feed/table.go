@@ -170,7 +170,7 @@ var members = func() map[string]bool {
 // spaces are what titles may have between their words, or not.
 var spaces = strings.NewReplacer(" ", "", "_", "", "-", "", "\u00a0", "", "\n", "")
 
-// compact are all members by their names, and other names, without spaces: image link, image-link and imageLink are one.
+// compact are all members by their names, and other names, without spaces: image link and imageLink are one.
 var compact = func() map[string]string {
 	all := map[string]string{}
 	for name := range members {
