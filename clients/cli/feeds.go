@@ -2,15 +2,19 @@ package main
 
 import (
 	"bufio"
+	"cmp"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,8 +23,20 @@ import (
 	contentautomation "github.com/content-automation/api/clients/go"
 )
 
-// feedFormat is the format of the feed in a file, and feedTypes are the MIME types of such files.
+// feedFormat is the format of the feed in a file, by its beginning, or else by its name.
 func feedFormat(name, head string) string {
+	line, _, _ := strings.Cut(head, "\n")
+	titles := strings.FieldsFunc(strings.ToLower(line), func(r rune) bool { return strings.ContainsRune(",;\t\"\r", r) })
+	switch {
+	case strings.Contains(head, "<yml_catalog"):
+		return "yml"
+	case strings.HasPrefix(head, "<"):
+		return "google_xml"
+	case strings.HasPrefix(head, "{"):
+		return "json_lines"
+	case (slices.Contains(titles, "handle") || slices.Contains(titles, "url handle")) && slices.Contains(titles, "title"):
+		return "shopify_csv"
+	}
 	switch strings.ToLower(filepath.Ext(strings.TrimSuffix(name, ".gz"))) {
 	case ".tsv", ".txt":
 		return "google_tsv"
@@ -29,15 +45,24 @@ func feedFormat(name, head string) string {
 	case ".yml", ".yaml":
 		return "yml"
 	case ".xml", ".rss":
-		if strings.Contains(head, "<yml_catalog") {
-			return "yml"
-		}
 		return "google_xml"
 	}
-	if strings.HasPrefix(strings.TrimPrefix(head, "\ufeff"), "Handle,") {
-		return "shopify_csv"
-	}
 	return "csv"
+}
+
+// beginning returns the beginning of a file, also of one that gzip has packed, without a byte order mark, and goes back
+// to it.
+func beginning(file *os.File) (string, error) {
+	from := bufio.NewReader(file)
+	if magic, _ := from.Peek(2); string(magic) == "\x1f\x8b" {
+		if unpacked, err := gzip.NewReader(from); err == nil { // what is wrong with it, the run tells
+			from = bufio.NewReader(unpacked)
+		}
+	}
+	head, _ := from.Peek(2048)
+	text := strings.ReplaceAll(strings.ToValidUTF8(string(head), ""), "\x00", "") // of UTF-16
+	_, err := file.Seek(0, io.SeekStart)
+	return strings.TrimSpace(strings.TrimPrefix(text, "\ufeff")), err
 }
 
 var feedTypes = map[string]contentautomation.OwnMediaCreateMimeType{"google_xml": "application/xml",
@@ -68,15 +93,17 @@ func pushCommand(w machine) *cobra.Command {
 			return err
 		}
 		defer file.Close()
-		head, err := bufio.NewReader(file).Peek(512)
-		if err != nil && err != io.EOF {
+		if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
+			return cmp.Or(err, fmt.Errorf("%s is no file with a feed", args[0]))
+		}
+		head, err := beginning(file)
+		if err != nil {
 			return err
 		}
-		if _, err := file.Seek(0, io.SeekStart); err != nil {
-			return err
-		}
-		if *format == "" {
-			*format = feedFormat(args[0], string(head))
+		*format = cmp.Or(*format, feedFormat(args[0], head))
+		if feedTypes[*format] == "" {
+			return fmt.Errorf("the format %s is not known: there are %s", *format,
+				strings.Join(slices.Sorted(maps.Keys(feedTypes)), ", "))
 		}
 		raw, err := c.push(cmd.Context(), client, file, *factory, *format, *currency)
 		if errors.Is(err, context.Canceled) {
@@ -85,7 +112,7 @@ func pushCommand(w machine) *cobra.Command {
 		if err != nil {
 			return failure{error: err, json: c.json}
 		}
-		if err := c.print(raw); err != nil {
+		if err := c.print(c.brief(raw)); err != nil {
 			return err
 		}
 		return c.ended(raw)
@@ -108,6 +135,20 @@ type feedRun struct {
 
 // done returns the number of rows that are done.
 func (r feedRun) done() int { return min(r.Created+r.Changed+r.Unchanged+r.Refused, r.Total) }
+
+// brief leaves the refusals out of what people read of a run: they are listed below it.
+func (c *calling) brief(raw json.RawMessage) json.RawMessage {
+	var run map[string]json.RawMessage
+	if c.json || json.Unmarshal(raw, &run) != nil {
+		return raw
+	}
+	delete(run, "refusals")
+	short, err := json.Marshal(run)
+	if err != nil {
+		return raw
+	}
+	return short
+}
 
 // mostShown is the number of refusals that are listed.
 const mostShown = 20
@@ -139,17 +180,13 @@ func (c *calling) ended(raw json.RawMessage) error {
 // push uploads a feed, sets it and reads it. It returns the run as the answer has it.
 func (c *calling) push(ctx context.Context, client *contentautomation.Client, file *os.File, factory, format,
 	currency string) (json.RawMessage, error) {
-	mime, ok := feedTypes[format]
-	if !ok {
-		return nil, fmt.Errorf("the format %s is not known", format)
-	}
 	at := "/v1/factories/" + url.PathEscape(factory) + "/feed"
 	body, err := feedBody(ctx, client, at)
 	if err != nil {
 		return nil, err
 	}
 	fmt.Fprintln(c.notes, "Uploading the feed …")
-	media, err := client.Media.Upload(ctx, file, mime)
+	media, err := client.Media.Upload(ctx, file, feedTypes[format])
 	if err != nil {
 		return nil, err
 	}

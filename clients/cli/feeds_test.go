@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"fmt"
 	"io"
@@ -12,6 +13,14 @@ import (
 	"testing"
 	"time"
 )
+
+func packed(text string) string {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, _ = io.WriteString(z, text)
+	_ = z.Close()
+	return b.String()
+}
 
 // A push keeps what the feed says, uploads the file, sets it, and shows the run to its end.
 func TestAFileIsPushedAsAFeed(t *testing.T) {
@@ -25,6 +34,10 @@ func TestAFileIsPushedAsAFeed(t *testing.T) {
 		"an export of Shopify": {"export.csv", "Handle,Title\n", "shopify_csv", "text/csv", `"state":"completed"`, 0, ""},
 		"Yandex Market":        {"shop.xml", "<yml_catalog>", "yml", "application/xml", `"state":"completed"`, 0, ""},
 		"Google":               {"shop.xml", "<rss>", "google_xml", "application/xml", `"state":"completed"`, 0, ""},
+		"Yandex, packed":       {"shop.xml.gz", packed("\ufeff<?xml version='1.0'?><yml_catalog>"), "yml", "application/xml", `"state":"completed"`, 0, ""},
+		"Google by its text":   {"export.php", "<?xml version='1.0'?><rss>", "google_xml", "application/xml", `"state":"completed"`, 0, ""},
+		"a new Shopify export": {"products.csv", "\"Title\",\"URL handle\"\n", "shopify_csv", "text/csv", `"state":"completed"`, 0, ""},
+		"lines by their text":  {"export", "\n{\"id\":\"A\"}", "json_lines", "application/json", `"state":"completed"`, 0, ""},
 		"lines":                {"shop.jsonl", "{}", "json_lines", "application/json", `"state":"completed"`, 0, ""},
 		"a run that is held": {"shop.tsv", "id\ttitle\n", "google_tsv", "text/tab-separated-values",
 			`"state":"held","gone":3`, 5, "feeds sync fac_1 --confirm-run-id run_1"},
@@ -73,6 +86,9 @@ func TestAFileIsPushedAsAFeed(t *testing.T) {
 			code, out, notes := play(env, "feed", "push", file, "--factory-id", "fac_1")
 			if code != c.code || !strings.Contains(notes, c.notes) || stored != c.text || strings.Contains(notes, "\r") {
 				t.Errorf("%d %s%s: %q was stored", code, out, notes, stored)
+			}
+			if strings.Contains(out, "refusals  ") {
+				t.Errorf("the refusals are twice in %s", out)
 			}
 			if c.code == 0 && (!strings.Contains(out, "run_1") || looks != 2) {
 				t.Errorf("after %d looks: %s", looks, out)
@@ -126,5 +142,30 @@ func TestThePushOfAFeedIsInterrupted(t *testing.T) {
 	}
 	if code != 1 || out.Len() > 0 {
 		t.Errorf("the exit status is %d, and the output %s", code, out.String())
+	}
+}
+
+// What is no feed is not sent.
+func TestFilesThatAreNoFeeds(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"shop.csv": "sku", "empty.csv": ""} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	env := answering(t, func(req *http.Request) string {
+		t.Errorf("%s %s", req.Method, req.URL.Path)
+		return "{}"
+	})
+	for want, args := range map[string][]string{
+		"no such file":             {filepath.Join(dir, "none.csv")},
+		"is no file with a feed":   {dir},
+		"csv is no file with":      {filepath.Join(dir, "empty.csv")},
+		"there are csv, google_ts": {filepath.Join(dir, "shop.csv"), "--format", "xls"},
+	} {
+		code, _, notes := play(env, append([]string{"feed", "push", "--factory-id", "fac_1"}, args...)...)
+		if code != 2 || !strings.Contains(notes, want) {
+			t.Errorf("%v: %d %s, want %s", args, code, notes, want)
+		}
 	}
 }

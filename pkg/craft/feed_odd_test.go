@@ -46,6 +46,9 @@ func TestEncodingsThatAreDeclared(t *testing.T) {
 		"of the server":   {feed.CSV, of(charmap.KOI8R, table), "koi8-r", "Зелёный чай"},
 		"a wrong server":  {feed.CSV, []byte(table), "windows-1252", "Зелёный чай"},
 		"an unknown one":  {feed.CSV, []byte(table), "x-unknown", "Зелёный чай"},
+		"a letter cut":    {feed.CSV, []byte("sku,name,price,more\nA,Зелёный чай,9 EUR,ча\xd0\n"), "", "Зелёный чай"},
+		"an item cut":     {feed.GoogleXML, []byte(strings.Replace(document("utf-8", "緑茶"), "<id>", "<x>\xe7\xb7</x><id>", 1)), "", "緑茶"},
+		"XML 1.1":         {feed.GoogleXML, []byte("\r\n" + strings.Replace(document("utf-8", "緑茶"), "1.0", "1.1", 1)), "", "緑茶"},
 		"the mark within": {feed.CSV, []byte("\xef\xbb\xbf\xef\xbb\xbf" + table), "", ""},
 	} {
 		rows, refused, fault := readFeed(t, feed.Options{Format: c.format, Charset: c.charset}, c.sent)
@@ -78,6 +81,111 @@ func TestEntities(t *testing.T) {
 			"Line 1 of the feed is no XML") {
 			t.Errorf("%q: %q", broken, fault)
 		}
+	}
+}
+
+// A row that is refused, for whatever reason, is still there: its id is told.
+func TestRefusedRowsKeepTheirIds(t *testing.T) {
+	const shopify = "Handle,Title,Option1 Name,Option1 Value,Variant SKU,Variant Price,Status\n"
+	for name, c := range map[string]struct {
+		format     feed.Format
+		sent, want string
+	}{
+		"a character":        {feed.CSV, "sku,name,price\nA,\"Caf\ufffd\",1 EUR\n", "A: name has a character"},
+		"too many cells":     {feed.CSV, "name,sku,price\nTea,A,1 EUR,x\n", "A:  has 4 cells"},
+		"a broken line":      {feed.JSONLines, "{\"Title\":\"Tea\",\"SKU\": \"A\",}\n", "A:  is no object of JSON: "},
+		"a broken number":    {feed.JSONLines, "{\"offerId\":42,\"price\":tea}\n", "42:  is no object of JSON: "},
+		"a name twice":       {feed.JSONLines, `{"id":"A","title":"Tea","price":"1 EUR","price":"2 EUR"}`, "A: price is there twice"},
+		"another list":       {feed.JSONLines, `{"offerId":"A","title":["Tea"],"price":"1 EUR"}`, "A: title is a list"},
+		"an object":          {feed.JSONLines, `{"ID":"A","title":{"en":"Tea"},"price":"1 EUR"}`, "A: title is an object"},
+		"no price":           {feed.ShopifyCSV, shopify + "tea,Tea,Size,M,A,,active\n", "A: Variant Price is missing"},
+		"no price of others": {feed.ShopifyCSV, shopify + "tea,Tea,Size,M,M,9,active\ntea,,,L,A,,\n", "A: Variant Price is missing"},
+		"no handle":          {feed.ShopifyCSV, shopify + ",Tea,Size,M,A,9,active\n", "A: Handle is missing"},
+		"too many of these":  {feed.ShopifyCSV, shopify + "tea,Tea,Size,M,A,9,active,x\n", "A:  has 8 cells"},
+		"rows apart": {feed.ShopifyCSV, shopify + "tea,Tea,Size,M,M,9,active\nmug,Mug,,,G,9,active\ntea,,,L,A,9,\n",
+			"A: Title is missing. The rows of a product follow"},
+	} {
+		got := ""
+		err := feed.Read(t.Context(), strings.NewReader(c.sent), feed.Options{Format: c.format, Currency: "EUR"},
+			func(r feed.Row, no *feed.Refusal) error {
+				if no != nil {
+					got += r.ID + ": " + no.Member + " " + no.Reason + "\n"
+				}
+				return nil
+			})
+		if err != nil || !strings.HasPrefix(got, c.want) || strings.Count(got, "\n") != 1 {
+			t.Errorf("%s: refused are %q, %v; want %q", name, got, err, c.want)
+		}
+	}
+}
+
+// What a shop writes beside products, and in another way than most, does not have them refused.
+func TestOddProducts(t *testing.T) {
+	for name, c := range map[string]struct {
+		format     feed.Format
+		sent, want string
+	}{
+		"unknown lists": {feed.JSONLines, `{"id":"A","title":"Tea","price":"1 EUR","tags":["a"],"shipping":[{"price":"2 EUR"}]}`,
+			"A|Tea|1.00 EUR|in_stock"},
+		"lists of texts": {feed.JSONLines, `{"id":"A","title":"Tea","price":"1 EUR","color":["red","blue"],"productTypes":["Tea"]}`,
+			"A|Tea|1.00 EUR|in_stock|color=red, blue|product_type=Tea"},
+		"Google's API": {feed.JSONLines, `{"offerId":"A","title":"Tea","price":{"value":"9.5","currency":"EUR"},"salePrice":{"value":8,` +
+			`"currency":"EUR"},"itemGroupId":"G","imageLink":"https://a.example/1.jpg","availability":"in stock","ageGroup":"adult"}`,
+			"A|Tea|9.50 EUR|in_stock|sale 8.00 EUR|age_group=adult"},
+		"a product of this API": {feed.JSONLines, `{"id":"prd_1","sku":"A","name":"Tea","price":{"amount":1250,"currency":"EUR"},` +
+			`"photos":[{"id":"pho_1","url":"https://a.example/1.jpg"}],"price_history":[{"at":"x"}],"availability":"preorder"}`,
+			"A|Tea|12.50 EUR|preorder"},
+		"a number":                {feed.JSONLines, `{"id":"A","title":"Tea","price":1.299}`, `no: is "1.299", which is no amount of EUR`},
+		"a number of one decimal": {feed.JSONLines, `{"id":"A","title":"Tea","price":12.5}`, "A|Tea|12.50 EUR|in_stock"},
+		"two decimals":            {feed.JSONLines, `{"id":"A","title":"Tea","price":12.50}`, "A|Tea|12.50 EUR|in_stock"},
+		"an exponent":             {feed.JSONLines, `{"id":1e3,"title":"Tea","price":1.25e1}`, "1000|Tea|12.50 EUR|in_stock"},
+		"a zero more":             {feed.JSONLines, `{"id":"A","title":"Tea","price":12.500}`, "A|Tea|12.50 EUR|in_stock"},
+		"an amount":               {feed.JSONLines, `{"id":"A","title":"Tea","price":{"amount":1e3,"currency":"EUR"}}`, "A|Tea|10.00 EUR|in_stock"},
+		"others' titles": {feed.GoogleXML, `<rss xmlns:m="http://search.yahoo.com/mrss/"><item><m:title>No</m:title><title>Tea</title>` +
+			`<id>A</id><price>1 EUR</price></item></rss>`, "A|Tea|1.00 EUR|in_stock"},
+		"another prefix": {feed.GoogleXML, `<rss xmlns:x="http://base.google.com/ns/1.0"><item><title>No</title><x:title>Tea</x:title>` +
+			`<x:id>A</x:id><x:price>1 EUR</x:price></item></rss>`, "A|Tea|1.00 EUR|in_stock"},
+		"a wrong space": {feed.GoogleXML, `<rss xmlns:g="http://example.com/"><item><g:title>Tea</g:title>` +
+			`<g:id>A</g:id><g:price>1 EUR</g:price></item></rss>`, "A|Tea|1.00 EUR|in_stock"},
+		"the currency of a shop": {feed.YML, `<yml_catalog><shop><currencies><currency id="USD" rate="CBRF"/><currency id="BYR" rate="1"/>` +
+			`</currencies><offers><offer id="A"><name>Tea</name><price>9</price></offer></offers></shop></yml_catalog>`,
+			"A|Tea|9.00 BYN|in_stock"},
+		"artist.title": {feed.YML, `<yml_catalog><shop><offers><offer id="A" type="artist.title"><artist>Pink</artist><title>Wall</title>` +
+			`<price>9</price><currencyId>RUR</currencyId></offer></offers></shop></yml_catalog>`, "A|Pink Wall|9.00 RUB|in_stock"},
+		"three decimals":       {feed.GoogleXML, `<rss><item><title>Tea</title><id>A</id><price>12.500 EUR</price></item></rss>`, "A|Tea|12.50 EUR|in_stock"},
+		"a point of thousands": {feed.GoogleTSV, "id\ttitle\tprice\nA\tTea\t1.299 EUR\n", `no: is "1.299 EUR", which is no amount of EUR`},
+		"a comma of thousands": {feed.GoogleTSV, "id\ttitle\tprice\nA\tTea\t1,299 USD\n", "A|Tea|1299.00 USD|in_stock"},
+		"marks of inches":      {feed.GoogleTSV, "id\ttitle\tprice\nA\t\"Best\" tea\t1 EUR\n", `A|"Best" tea|1.00 EUR|in_stock`},
+		"a long handle": {feed.ShopifyCSV, "Handle,Title,Variant Price\n" + strings.Repeat("tea-", 20) + ",Tea,9\n",
+			strings.Repeat("tea-", 12) + "tea-"},
+	} {
+		o := feed.Options{Format: c.format}
+		if c.format != feed.YML {
+			o.Currency = "EUR"
+		}
+		rows, refused, fault := readFeed(t, o, []byte(c.sent))
+		got := fault
+		for _, r := range rows {
+			got = shown(r)
+		}
+		for _, r := range refused {
+			got = "no: " + r.Reason
+		}
+		if !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+	// One mark without another one joins no rows.
+	rows, refused, fault := readFeed(t, feed.Options{Format: feed.GoogleTSV}, []byte("id\ttitle\tprice\nA\t\"Tea\t1 EUR\n"+
+		"B\tMonitor 24\"\t2 EUR\nC\t\"Tea, \"\"green\"\"\nloose\"\t3 EUR\n"))
+	if len(rows) != 3 || rows[0].Name != `"Tea` || rows[1].Name != `Monitor 24"` || rows[2].Name != `Tea, "green" loose` {
+		t.Errorf("read %+v, refused %+v, fault %q", rows, refused, fault)
+	}
+	// A column may serve for several members.
+	rows, _, fault = readFeed(t, feed.Options{Format: feed.CSV, Mapping: map[string]string{"sku": "Nr", "attributes.number": "Nr",
+		"name": "Text", "description": " text "}}, []byte("Nr,Text,price\n7,Tea,1 EUR\n"))
+	if len(rows) != 1 || shown(rows[0]) != "7|Tea|1.00 EUR|in_stock|number=7" || rows[0].Description != "Tea" {
+		t.Errorf("read %+v, fault %q", rows, fault)
 	}
 }
 

@@ -42,6 +42,13 @@ func TestAnAgentSyncsAFeed(t *testing.T) {
 	if got := run.counts(); got != "completed: read 1, created 0, changed 1, unchanged 0, archived 2, refused 0" {
 		t.Error(got)
 	}
+	// Prices without a currency are in that of the shop.
+	now.Store("Handle,Title,Variant Price\nS-0,Shoe,16\n")
+	set = object{"factory_id": r.factory, "source_url": shop.URL + "/export.csv", "format": "shopify_csv"}
+	a.use("sync_feed", set, &run)
+	if got := run.counts(); got != "completed: read 1, created 0, changed 1, unchanged 0, archived 0, refused 0" {
+		t.Error(got)
+	}
 	if r := a.try("sync_feed", object{"factory_id": r.factory, "format": "csv"}); !r.error ||
 		!strings.Contains(r.data, "Send both or neither") {
 		t.Errorf("without a source: %+v", r)

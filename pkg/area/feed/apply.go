@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/csv"
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -23,8 +24,8 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// The bounds of a run: the refusals that it shows and keeps, the rows that are compared at once, the writes of a
-// transaction, and the rows that one step writes.
+// The bounds of a run: the refusals that it shows, those of the catalog that its task keeps, the rows that are compared
+// at once, the writes of a transaction, and the rows that one step writes.
 const (
 	mostRefusals = 1000
 	mostLate     = 200
@@ -87,7 +88,7 @@ func (s *sync) check(ctx context.Context) error {
 		return list.Error()
 	}
 	if counts.Refused > 0 {
-		if err := s.keep(ctx, refusalsKey(s.task.Owner, s.run.ID), refusalsType, out); err != nil {
+		if err := s.keepEarly(ctx, out); err != nil {
 			return err
 		}
 	}
@@ -147,6 +148,12 @@ func (s *sync) fetch(ctx context.Context) (file *media.SpooledFile, same bool, e
 // cells are the cells of a refusal.
 func cells(r feed.Refusal) []string {
 	return []string{strconv.Itoa(r.Row), sheet.Text(r.Member), sheet.Text(r.Reason)}
+}
+
+// keepEarly stores the refusals of the feed, which appendLate reads again.
+func (s *sync) keepEarly(ctx context.Context, list io.ReadSeeker) error {
+	return errors.Join(s.keep(ctx, refusalsKey(s.task.Owner, s.run.ID), refusalsType, list),
+		s.keep(ctx, earlyKey(s.task.Owner, s.run.ID), refusalsType, list))
 }
 
 // keep stores a file of the run.
@@ -343,6 +350,9 @@ func (a *applier) flush(ctx context.Context) error {
 			return err
 		}
 		a.place, a.waiting, a.written = next, a.waiting[took:], a.written+took
+		if err := a.spill(ctx); err != nil {
+			return err
+		}
 	}
 	a.place.Counts.Unchanged, a.same = a.place.Counts.Unchanged+a.same, 0
 	a.place.Applied = a.read
@@ -393,9 +403,7 @@ func (p *place) refuse(row int, e *errs.Error) {
 	if len(e.Details) > 0 {
 		r.Member, r.Reason = strings.TrimPrefix(e.Details[0].Param, "/"), e.Details[0].Message
 	}
-	if len(p.Late) < mostLate {
-		p.Late = append(p.Late, r)
-	}
+	p.Late = append(p.Late, r)
 }
 
 // sweep archives some products that the feed has no more, and then ends the run.
@@ -483,28 +491,71 @@ func (s *sync) withdraw(ctx context.Context, page store.Page, there map[[8]byte]
 
 // complete ends the run. Content and photos follow it. The bucket removes the file of the feed after some days.
 func (s *sync) complete(ctx context.Context) error {
-	if err := s.appendLate(ctx); err != nil {
+	late, err := s.late(ctx)
+	if err == nil {
+		err = s.appendLate(ctx, late)
+	}
+	if err != nil {
 		return err
 	}
 	return s.end(Completed, event.FeedCompleted, func(tx *store.Tx, f *Record, r *runRecord) error {
-		r.Refusals = append(r.Refusals, s.place.Late[:min(len(s.place.Late), mostRefusals-len(r.Refusals))]...)
+		r.Refusals = append(r.Refusals, late[:min(len(late), mostRefusals-len(r.Refusals))]...)
 		r.HeldReason = ""
-		if r.Settings.Round == f.Round { // what was set since is yet to be read
+		switch {
+		case r.Settings.Round != f.Round: // what was set since is yet to be read
+		case len(late) > 0: // what the catalog does not take now, it may take later
+			f.ETag, f.LastModified = "", ""
+		default:
 			f.ETag, f.LastModified = r.Validators[0], r.Validators[1]
 		}
 		return s.follow(tx, f)
 	})
 }
 
-// appendLate adds the refusals of the catalog to the file of all.
-func (s *sync) appendLate(ctx context.Context) error {
-	if len(s.place.Late) == 0 {
+// spill moves the refusals of the catalog into a file once they are many. A step that dies before its next transaction
+// writes the same file again.
+func (s *sync) spill(ctx context.Context) error {
+	if len(s.place.Late) < mostLate {
+		return nil
+	}
+	plain, err := json.Marshal(s.place.Late)
+	if err == nil {
+		err = s.keep(ctx, lateKey(s.task.Owner, s.run.ID, s.place.Spilled), "application/json", bytes.NewReader(plain))
+	}
+	if err == nil {
+		s.place.Late, s.place.Spilled = nil, s.place.Spilled+1
+	}
+	return err
+}
+
+// late returns all refusals of the catalog.
+func (s *sync) late(ctx context.Context) (all []feed.Refusal, err error) {
+	for n := range s.place.Spilled {
+		file, err := s.Objects.Open(ctx, lateKey(s.task.Owner, s.run.ID, n))
+		if err != nil {
+			return nil, err
+		}
+		var some []feed.Refusal
+		plain, err := io.ReadAll(io.LimitReader(file, 1<<20))
+		if err = errors.Join(err, file.Close()); err == nil {
+			err = json.Unmarshal(plain, &some)
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+	}
+	return append(all, s.place.Late...), nil
+}
+
+// appendLate writes the file of all refusals: those of the feed, and then those of the catalog.
+func (s *sync) appendLate(ctx context.Context, late []feed.Refusal) error {
+	if len(late) == 0 {
 		return nil
 	}
 	var b bytes.Buffer
-	key := refusalsKey(s.task.Owner, s.run.ID)
-	if s.run.Refused > len(s.place.Late) {
-		was, err := s.Objects.Open(ctx, key)
+	if s.run.Refused > len(late) {
+		was, err := s.Objects.Open(ctx, earlyKey(s.task.Owner, s.run.ID))
 		if err != nil {
 			return err
 		}
@@ -517,9 +568,10 @@ func (s *sync) appendLate(ctx context.Context) error {
 	if b.Len() == 0 {
 		_ = out.Write([]string{"row", "member", "reason"}) // Flush returns the error
 	}
-	for _, r := range s.place.Late {
+	for _, r := range late {
 		_ = out.Write(cells(r))
 	}
 	out.Flush()
+	key := refusalsKey(s.task.Owner, s.run.ID)
 	return errors.Join(out.Error(), s.keep(ctx, key, refusalsType, bytes.NewReader(b.Bytes())))
 }

@@ -73,6 +73,7 @@ func TestServersOfShops(t *testing.T) {
 		"packed three times":    {answer(packed(good, 3), "Content-Encoding", "gzip"), "failed: unreadable: more than twice"},
 		"packed, and cut off":   {answer(packed(good, 1)[:60]), "failed: unreadable: damaged"},
 		"encoded in name alone": {answer(good, "Content-Encoding", "gzip"), done},
+		"encoded otherwise":     {answer(good, "Content-Encoding", "br"), "failed: not_fetched: has compressed the feed as"},
 		"a page with 200":       {answer("<html><body>Maintenance</body></html>"), "failed: unreadable: has no column"},
 		"nothing":               {answer(""), "failed: unreadable: empty"},
 		"redirected":            {to("/good"), done},

@@ -175,3 +175,111 @@ func TestAFeedThatIsDeletedWithItsRun(t *testing.T) {
 		t.Errorf("%s, %d gone", told(r), r.Gone)
 	}
 }
+
+// A server that asks to wait is waited for, up to an hour each time.
+func TestAServerThatAsksToWait(t *testing.T) {
+	for asked, wait := range map[string]time.Duration{"600": 10 * time.Minute, "86400": time.Hour} {
+		for _, status := range []int{429, 503} {
+			w := newWorld(t)
+			w.set()
+			w.shop.status, w.shop.header = status, map[string]string{"Retry-After": asked}
+			r := w.sync("")
+			key := store.IDKey(task.ID(feed.RunKind, r.ID, 1))
+			for n := 1; n < 4; n++ {
+				w.DoAfter(key, wait-5*time.Minute)
+				if len(w.shop.asked) != n {
+					t.Errorf("%d, %s: asked %d times, want %d", status, asked, len(w.shop.asked), n)
+				}
+				w.DoAfter(key, 6*time.Minute)
+			}
+			if r = w.run(r.ID); r.State != feed.Failed || len(w.shop.asked) != 4 {
+				t.Errorf("%d, %s: %s after %d calls", status, asked, told(r), len(w.shop.asked))
+			}
+		}
+	}
+}
+
+// A product that was in the catalog before it was in the feed follows it, and stays when its row is gone. One that was
+// never in it is left alone.
+func TestProductsThatWereThereBefore(t *testing.T) {
+	w := newWorld(t)
+	w.set()
+	for _, sku := range []string{"A", "Mine"} {
+		w.Call(http.MethodPost, "/v1/products", object{"factory_id": w.seller, "sku": sku, "name": "By hand",
+			"price": object{"amount": 900, "currency": "EUR"}}).Into(t, http.StatusCreated, new(any))
+	}
+	rows := map[string]string{"A": "10 EUR,,8 EUR"}
+	for i := range 9 {
+		rows[fmt.Sprintf("P%d", i)] = "3 EUR"
+	}
+	for range 2 { // it may come back
+		w.sync(table(rows))
+		if a := w.products()["A"]; !a.InFeed || a.Name != "Product A" || a.Price.Amount != 1000 {
+			t.Errorf("A is %+v", a)
+		}
+		delete(rows, "A")
+		r := w.sync(table(rows))
+		all := w.products()
+		if a := all["A"]; r.Gone != 1 || r.Archived != 0 || a.State != product.Active || a.InFeed ||
+			all["Mine"].State != product.Active || all["Mine"].Name != "By hand" {
+			t.Errorf("%s: %+v", told(r), all)
+		}
+		if r = w.sync(table(rows)); r.Gone != 0 {
+			t.Errorf("again: %d gone", r.Gone)
+		}
+		rows["A"] = "10 EUR,,8 EUR"
+	}
+	for _, p := range apitest.All[product.Promotion](w.Caller, "/v1/promotions?factory_id="+w.seller, 100) {
+		if p.State != product.Ended {
+			t.Errorf("the promotion is %+v", p)
+		}
+	}
+}
+
+// All refusals are in the file, also those of the catalog, and what it does not take is tried again, though the feed is
+// as it was.
+func TestManyRefusalsOfTheCatalog(t *testing.T) {
+	w := newWorld(t)
+	w.set()
+	w.worker.StepRows = 100
+	rows := map[string]string{}
+	for i := range 230 {
+		rows[fmt.Sprintf("P%03d", i)] = "5 EUR"
+	}
+	w.shop.header = map[string]string{"ETag": `"1"`}
+	w.sync(table(rows))
+	all := w.products()
+	for part := range 5 {
+		var ids []string
+		for i := part * 46; i < part*46+46; i++ {
+			ids = append(ids, all[fmt.Sprintf("P%03d", i)].ID)
+		}
+		w.Call(http.MethodPost, "/v1/promotions", object{"factory_id": w.seller, "product_ids": ids, "name": "Mine",
+			"discount": object{"kind": "amount", "value": 300}, "ends_at": "2027-01-01T00:00:00Z"}).
+			Into(t, http.StatusCreated, new(any))
+	}
+	for sku := range rows {
+		rows[sku] = "2 EUR"
+	}
+	rows["Q"] = "free"
+	w.shop.header = map[string]string{"ETag": `"2"`}
+	w.shop.feed = table(rows)
+	var r feed.Run
+	w.Call(http.MethodPost, w.path()+"/sync", nil).Into(t, http.StatusAccepted, &r)
+	key := store.IDKey(task.ID(feed.RunKind, r.ID, 1))
+	for n := 2; n < 8; n++ {
+		w.crash(key, n)
+	}
+	w.DoAfter(key, 0)
+	if r = w.run(r.ID); r.Refused != 231 || len(r.Refusals) != 231 || r.Refusals[0].Member != "price" {
+		t.Errorf("%s with %d refusals", told(r), len(r.Refusals))
+	}
+	for key, content := range w.bucket.Objects {
+		if lines := strings.Count(string(content), "\n"); strings.HasSuffix(key, "refusals.csv") && lines != 232 {
+			t.Errorf("the file has %d lines", lines)
+		}
+	}
+	if r = w.sync(table(rows)); r.NotModified || r.Refused != 231 {
+		t.Errorf("again: %s, not modified %v", told(r), r.NotModified)
+	}
+}

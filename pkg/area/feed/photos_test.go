@@ -55,3 +55,25 @@ func TestPhotosBehindManyProducts(t *testing.T) {
 		}
 	}
 }
+
+// The photos of a product have the order of its row, so that the first is the main one.
+func TestPhotosInTheOrderOfTheirRow(t *testing.T) {
+	w := newWorld(t)
+	w.set("photos", "all")
+	for n, row := range []string{"a,b", "b,a", "c,b,a", "c,b,d,a"} {
+		w.sync("sku,name,price,photos\nA,Product,3 EUR,\"https://93.184.215.14/" +
+			strings.ReplaceAll(row, ",", ",https://93.184.215.14/") + "\"\n")
+		for range 2 {
+			w.shop.status = http.StatusNotFound
+			w.DoAfter(store.IDKey(task.ID(feed.PhotosKind, w.seller, n+1)), 2*time.Second)
+			w.shop.status = http.StatusOK
+		}
+		var got []string
+		for _, p := range w.products()["A"].Photos {
+			got = append(got, strings.TrimPrefix(*p.SourceURL, "https://93.184.215.14/"))
+		}
+		if strings.Join(got, ",") != row {
+			t.Errorf("the photos are %v, want %s", got, row)
+		}
+	}
+}

@@ -7,8 +7,11 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/content-automation/api/pkg/adapter/wire"
 	incoming "github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/area/product"
 	"github.com/content-automation/api/pkg/auth"
@@ -39,10 +42,12 @@ type URLs interface {
 	Do(req *http.Request) (*http.Response, error)
 }
 
-// fetchTime bounds one attempt to fetch a feed, and fetches is the number of attempts.
+// fetchTime bounds one attempt to fetch a feed, fetches is the number of attempts, and longestPause the longest pause
+// between them that a server may ask for.
 const (
-	fetchTime = 5 * time.Minute
-	fetches   = 4
+	fetchTime    = 5 * time.Minute
+	fetches      = 4
+	longestPause = time.Hour
 )
 
 // NewClient returns the client for the addresses of feeds.
@@ -78,9 +83,11 @@ type place struct {
 	AllApplied bool `json:"all_applied,omitempty"`
 	// After is behind the products that were looked at for what is gone.
 	After *store.Cursor `json:"after,omitempty"`
-	// Counts are those of the run until here, and Late the refusals that the catalog has found.
-	Counts Counts         `json:"counts"`
-	Late   []feed.Refusal `json:"late,omitempty"`
+	// Counts are those of the run until here, and Late the refusals that the catalog has found, behind those in Spilled
+	// files.
+	Counts  Counts         `json:"counts"`
+	Late    []feed.Refusal `json:"late,omitempty"`
+	Spilled int            `json:"spilled,omitempty"`
 	// Photos reports that products miss photos of the feed.
 	Photos bool `json:"photos,omitempty"`
 }
@@ -216,6 +223,15 @@ func refusalsKey(o tenant.Owner, runID string) string {
 	return fmt.Sprintf("imports/%s/%s/%s/refusals.csv", o.Account, o.Mode, runID)
 }
 
+// earlyKey has the refusals of the feed, and lateKey some of the catalog.
+func earlyKey(o tenant.Owner, runID string) string {
+	return fmt.Sprintf("imports/%s/%s/%s/in/early", o.Account, o.Mode, runID)
+}
+
+func lateKey(o tenant.Owner, runID string, n int) string {
+	return fmt.Sprintf("imports/%s/%s/%s/in/late-%d", o.Account, o.Mode, runID, n)
+}
+
 // refusalsType is the MIME type of the file of refusals.
 const refusalsType = "text/csv"
 
@@ -269,6 +285,10 @@ func (s *sync) open(ctx context.Context) (io.ReadCloser, error) {
 		return nil, failure("not_fetched", "The feed could not be fetched. %s", safehttp.Describe(err))
 	case err != nil:
 		return nil, err
+	case resp.StatusCode == http.StatusOK && unasked(resp.Header.Get("Content-Encoding")):
+		_ = resp.Body.Close()
+		return nil, failure("not_fetched", "The server has compressed the feed as %.20q. Have it send the feed as it is, "+
+			"or compressed by gzip, which is what is asked for.", resp.Header.Get("Content-Encoding"))
 	case resp.StatusCode == http.StatusOK:
 		s.run.Validators = [2]string{short(resp.Header.Get("ETag")), short(resp.Header.Get("Last-Modified"))}
 		if _, params, err := mime.ParseMediaType(resp.Header.Get("Content-Type")); err == nil {
@@ -277,14 +297,23 @@ func (s *sync) open(ctx context.Context) (io.ReadCloser, error) {
 		return resp.Body, nil
 	}
 	_ = resp.Body.Close()
-	switch again := resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests; {
+	switch again := resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests ||
+		resp.StatusCode == http.StatusRequestTimeout; {
 	case resp.StatusCode == http.StatusNotModified && s.feed.ETag+s.feed.LastModified != "":
 		return nil, nil
 	case again && !last:
-		return nil, fmt.Errorf("feed: status %d", resp.StatusCode)
+		return nil, &task.RetryError{Err: fmt.Errorf("feed: status %d", resp.StatusCode), MaxFailures: task.NoLimit,
+			After: min(wire.RetryAfter(resp.Header, s.Now()), longestPause)}
 	}
 	return nil, failure("not_fetched", "The feed could not be fetched: the server answered with status %d.",
 		resp.StatusCode)
+}
+
+// unasked reports whether a body is compressed by anything but gzip.
+func unasked(encoding string) bool {
+	encoding = strings.ToLower(encoding)
+	return slices.ContainsFunc([]string{"br", "deflate", "zstd", "compress"},
+		func(other string) bool { return strings.Contains(encoding, other) })
 }
 
 // short returns a validator, or an empty text for one that is too long to be kept.

@@ -33,6 +33,8 @@ type FeedRow struct {
 	MissingPhotos []string `json:"missing,omitempty"`
 	// PromotionID is the promotion of the sale of the row.
 	PromotionID string `json:"promotion,omitempty"`
+	// Ours reports that the product was in the catalog before it was in the feed. It stays when its row is gone.
+	Ours bool `json:"ours,omitempty"`
 	// Changes are the last changes of the row, the oldest first.
 	Changes []rowChange `json:"changes,omitempty"`
 }
@@ -130,7 +132,7 @@ func (s Shelf) Put(tx *store.Tx, it, promotion store.Item, row feed.Row) (done O
 		r.Touch(s.Now)
 	}
 	if r.InFeed = true; r.Feed == nil {
-		r.Feed = &FeedRow{}
+		r.Feed = &FeedRow{Ours: it.Kind != ""}
 	}
 	if err := s.fill(r, row); err != nil {
 		return Unchanged, err
@@ -253,10 +255,33 @@ func (s Shelf) photos(tx *store.Tx, r *StoredProduct, row feed.Row) {
 			r.Feed.MissingPhotos = append(r.Feed.MissingPhotos, url)
 		}
 	}
+	r.order()
 }
 
-// Withdraw adds to the transaction that the row of a product is gone: the product is archived, and its sale ends. It
-// returns false if the product is archived already.
+// order puts the photos of the feed into the order of its row, in the places that they have among others.
+func (r *StoredProduct) order() {
+	var places []int
+	var found []StoredPhoto
+	place := func(p StoredPhoto) int {
+		if p.SourceURL == nil {
+			return -1
+		}
+		return slices.Index(r.Feed.PhotoURLs, *p.SourceURL)
+	}
+	for i, p := range r.Photos {
+		if place(p) >= 0 {
+			places, found = append(places, i), append(found, p)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b StoredPhoto) int { return place(a) - place(b) })
+	for i, p := range found {
+		r.Photos[places[i]] = p
+	}
+}
+
+// Withdraw adds to the transaction that the row of a product is gone: the product is archived, and its sale ends. One
+// that was there before the feed stays as it is, and leaves the feed. Withdraw returns false if the product is not
+// archived by it.
 func (s Shelf) Withdraw(tx *store.Tx, it, promotion store.Item) (bool, error) {
 	r, err := Decode(&it)
 	if err != nil || r.Feed == nil || r.State == Archived {
@@ -264,6 +289,11 @@ func (s Shelf) Withdraw(tx *store.Tx, it, promotion store.Item) (bool, error) {
 	}
 	if err := s.sale(tx, r, promotion, feed.Row{Price: r.Price}); err != nil {
 		return false, err
+	}
+	if r.Feed.Ours {
+		r.Feed, r.InFeed = nil, false
+		r.Touch(s.Now)
+		return false, Replace(tx, it, r, r.SKU)
 	}
 	r.State, r.Feed.Hash = Archived, ""
 	if n := len(r.Feed.Changes); n > 0 {
@@ -286,6 +316,7 @@ func (s Shelf) Fetch(tx *store.Tx, it store.Item) (left int, err error) {
 			return 0, err
 		}
 		r.Photos = append(r.Photos, photo)
+		r.order()
 	}
 	r.Touch(s.Now)
 	return len(r.Feed.MissingPhotos), Replace(tx, it, r, r.SKU)

@@ -135,8 +135,8 @@ func end(text string) string {
 	return text
 }
 
-// codesOf returns the currencies that a word or sign may mean, or none for any other word.
-func codesOf(word string) []string {
+// Named returns the currencies that a code, sign or word may mean, or none for any other text.
+func Named(word string) []string {
 	if code := strings.ToUpper(word); IsCurrency(code) &&
 		(word == code || currencyNames()[strings.ToLower(word)] != "") {
 		return []string{code}
@@ -151,6 +151,15 @@ func codesOf(word string) []string {
 			return strings.Fields(codes)
 		}
 	}
+	return nil
+}
+
+// codesOf returns the currencies that a word or sign within a text may mean, or none for any other word.
+func codesOf(word string) []string {
+	if codes := Named(word); codes != nil {
+		return codes
+	}
+	runes := []rune(strings.ToLower(word))
 	// A sign may follow letters that do not belong to it, and scripts without spaces join words.
 	for n := 1; n < len(runes); n++ {
 		head, tail := string(runes[:len(runes)-n]), string(runes[len(runes)-n:])

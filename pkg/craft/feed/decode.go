@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
 
 	"github.com/content-automation/api/pkg/base/text"
@@ -35,12 +36,16 @@ func unpacked(file io.ReadSeeker) (*unpackedFile, error) {
 		if err := u.rewind(); err != nil {
 			return nil, err
 		}
-		var magic [2]byte
-		n, err := io.ReadFull(u.Reader, magic[:])
+		first := make([]byte, 4)
+		n, err := io.ReadFull(u.Reader, first)
 		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && err != io.EOF {
 			return nil, err
 		}
-		if n < 2 || magic != [2]byte{0x1f, 0x8b} {
+		switch first = first[:n]; {
+		case string(first) == "PK\x03\x04":
+			return nil, fault("The feed is a ZIP file, as workbooks of Excel are, too. Send the file that is in it, or " +
+				"save the workbook as CSV UTF-8.")
+		case !bytes.HasPrefix(first, []byte{0x1f, 0x8b}):
 			return u, u.rewind()
 		}
 		if u.packed++; u.packed > mostPacked {
@@ -83,9 +88,9 @@ func (g *gzipReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// decoded returns a feed as UTF-8 without a byte order mark. A mark wins, then valid UTF-8, then the encoding that the
-// XML or the server declares. What is left is windows-1251 if its letters stand together, as Cyrillic ones do, and else
-// windows-1252.
+// decoded returns a feed as UTF-8 without a byte order mark. A mark wins, then UTF-8, then the encoding that the XML or
+// the server declares. What is left is windows-1251 if its letters stand together, as Cyrillic ones do, and else
+// windows-1252. A few bytes that are no UTF-8, as of a text that was cut within a letter, become marks of their rows.
 func decoded(u *unpackedFile, o Options) (io.Reader, error) {
 	head := make([]byte, 1024)
 	n, err := io.ReadFull(u, head)
@@ -97,12 +102,17 @@ func decoded(u *unpackedFile, o Options) (io.Reader, error) {
 	switch wide := text.Wide(head); {
 	case wide != nil:
 		from = wide
+	case bytes.HasPrefix(head, utf8Mark):
+		from = unicode.UTF8
 	default:
 		v, err := look(io.MultiReader(bytes.NewReader(head), u))
 		if err != nil {
 			return nil, err
 		}
-		if v.utf8 {
+		if v.letters >= v.broken {
+			if v.broken > 0 {
+				from = unicode.UTF8
+			}
 			break
 		}
 		if from = text.Declared(head, ""); from != nil {
@@ -125,10 +135,12 @@ func decoded(u *unpackedFile, o Options) (io.Reader, error) {
 	return withoutMark(transform.NewReader(u, from.NewDecoder())), nil
 }
 
+var utf8Mark = []byte("\xef\xbb\xbf")
+
 // withoutMark removes a byte order mark.
 func withoutMark(r io.Reader) io.Reader {
 	b := bufio.NewReaderSize(r, 64<<10)
-	if mark, err := b.Peek(3); err == nil && bytes.Equal(mark, []byte("\xef\xbb\xbf")) {
+	if mark, err := b.Peek(3); err == nil && bytes.Equal(mark, utf8Mark) {
 		_, _ = b.Discard(3)
 	}
 	return b
@@ -136,7 +148,8 @@ func withoutMark(r io.Reader) io.Reader {
 
 // view is what look has found.
 type view struct {
-	utf8 bool
+	// letters is the number of characters beyond ASCII in UTF-8, and broken that of bytes that are in none.
+	letters, broken int
 	// together reports that most letters beyond ASCII have two others beside them, unlike those of Größe.
 	together bool
 }
@@ -144,7 +157,6 @@ type view struct {
 // look reads a text to its end.
 func look(r io.Reader) (v view, err error) {
 	buffer, kept := make([]byte, 64<<10), 0
-	v.utf8 = true
 	pairs, alone, run := 0, 0, 0
 	for err == nil {
 		var n int
@@ -160,19 +172,17 @@ func look(r io.Reader) (v view, err error) {
 				pairs, run = pairs+run, 0
 			}
 		}
-		for v.utf8 && len(text) > 0 {
-			if char, size := utf8.DecodeRune(text); char != utf8.RuneError || size > 1 {
-				text = text[size:]
-				continue
+		for len(text) > 0 && (utf8.FullRune(text) || err == io.EOF) {
+			char, size := utf8.DecodeRune(text)
+			switch {
+			case char == utf8.RuneError && size == 1:
+				v.broken++
+			case size > 1:
+				v.letters++
 			}
-			if utf8.FullRune(text) || err == io.EOF {
-				v.utf8 = false
-			}
-			break
+			text = text[size:]
 		}
-		if kept = 0; v.utf8 {
-			kept = copy(buffer, text)
-		}
+		kept = copy(buffer, text)
 	}
 	if err != io.EOF {
 		var f *FaultError

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/base/budget"
@@ -131,9 +132,9 @@ func Read(ctx context.Context, file io.ReadSeeker, o Options, take Taker) error 
 	body := m.Reader(text)
 	switch o.Format {
 	case GoogleXML:
-		err = p.google(m.Tokens(text))
+		err = p.google(m.Tokens(withoutDeclaration(text)))
 	case YML:
-		err = p.yml(m.Tokens(text))
+		err = p.yml(m.Tokens(withoutDeclaration(text)))
 	case GoogleTSV, CSV:
 		err = p.table(body)
 	case ShopifyCSV:
@@ -145,8 +146,9 @@ func Read(ctx context.Context, file io.ReadSeeker, o Options, take Taker) error 
 	}
 	switch {
 	case errors.Is(err, budget.ErrExceeded):
-		return fault("The feed is larger than %d MB, or a part of it than %d KB (%s).", MaxBytes>>20, maxRecord>>10,
-			err)
+		_, what, _ := strings.Cut(err.Error(), most.Name+": ")
+		return fault("The feed has %s. A feed has up to %d MB, and an element up to %d KB.", what, MaxBytes>>20,
+			maxRecord>>10)
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return fault("The feed ends in the middle of an element or a row.")
 	case err == nil && p.rows == 0:

@@ -1,133 +1,141 @@
 package feed
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/content-automation/api/pkg/base/money"
 )
 
-// signs are the currencies of signs that have one alone.
-var signs = map[string]string{"€": "EUR", "£": "GBP", "₽": "RUB", "₴": "UAH", "₺": "TRY", "₹": "INR", "₪": "ILS",
-	"₩": "KRW", "₸": "KZT", "ZŁ": "PLN", "R$": "BRL", "РУБ": "RUB", "РУБ.": "RUB", "RUR": "RUB", "BYR": "BYN"}
-
-// shared are the currencies of signs that several have.
-var shared = map[string]string{"$": "USD CAD AUD NZD SGD HKD MXN ARS CLP COP", "¥": "JPY CNY",
-	"KR": "SEK NOK DKK ISK", "KR.": "DKK"}
+// former are currencies by codes that feeds still have, and by signs of several of which one is meant by nearly all.
+var former = map[string]string{"RUR": "RUB", "BYR": "BYN", "£": "GBP", "РУБ": "RUB"}
 
 var (
-	amount  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\D*?)\s*(\d[\d.,'’\s]*?)\s*(\D*)$`) })
+	amount  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\D*?)\s*(\d[\d.,'\s]*?)\s*(\D*)$`) })
 	grouped = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[1-9]\d{0,2}[.,]\d{3}$`) })
 	whole   = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(\d+|\d{1,3}(\.\d{3})+|\d{1,3}(,\d{3})+)$`)
+		return regexp.MustCompile(`^(\d+|\d{1,3}(\.\d{3})+|\d{1,3}(,\d{3})+|\d{1,3}([ ']\d{3})+|\d{1,2}(,\d{2})+,\d{3})$`)
 	})
+	// dash matches the mark of a price without cents, as in 12,- €.
+	dash = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\d)[.,][-–—]{1,2}(\D*)$`) })
 )
 
 // currencyOf returns the code of a currency or of a sign, of which the fallback may say which one is meant.
 func currencyOf(sign, fallback string) (code string, ok bool) {
 	sign, fallback = strings.ToUpper(strings.TrimSpace(sign)), strings.ToUpper(strings.TrimSpace(fallback))
-	if one, known := signs[fallback]; known {
-		fallback = one
-	}
+	fallback = cmp.Or(former[fallback], fallback)
 	if sign == "" {
 		return fallback, money.IsCurrency(fallback)
 	}
-	if one, known := signs[sign]; known {
-		return one, true
+	sign = strings.TrimSuffix(sign, ".")
+	switch codes := money.Named(sign); {
+	case len(codes) == 1:
+		return codes[0], true
+	case slices.Contains(codes, fallback):
+		return fallback, true
 	}
-	for one := range strings.FieldsSeq(shared[sign]) {
-		if one == fallback {
-			return one, true
-		}
-	}
-	return sign, money.IsCurrency(sign)
+	return former[sign], former[sign] != ""
 }
 
-// priceOf reads a price such as 15.00 USD, 12,50, 1.299,00 € and 1299.
-func priceOf(text, fallback string) (p money.Price, err error) {
-	text = strings.Map(plainSpace, strings.TrimSpace(text))
-	found := amount().FindStringSubmatch(text)
+// price reads a price such as 15.00 USD, 12,50, 1.299,00 € and 1299. The point of 1.299 is one of thousands in the
+// format CSV alone: the others have a point before decimals.
+func (p *parser) price(text, fallback string) (of money.Price, err error) {
+	plain := dash().ReplaceAllString(strings.Join(strings.Fields(strings.Map(plainSpace, text)), " "), "$1$2")
+	found := amount().FindStringSubmatch(plain)
 	if found == nil {
-		return p, fmt.Errorf("is %.40q, which is no price. Write it as 15.00 USD", text)
+		return of, fmt.Errorf("is %.40q, which is no price. Write it as 15.00 USD", text)
+	}
+	if strings.ContainsAny(found[1], "-−") {
+		return of, fmt.Errorf("is %.40q, which is below 0", text)
 	}
 	code, ok := currencyOf(found[1]+found[3], fallback)
 	if strings.TrimSpace(found[1]) != "" && strings.TrimSpace(found[3]) != "" || !ok {
-		return p, fmt.Errorf("is %.40q, whose currency is not clear. Write its ISO 4217 code behind the amount, as in "+
+		return of, fmt.Errorf("is %.40q, whose currency is not clear. Write its ISO 4217 code behind the amount, as in "+
 			"15.00 USD, or set currency of the feed", text)
 	}
-	number := strings.NewReplacer("'", "", "’", "", " ", "").Replace(found[2])
+	number := found[2]
 	scale, _ := money.Price{Currency: code}.Decimal()
 	units, fraction, last := number, "", strings.LastIndexAny(number, ".,")
 	switch marks := strings.Count(number, ".") + strings.Count(number, ","); {
-	case marks == 1 && grouped().MatchString(number) && scale < 3: // the mark is that of thousands, as in 1.299
+	case marks == 1 && (p.Format == CSV || number[last] == ',') && scale < 3 && grouped().MatchString(number):
 	case marks == 1 && number[last] == ',' && scale == 3 && grouped().MatchString(number):
-		return p, fmt.Errorf("is %.40q, which has two meanings. Write it with a point, as in 1.250 KWD", text)
+		return of, fmt.Errorf("is %.40q, which has two meanings. Write it with a point, as in 1.250 KWD", text)
 	case marks == 1, marks > 1 && strings.Count(number, number[last:last+1]) == 1:
 		units, fraction = number[:last], number[last+1:]
 	}
 	kept := fraction[:min(len(fraction), scale)]
-	if !whole().MatchString(units) || strings.Trim(fraction[len(kept):], "0") != "" {
-		return p, fmt.Errorf("is %.40q, which is no amount of %s", text, code)
+	if !whole().MatchString(units) || strings.Trim(kept, "0123456789") != "" ||
+		strings.Trim(fraction[len(kept):], "0") != "" {
+		return of, fmt.Errorf("is %.40q, which is no amount of %s", text, code)
 	}
-	p, ok = money.Parse(strings.NewReplacer(".", "", ",", "").Replace(units)+"."+kept+"0", code)
+	of, ok = money.Parse(strings.NewReplacer(".", "", ",", "", " ", "", "'", "").Replace(units)+"."+kept+"0", code)
 	if !ok {
-		return p, fmt.Errorf("is %.40q, which is more than a price may be", text)
+		return of, fmt.Errorf("is %.40q, which is more than a price may be", text)
 	}
-	return p, nil
+	return of, nil
 }
 
-// plainSpace makes a plain space of others.
+// plainSpace makes a plain space of others, and a plain apostrophe.
 func plainSpace(r rune) rune {
-	switch r {
-	case '\u00a0', '\u202f', '\u2009', '\t':
+	switch {
+	case unicode.IsSpace(r):
 		return ' '
+	case strings.ContainsRune("’‘ʼ´`", r):
+		return '\''
 	}
 	return r
 }
 
-// The layouts of times, with a zone and without.
-var (
-	zoned = []string{"2006-01-02T15:04Z0700", "2006-01-02T15:04:05Z0700", "2006-01-02T15:04Z07:00", time.RFC3339Nano,
-		"2006-01-02 15:04:05 -0700", "2006-01-02 15:04:05Z07:00"}
-	local = []string{"2006-01-02T15:04", "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02 15:04",
-		time.DateOnly,
-		"02.01.2006 15:04", "02.01.2006"}
-)
+// moment matches a time: a day, or one with hours, in ISO 8601 or with points, and its zone if it has one.
+var moment = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(?:(\d{4})-?(\d{2})-?(\d{2})|(\d{2})\.(\d{2})\.(\d{4}))` +
+		`(?:[T ] ?(\d{2})(?::?(\d{2})(?::?(\d{2})(?:[.,]\d+)?)?)?)? ?(Z|UTC|GMT|[+-]\d{2}:?(?:\d{2})?)?$`)
+})
 
 // timeOf reads a time of ISO 8601. A day alone begins or ends it.
 func timeOf(text string, zone *time.Location, ends bool) (at time.Time, err error) {
 	if text = strings.TrimSpace(text); text == "" {
 		return at, nil
 	}
-	for _, layout := range zoned {
-		if at, err = time.Parse(layout, text); err == nil {
-			return at.UTC(), bounded(at, text)
-		}
+	wrong := fmt.Errorf("is %.40q, which is no time. Write it as 2026-11-27T00:00+0100", text)
+	m := moment().FindStringSubmatch(strings.ReplaceAll(text, "−", "-"))
+	if m == nil {
+		return at, wrong
 	}
-	if zone == nil {
+	hour, minute, second := cmp.Or(m[7], "00"), cmp.Or(m[8], "00"), cmp.Or(m[9], "00")
+	next := m[7] == "" && ends
+	if hour+minute+second == "240000" { // the end of a day
+		hour, next = "00", true
+	}
+	switch of := strings.ReplaceAll(strings.ToUpper(m[10]), ":", ""); {
+	case of == "" && zone == nil, strings.ContainsAny(of, "ZTG"):
 		zone = time.UTC
-	}
-	for _, layout := range local {
-		if at, err = time.ParseInLocation(layout, text, zone); err != nil {
-			continue
+	case of != "":
+		hours, _ := strconv.Atoi(of[:3]) // they are digits
+		minutes, _ := strconv.Atoi(of[:1] + (of + "00")[3:5])
+		if hours < -14 || hours > 14 || minutes < -59 || minutes > 59 {
+			return at, wrong
 		}
-		if ends && (layout == time.DateOnly || layout == "02.01.2006") {
-			at = at.AddDate(0, 0, 1)
-		}
-		return at.UTC(), bounded(at, text)
+		zone = time.FixedZone("", (hours*60+minutes)*60)
 	}
-	return at, fmt.Errorf("is %.40q, which is no time. Write it as 2026-11-27T00:00+0100", text)
-}
-
-// bounded refuses times that no promotion has.
-func bounded(at time.Time, text string) error {
-	if y := at.Year(); y < 2000 || y > 2100 {
-		return fmt.Errorf("is %.40q, which is not between 2000 and 2100", text)
+	at, err = time.ParseInLocation("2006-01-02 15:04:05",
+		fmt.Sprintf("%s-%s-%s %s:%s:%s", m[1]+m[6], m[2]+m[5], m[3]+m[4], hour, minute, second), zone)
+	switch y := at.Year(); {
+	case err != nil:
+		return at, wrong
+	case y < 2000 || y > 2100: // no promotion has those
+		return at, fmt.Errorf("is %.40q, which is not between 2000 and 2100", text)
+	case next:
+		at = at.AddDate(0, 0, 1)
 	}
-	return nil
+	return at.UTC(), nil
 }
 
 // periodOf reads the two times of a sale, which a slash separates.

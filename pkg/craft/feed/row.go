@@ -2,10 +2,13 @@ package feed
 
 import (
 	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"html"
+	"maps"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -93,7 +96,7 @@ func (p *parser) row(w *raw) error {
 	}
 	r, err := p.rowOf(w)
 	if refused, ok := err.(*refusal); ok {
-		return p.take(Row{Number: w.number, ID: r.ID}, &Refusal{w.number, refused.member, refused.reason})
+		return p.take(Row{Number: w.number, ID: r.ID}, refusalOf(w, refused.member, refused.reason))
 	}
 	if err != nil {
 		return err
@@ -101,15 +104,15 @@ func (p *parser) row(w *raw) error {
 	return p.take(r, nil)
 }
 
+// refusalOf returns the refusal of a row. The name of a member may be as long as its feed likes.
+func refusalOf(w *raw, member, reason string) *Refusal {
+	return &Refusal{w.number, text.ClipLetters(member, 100), reason}
+}
+
 // rowOf reads the members of a row.
 func (p *parser) rowOf(w *raw) (r Row, err error) {
 	v := w.values
 	r = Row{Number: w.number, Group: oneLine(v[memberGroup], 64)}
-	for name, value := range v {
-		if strings.ContainsRune(value, unicode.ReplacementChar) {
-			return r, w.refuse(name, "has a character that cannot be read. Write the feed in UTF-8")
-		}
-	}
 	id := v[memberID]
 	switch {
 	case id == "":
@@ -121,7 +124,12 @@ func (p *parser) rowOf(w *raw) (r Row, err error) {
 	if other, twice := p.seen[key]; twice {
 		return r, w.refuse(memberID, "is %q, as in row %d. Give each product an id of its own", id, other)
 	}
-	p.seen[key], r.ID = int32(w.number), id
+	p.seen[key], r.ID = int32(w.number), id // what is refused from here on is not gone
+	for _, name := range slices.Sorted(maps.Keys(v)) {
+		if strings.ContainsRune(v[name], unicode.ReplacementChar) {
+			return r, w.refuse(name, "has a character that cannot be read. Write the feed in UTF-8")
+		}
+	}
 	if r.Name = text.ClipLetters(oneLine(text.OfHTML(v[memberTitle]), 1000), 200); isBlank(r.Name) {
 		return r, w.refuse(memberTitle, "is missing")
 	}
@@ -147,7 +155,7 @@ func (p *parser) prices(w *raw, r *Row) (err error) {
 	if v[memberPrice] == "" {
 		return w.refuse(memberPrice, "is missing")
 	}
-	if r.Price, err = priceOf(v[memberPrice], currency); err != nil {
+	if r.Price, err = p.price(v[memberPrice], currency); err != nil {
 		return w.refuse(memberPrice, "%s", err)
 	}
 	if r.Price.Amount == 0 {
@@ -157,7 +165,7 @@ func (p *parser) prices(w *raw, r *Row) (err error) {
 		return nil
 	}
 	sale := Sale{}
-	if sale.Price, err = priceOf(v[memberSale], r.Price.Currency); err != nil {
+	if sale.Price, err = p.price(v[memberSale], r.Price.Currency); err != nil {
 		return w.refuse(memberSale, "%s", err)
 	}
 	if sale.From, sale.Until, err = periodOf(v[memberPeriod], p.Zone); err != nil {
@@ -198,8 +206,9 @@ func (w *raw) rest(r *Row) error {
 		case at == "" || len(r.Photos) == maxPhotos:
 			continue
 		}
-		// Photos are fetched by https alone, which the servers of nearly all shops speak.
-		if rest, plain := strings.CutPrefix(at, "http://"); plain {
+		// Photos are fetched by https alone, which the servers of nearly all shops speak, or from this machine.
+		if rest, plain := strings.CutPrefix(at, "http://"); plain && !strings.HasPrefix(rest, "127.0.0.1:") &&
+			!strings.HasPrefix(rest, "localhost:") {
 			at = "https://" + rest
 		}
 		if !slices.Contains(r.Photos, at) {
@@ -217,6 +226,15 @@ func (w *raw) rest(r *Row) error {
 
 // maxPhotos is the number of photos that a product has.
 const maxPhotos = 10
+
+// shortened returns an id that is made of others, as long as an id may be.
+func shortened(id string) string {
+	if letters := []rune(id); len(letters) > 64 {
+		sum := sha256.Sum256([]byte(id))
+		id = string(letters[:51]) + "-" + hex.EncodeToString(sum[:6])
+	}
+	return id
+}
 
 // Key returns a short hash of the id of a row, by which many ids can be held.
 func Key(id string) (key [8]byte) {
@@ -244,15 +262,19 @@ func address(raw string) (string, error) {
 
 // stocks are the words for a stock.
 var stocks = map[string]Stock{"": InStock, "in_stock": InStock, "instock": InStock, "available": InStock,
-	"true": InStock, "yes": InStock, "1": InStock, "out_of_stock": OutOfStock, "outofstock": OutOfStock,
-	"sold_out": OutOfStock, "false": OutOfStock, "no": OutOfStock, "0": OutOfStock, "preorder": Preorder,
+	"true": InStock, "yes": InStock, "out_of_stock": OutOfStock, "outofstock": OutOfStock,
+	"sold_out": OutOfStock, "false": OutOfStock, "no": OutOfStock, "preorder": Preorder,
 	"pre_order": Preorder, "presale": Preorder, "backorder": Backorder, "back_order": Backorder,
 	"onbackorder": Backorder, "soldout": OutOfStock, "discontinued": OutOfStock, "available_for_order": InStock,
-	"limited_availability": InStock, "limitedavailability": InStock}
+	"limited_availability": InStock, "limitedavailability": InStock, "onlineonly": InStock, "instoreonly": InStock,
+	"madetoorder": Backorder}
 
-// stockOf reads a stock, also as schema.org writes it.
+// stockOf reads a stock, also as schema.org writes it, or the number of pieces.
 func stockOf(word string) (Stock, error) {
 	plain := strings.ToLower(strings.TrimSpace(word))
+	if pieces, err := strconv.ParseFloat(plain, 64); err == nil && strings.Trim(plain, "-0123456789.") == "" {
+		plain = strconv.FormatBool(pieces > 0)
+	}
 	for _, prefix := range []string{"https://schema.org/", "http://schema.org/"} {
 		plain = strings.TrimPrefix(plain, prefix)
 	}

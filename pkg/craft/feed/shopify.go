@@ -47,35 +47,34 @@ func (p *parser) shopify(body io.Reader) error {
 	}
 	var held []shopifyRow
 	for {
-		cells, line, err := t.read()
+		cells, line, err := p.next(t, len(titles))
 		if err == io.EOF {
 			return p.shopifyProduct(held)
-		}
-		if err == nil {
-			err = p.meter.Count(1 + len(cells))
 		}
 		if err != nil {
 			return err
 		}
 		row := shopifyRow{line, map[string]string{}}
 		for i, cell := range cells[:min(len(cells), len(of))] {
-			if cell = strings.TrimSpace(cell); of[i] != "" && cell != "" {
+			if cell = strings.TrimSpace(cell); of[i] != "" && row.cells[of[i]] == "" && cell != "" {
 				row.cells[of[i]] = cell
 			}
 		}
-		if row.cells["handle"] == "" {
-			if len(cells) > 1 {
-				err = p.misshapen(newRaw(line), "Handle", "is missing")
-			}
-		} else {
-			if len(held) > 0 && held[0].cells["handle"] != row.cells["handle"] {
-				err = p.shopifyProduct(held)
-				held = nil
-			}
-			held = append(held, row)
+		handle := row.cells["handle"]
+		if handle != "" && len(held) > 0 && held[0].cells["handle"] != handle {
+			err = p.shopifyProduct(held)
+			held = nil
 		}
-		if len(held) > maxVariants {
-			err = fault("The product %.80q has more than %d rows.", row.cells["handle"], maxVariants)
+		switch {
+		case err != nil:
+		case len(cells) > len(of):
+			err = p.misshapen(p.variant(row.cells, row, nil, false), "", manyCells, len(cells), len(titles))
+		case handle == "":
+			err = p.misshapen(p.variant(row.cells, row, nil, false), "Handle", "is missing")
+		case len(held) == maxVariants:
+			err = fault("The product %.80q has more than %d rows.", handle, maxVariants)
+		default:
+			held = append(held, row)
 		}
 		if err != nil {
 			return err
@@ -95,24 +94,34 @@ func (p *parser) shopifyProduct(rows []shopifyRow) error {
 		p.rows += len(rows)
 		return nil
 	}
+	if first["title"] == "" {
+		return p.scattered(rows)
+	}
 	var photos []string
-	variants := 0
-	for _, row := range rows {
-		if image := row.cells["image"]; image != "" {
-			photos = append(photos, image)
+	var variants []shopifyRow
+	for i, row := range rows {
+		c := row.cells
+		if c["image"] != "" {
+			photos = append(photos, c["image"])
 		}
-		if row.cells["price"] != "" {
-			variants++
+		if i == 0 || c["price"] != "" || c["sku"] != "" || c["value1"] != "" { // others have a photo alone
+			variants = append(variants, row)
 		}
 	}
-	if variants == 0 {
-		return p.misshapen(&raw{number: rows[0].line, values: map[string]string{}}, "Variant Price", "is missing")
-	}
-	for _, row := range rows {
-		if row.cells["price"] == "" {
-			continue
+	for _, row := range variants {
+		if err := p.row(p.variant(first, row, photos, len(variants) > 1)); err != nil {
+			return err
 		}
-		if err := p.row(p.variant(first, row, photos, variants > 1)); err != nil {
+	}
+	return nil
+}
+
+// scattered refuses rows that do not follow the first one of their product.
+func (p *parser) scattered(rows []shopifyRow) error {
+	for _, row := range rows {
+		err := p.misshapen(p.variant(rows[0].cells, row, nil, false), "Title", "is missing. The rows of a product follow "+
+			"one another, and the first has its texts")
+		if err != nil {
 			return err
 		}
 	}
@@ -135,17 +144,17 @@ func (p *parser) variant(first map[string]string, row shopifyRow, photos []strin
 		id += "-" + value
 	}
 	w.set(memberID, strings.TrimPrefix(v["sku"], "'")) // the mark that spreadsheets put before digits
-	w.set(memberID, id)
+	w.set(memberID, shortened(id))
 	if several {
-		w.set(memberGroup, v["handle"])
+		w.set(memberGroup, shortened(v["handle"]))
 	}
 	w.set(memberTitle, first["title"])
 	w.set(memberDescription, first["body"])
 	w.set("brand", first["vendor"])
 	w.set("product_type", first["type"])
 	w.set(memberPrice, v["price"])
-	price, err := priceOf(v["price"], p.Currency)
-	before, beforeErr := priceOf(v["before"], p.Currency)
+	price, err := p.price(v["price"], p.Currency)
+	before, beforeErr := p.price(v["before"], p.Currency)
 	if err == nil && beforeErr == nil && before.Amount > price.Amount {
 		w.values[memberPrice], w.values[memberSale] = v["before"], v["price"]
 		w.names[memberPrice] = "Variant Compare At Price"

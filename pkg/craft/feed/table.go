@@ -2,12 +2,16 @@ package feed
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // rowReader reads the rows of a table. Unlike encoding/csv it takes the line ends of old systems, and bounds a row.
@@ -15,6 +19,9 @@ type rowReader struct {
 	in        *bufio.Reader
 	separator byte
 	line      int
+	// open reports that the last row has no line end, and cells is the number of cells of the last row with any.
+	open  bool
+	cells int
 }
 
 // read returns the cells of the next row, and the line on which it begins.
@@ -31,6 +38,7 @@ func (t *rowReader) read() (cells []string, line int, err error) {
 		case err == io.EOF && !any:
 			return nil, line, io.EOF
 		case err == io.EOF:
+			t.open = true
 			return append(cells, cell.String()), line, nil
 		case err != nil:
 			return nil, line, err
@@ -57,7 +65,7 @@ func (t *rowReader) read() (cells []string, line int, err error) {
 				t.line++
 			}
 			cell.WriteByte(b)
-		case b == '"' && !began:
+		case b == '"' && !began && (t.separator != '\t' || t.closes()):
 			quoted, began = true, true
 		case b == t.separator:
 			cells, began = append(cells, cell.String()), false
@@ -71,6 +79,24 @@ func (t *rowReader) read() (cells []string, line int, err error) {
 	}
 }
 
+// closes reports whether the quotation mark that was read has another one before the next tab. Values of TSV have no
+// tabs, so that another mark is one of inches or of a name.
+func (t *rowReader) closes() bool {
+	text, _ := t.in.Peek(t.in.Buffered())
+	if bytes.IndexByte(text, '\t') < 0 {
+		text, _ = t.in.Peek(t.in.Size()) // there may be less
+	}
+	if tab := bytes.IndexByte(text, '\t'); tab >= 0 {
+		text = text[:tab+1]
+	}
+	for i, b := range text {
+		if b == '"' && (i+1 == len(text) || strings.IndexByte("\t\r\n", text[i+1]) >= 0) {
+			return true
+		}
+	}
+	return false
+}
+
 // next returns the next byte, or 0 at the end.
 func (t *rowReader) next() byte {
 	if next, err := t.in.Peek(1); err == nil {
@@ -82,6 +108,11 @@ func (t *rowReader) next() byte {
 // open finds the separator of a table by its first line, and returns its titles.
 func open(r io.Reader, known func(string) bool) (*rowReader, []string, error) {
 	t := &rowReader{in: bufio.NewReaderSize(r, 64<<10)}
+	for next := t.next(); next == '\n' || next == '\r'; next = t.next() { // empty lines before the titles
+		if _, _, err := t.read(); err != nil {
+			return nil, nil, err
+		}
+	}
 	first, err := t.in.Peek(16 << 10)
 	if err != nil && err != io.EOF && !errors.Is(err, bufio.ErrBufferFull) {
 		return nil, nil, err
@@ -119,7 +150,8 @@ func open(r io.Reader, known func(string) bool) (*rowReader, []string, error) {
 var names = map[string]string{"sku": memberID, "name": memberTitle, "url": memberLink, "product_url": memberLink,
 	"photo_url": memberPhoto, "photo": memberPhoto, "image_url": memberPhoto, "photos": memberPhotos,
 	"additional_image_links": memberPhotos, "stock": memberStock, "group": memberGroup, "group_id": memberGroup,
-	"sale_starts_at": memberFrom, "sale_ends_at": memberUntil, "amount": memberAmount}
+	"sale_starts_at": memberFrom, "sale_ends_at": memberUntil, "amount": memberAmount, "offer_id": memberID,
+	"product_types": "product_type"}
 
 // memberAmount is a price in the smallest unit of its currency.
 const memberAmount = "amount"
@@ -135,11 +167,25 @@ var members = func() map[string]bool {
 	return all
 }()
 
+// spaces are what titles may have between their words, or not.
+var spaces = strings.NewReplacer(" ", "", "_", "", "-", "", "\u00a0", "", "\n", "")
+
+// compact are all members by their names, and other names, without spaces: image link and imageLink are one.
+var compact = func() map[string]string {
+	all := map[string]string{}
+	for name := range members {
+		all[spaces.Replace(name)] = name
+	}
+	for name, of := range names {
+		all[spaces.Replace(name)] = of
+	}
+	return all
+}()
+
 // memberOf returns the member of a title such as "image link" or "g:image_link".
 func memberOf(title string) string {
-	plain := strings.ToLower(strings.TrimSpace(title))
-	plain = strings.NewReplacer(" ", "_", "-", "_").Replace(strings.TrimPrefix(plain, "g:"))
-	if own := names[plain]; own != "" {
+	plain := strings.TrimPrefix(strings.ToLower(strings.TrimSpace(title)), "g:")
+	if own := compact[spaces.Replace(plain)]; own != "" {
 		return own
 	}
 	return plain
@@ -154,33 +200,43 @@ func MappedMembers() []string {
 		"sale_price sale_until sku url")
 }
 
-// columns returns the member of each column, and what its title is.
-func (p *parser) columns(titles []string) (of []string, err error) {
-	of = make([]string, len(titles))
-	for member, column := range p.Mapping {
+// columns returns the members of each column. A column may be mapped for several.
+func (p *parser) columns(titles []string) (of [][]string, err error) {
+	of = make([][]string, len(titles))
+	taken := map[string]bool{}
+	take := func(i int, member string) {
+		of[i], taken[member] = append(of[i], member), true
+	}
+	for _, member := range slices.Sorted(maps.Keys(p.Mapping)) {
+		column := strings.TrimSpace(p.Mapping[member])
 		i := slices.IndexFunc(titles, func(t string) bool { return strings.EqualFold(strings.TrimSpace(t), column) })
 		if i < 0 {
 			return nil, fault("The feed has no column %q, which the mapping names for %s. It has %s.", column, member,
 				listed(titles))
 		}
-		if of[i] = member; !strings.HasPrefix(member, Attributes) {
-			of[i] = memberOf(member)
+		if !strings.HasPrefix(member, Attributes) {
+			member = memberOf(member)
 		}
+		take(i, member)
+	}
+	if i := slices.IndexFunc(titles, isSKU); i >= 0 && p.Format == CSV && !taken[memberID] && of[i] == nil {
+		take(i, memberID) // there may be an id of the shop's system, too
 	}
 	for i, title := range titles {
-		if own := memberOf(title); of[i] == "" && members[own] && !slices.Contains(of, own) ||
-			of[i] == "" && own == memberPhotos {
-			of[i] = own
+		if own := memberOf(title); of[i] == nil && (members[own] && !taken[own] || own == memberPhotos) {
+			take(i, own)
 		}
 	}
 	for _, needed := range [][]string{{memberID}, {memberTitle}, {memberPrice, memberAmount}} {
-		if !slices.ContainsFunc(needed, func(name string) bool { return slices.Contains(of, name) }) {
+		if !slices.ContainsFunc(needed, func(name string) bool { return taken[name] }) {
 			return nil, fault("The feed has no column for %s. It has %s. Set its format, or its mapping.", needed[0],
 				listed(titles))
 		}
 	}
 	return of, nil
 }
+
+func isSKU(title string) bool { return strings.EqualFold(strings.TrimSpace(title), "sku") }
 
 func listed(titles []string) string {
 	if len(titles) > 30 {
@@ -206,62 +262,85 @@ func (p *parser) table(body io.Reader) error {
 		return err
 	}
 	own := map[string]string{}
-	for i, member := range of {
-		if own[member] == "" {
-			own[member] = strings.TrimSpace(titles[i])
+	for i, all := range of {
+		for _, member := range all {
+			own[member] = cmp.Or(own[member], strings.TrimSpace(titles[i]))
 		}
 	}
-	for number := 2; ; number++ {
-		cells, line, err := t.read()
+	for {
+		cells, line, err := p.next(t, len(titles))
 		if err == io.EOF {
 			return nil
 		}
 		if err == nil {
-			err = p.meter.Count(1 + len(cells))
+			err = p.cells(line, titles, of, own, cells)
 		}
 		if err != nil {
-			return err
-		}
-		if len(cells) == 1 && strings.TrimSpace(cells[0]) == "" {
-			continue
-		}
-		if err := p.cells(line, titles, of, own, cells); err != nil {
 			return err
 		}
 	}
 }
 
+// next returns the cells of the next row that has any, without empty ones behind the last title. A feed whose last row
+// alone has too few of them, and no line end, was cut off.
+func (p *parser) next(t *rowReader, titles int) (cells []string, line int, err error) {
+	for {
+		before := t.cells
+		if cells, line, err = t.read(); err == nil {
+			err = p.meter.Count(1 + len(cells))
+		}
+		if err != nil {
+			return nil, line, err
+		}
+		if !slices.ContainsFunc(cells, func(c string) bool { return strings.TrimSpace(c) != "" }) {
+			continue
+		}
+		if t.cells = min(len(cells), titles); t.open && t.cells < titles && before == titles {
+			return nil, line, fault("The feed ends in the middle of the row in line %d: it has %d cells, and the row "+
+				"before %d.", line, t.cells, before)
+		}
+		for len(cells) > titles && strings.TrimSpace(cells[len(cells)-1]) == "" {
+			cells = cells[:len(cells)-1]
+		}
+		return cells, line, nil
+	}
+}
+
 // cells reads the cells of a row.
-func (p *parser) cells(number int, titles, of []string, own map[string]string, cells []string) error {
+func (p *parser) cells(number int, titles []string, of [][]string, own map[string]string, cells []string) error {
 	w := newRaw(number)
 	w.names = own
-	for len(cells) > len(of) && strings.TrimSpace(cells[len(cells)-1]) == "" {
-		cells = cells[:len(cells)-1]
-	}
 	if len(cells) > len(of) {
-		w.set(memberID, cells[max(0, slices.Index(of, memberID))])
-		return p.misshapen(w, "", "has %d cells, and the first row has %d. Is a text with the separator in it not in "+
-			"quotation marks?", len(cells), len(titles))
+		w.set(memberID, cells[slices.IndexFunc(of, func(all []string) bool { return slices.Contains(all, memberID) })])
+		return p.misshapen(w, "", manyCells, len(cells), len(titles))
 	}
 	for i, cell := range cells {
-		switch member := of[i]; {
-		case member == "":
-		case strings.HasPrefix(member, Attributes):
-			w.property(strings.TrimPrefix(member, Attributes), cell)
-		case member == memberPhotos:
-			w.photos = append(w.photos, split(cell)...)
-		case member == "product_detail":
-			for detail := range strings.SplitSeq(cell, ",") {
-				if parts := strings.Split(detail, ":"); len(parts) >= 2 {
-					w.property(parts[len(parts)-2], parts[len(parts)-1])
-				}
-			}
-		default:
-			w.set(member, cell)
+		for _, member := range of[i] {
+			w.cell(member, cell)
 		}
 	}
 	w.smallest(p.Currency)
 	return p.row(w)
+}
+
+const manyCells = "has %d cells, and the first row has %d. Is a text with the separator in it not in quotation marks?"
+
+// cell sets a member to what is in its column.
+func (w *raw) cell(member, cell string) {
+	switch {
+	case strings.HasPrefix(member, Attributes):
+		w.property(strings.TrimPrefix(member, Attributes), cell)
+	case member == memberPhotos:
+		w.photos = append(w.photos, split(cell)...)
+	case member == "product_detail":
+		for detail := range strings.SplitSeq(cell, ",") {
+			if parts := strings.Split(detail, ":"); len(parts) >= 2 {
+				w.property(parts[len(parts)-2], parts[len(parts)-1])
+			}
+		}
+	default:
+		w.set(member, cell)
+	}
 }
 
 // smallest makes a price of an amount in the smallest unit.
@@ -280,22 +359,28 @@ func (p *parser) misshapen(w *raw, member, format string, args ...any) error {
 	if p.rows++; p.rows > MaxRows {
 		return fault("The feed has more than %d rows.", MaxRows)
 	}
-	return p.take(Row{Number: w.number, ID: w.values[memberID]},
-		&Refusal{w.number, member, fmt.Sprintf(format, args...)})
+	return p.take(Row{Number: w.number, ID: w.values[memberID]}, refusalOf(w, member, fmt.Sprintf(format, args...)))
 }
 
-// split returns the addresses in a cell, which commas or other marks separate. A comma may be part of an address.
+// beginning matches the beginning of an address in a cell with several, and what separates it from the one before.
+var beginning = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)(?:^|[,;|\s])\s*(https?://)`) })
+
+// split returns the addresses in a cell, which commas or other marks separate. Such a mark may be part of an address.
 func split(cell string) (all []string) {
-	separates := func(r rune) bool { return strings.ContainsRune(",;|\n", r) }
-	for part := range strings.FieldsFuncSeq(cell, separates) {
-		if part = strings.TrimSpace(part); part == "" {
-			continue
+	cell = strings.TrimSpace(cell)
+	found := beginning().FindAllStringSubmatchIndex(cell, -1)
+	if cell == "" {
+		return nil
+	}
+	if len(found) == 0 || found[0][0] > 0 {
+		return []string{cell} // which is no address
+	}
+	for i, at := range found {
+		end := len(cell)
+		if i+1 < len(found) {
+			end = found[i+1][0]
 		}
-		if n := len(all); n > 0 && !strings.HasPrefix(part, "http") {
-			all[n-1] += "," + part
-		} else {
-			all = append(all, part)
-		}
+		all = append(all, strings.TrimRight(cell[at[2]:end], ",;| \t\r\n"))
 	}
 	return all
 }

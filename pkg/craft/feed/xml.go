@@ -1,10 +1,14 @@
 package feed
 
 import (
+	"bufio"
+	"bytes"
 	"cmp"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/content-automation/api/pkg/base/budget"
@@ -57,13 +61,14 @@ type elements struct {
 	tokens *budget.Tokens
 	meter  *budget.Meter
 	begin  int64 // the place of the element that is held
+	rows   *int
 }
 
 func (p *parser) elements(tokens *budget.Tokens) *elements {
 	d := xml.NewDecoder(tokens)
 	d.Entity = xml.HTMLEntity
 	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil } // decoded has done it
-	return &elements{Decoder: d, tokens: tokens, meter: p.meter}
+	return &elements{Decoder: d, tokens: tokens, meter: p.meter, rows: &p.rows}
 }
 
 // token returns the next token. A document type may not define entities, which unfold into more than was sent.
@@ -71,10 +76,15 @@ func (e *elements) token() (xml.Token, error) {
 	token, err := e.Token()
 	e.tokens.Ended(e.InputOffset())
 	var syntax *xml.SyntaxError
-	if errors.As(err, &syntax) {
+	line, _ := e.InputPos()
+	switch {
+	case errors.As(err, &syntax):
 		return nil, fault("Line %d of the feed is no XML: %s.", syntax.Line, syntax.Msg)
-	}
-	if err != nil {
+	case err != nil && strings.HasPrefix(err.Error(), "xml: "):
+		return nil, fault("Line %d of the feed is no XML: %s.", line, strings.TrimPrefix(err.Error(), "xml: "))
+	case errors.Is(err, budget.ErrExceeded):
+		return nil, fmt.Errorf("%w, at line %d", err, line)
+	case err != nil:
 		return nil, err
 	}
 	switch t := token.(type) {
@@ -84,11 +94,23 @@ func (e *elements) token() (xml.Token, error) {
 				"themselves.")
 		}
 	case xml.StartElement:
-		err = e.meter.Enter()
+		if err = e.meter.Enter(); err != nil {
+			err = fmt.Errorf("%w, at line %d", err, line)
+		}
 	case xml.EndElement:
 		e.meter.Leave()
 	}
 	return token, err
+}
+
+// withoutDeclaration leaves the declaration of a document out: its encoding is known, and the decoder takes no XML 1.1.
+func withoutDeclaration(r io.Reader) io.Reader {
+	b := bufio.NewReaderSize(r, 64<<10)
+	head, _ := b.Peek(1024) // what is wrong with a shorter one is told when it is read
+	if end := bytes.Index(head, []byte("?>")); end >= 0 && bytes.HasPrefix(bytes.TrimSpace(head), []byte("<?xml ")) {
+		_, _ = b.Discard(end + 2)
+	}
+	return b
 }
 
 // element reads the rest of an element.
@@ -101,7 +123,7 @@ func (e *elements) element(start xml.StartElement) (*node, error) {
 		}
 		if e.InputOffset()-e.begin > maxRecord {
 			line, _ := e.InputPos()
-			return nil, fault("The element that ends behind line %d has more than %d KB.", line, maxRecord>>10)
+			return nil, fault("Row %d, which ends behind line %d, has more than %d KB.", *e.rows+1, line, maxRecord>>10)
 		}
 		switch t := token.(type) {
 		case xml.StartElement:
@@ -168,23 +190,23 @@ func (p *parser) google(tokens *budget.Tokens) error {
 	return p.elements(tokens).each("rss feed RDF", map[string]func(*node) error{"item": item, "entry": item})
 }
 
-// googleSpace reports whether a name is one of Google's, with its space declared or not.
-func googleSpace(name xml.Name) bool {
-	return name.Space == "g" || strings.HasPrefix(name.Space, "http://base.google.com/ns/1.0") ||
-		strings.HasPrefix(name.Space, "https://base.google.com/ns/1.0")
+// rank orders the elements that have one name: those of Google, with their space declared or not, those of RSS and
+// Atom, and those of others, such as media:title.
+func rank(c *node) int {
+	space := strings.TrimPrefix(strings.TrimPrefix(c.name.Space, "http://"), "https://")
+	switch {
+	case space == "g", strings.HasPrefix(space, "base.google.com/"):
+		return 0
+	case space == "", space == "www.w3.org/2005/Atom", strings.HasPrefix(space, "purl.org/rss/1.0"):
+		return 1
+	}
+	return 2
 }
 
 // google reads an item. Only its own elements count: g:shipping has a g:price, too.
 func (w *raw) google(n *node) {
-	var plain []*node
+	slices.SortStableFunc(n.children, func(a, b *node) int { return rank(a) - rank(b) })
 	for _, c := range n.children {
-		if googleSpace(c.name) {
-			w.element(c)
-		} else {
-			plain = append(plain, c)
-		}
-	}
-	for _, c := range plain {
 		w.element(c)
 	}
 }
@@ -192,7 +214,7 @@ func (w *raw) google(n *node) {
 func (w *raw) element(c *node) {
 	switch name := memberOf(c.name.Local); {
 	case name == memberPhotos:
-		w.photos = append(w.photos, strings.TrimSpace(c.text.String()))
+		w.photos = append(w.photos, split(c.text.String())...)
 	case name == memberLink && c.attr("href") != "":
 		if rel := c.attr("rel"); rel == "" || rel == "alternate" {
 			w.set(name, c.attr("href"))
@@ -213,6 +235,12 @@ func (p *parser) yml(tokens *budget.Tokens) error {
 	number, categories := 0, map[string]string{}
 	const mostCategories = 20_000
 	return p.elements(tokens).each("yml_catalog", map[string]func(*node) error{
+		"currency": func(n *node) error { // that of the shop has the rate 1
+			if p.Currency == "" && n.attr("rate") == "1" {
+				p.Currency = n.attr("id")
+			}
+			return nil
+		},
 		"category": func(n *node) error {
 			if len(categories) < mostCategories {
 				categories[n.attr("id")] = oneLine(n.text.String(), 200)
@@ -225,28 +253,29 @@ func (p *parser) yml(tokens *budget.Tokens) error {
 			w.names = map[string]string{memberTitle: "name", memberLink: "url", memberCurrency: "currencyId",
 				memberSale: "price", memberPhoto: "picture", memberPhotos: "picture", memberStock: "available",
 				memberGroup: "group_id"}
-			w.offer(n, categories)
+			p.offer(w, n, categories)
 			return p.row(w)
 		},
 	})
 }
 
 // offer reads an offer: the price is what it costs now, and oldprice what it cost before the sale.
-func (w *raw) offer(n *node, categories map[string]string) {
+func (p *parser) offer(w *raw, n *node, categories map[string]string) {
 	w.set(memberID, n.attr("id"))
 	w.set(memberGroup, n.attr("group_id"))
 	w.set(memberStock, n.attr("available"))
 	w.set(memberTitle, n.child("name"))
-	if w.values[memberTitle] == "" { // of the type vendor.model
-		w.set(memberTitle, strings.Join([]string{n.child("typePrefix"), n.child("vendor"), n.child("model")}, " "))
+	if w.values[memberTitle] == "" { // of the types vendor.model and artist.title
+		w.set(memberTitle, strings.Join([]string{n.child("typePrefix"), n.child("vendor"), n.child("model"),
+			n.child("artist"), n.child("title")}, " "))
 	}
 	w.set(memberLink, n.child("url"))
 	w.set(memberCurrency, n.child("currencyId"))
 	w.set(memberPrice, n.child("price"))
 	if old := n.child("oldprice"); strings.TrimSpace(old) != "" {
-		currency := cmp.Or(w.values[memberCurrency], "EUR")
-		price, err := priceOf(w.values[memberPrice], currency)
-		before, oldErr := priceOf(old, currency)
+		currency := cmp.Or(w.values[memberCurrency], p.Currency, "EUR")
+		price, err := p.price(w.values[memberPrice], currency)
+		before, oldErr := p.price(old, currency)
 		if err == nil && oldErr == nil && before.Amount > price.Amount {
 			w.set(memberSale, w.values[memberPrice])
 			w.values[memberPrice] = strings.TrimSpace(old)

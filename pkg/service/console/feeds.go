@@ -89,7 +89,7 @@ var (
 // mostHeldRows bounds the items that are looked through for those that wait, and mostRefusals the refusals of a page.
 const (
 	mostHeldRows = 300
-	mostRefusals = 100
+	mostRefusals = 50
 )
 
 var feedPages = page[feedPage]{

@@ -578,6 +578,13 @@ func (c call) setFeed(ctx context.Context, path string, in feedIn) error {
 	if in.Format != "csv" {
 		delete(body, "mapping")
 	}
+	if body["currency"] == nil { // prices that have none are in that of the shop
+		if of, err := into[object](c.get(ctx, pathOf("factories", in.FactoryID), nil)); err == nil {
+			if settings, _ := of["settings"].(object); settings["currency"] != nil {
+				body["currency"] = settings["currency"]
+			}
+		}
+	}
 	_, err = c.caller.call(ctx, http.MethodPut, path, body, "") // a repeat sets the same, so that it needs no key
 	return err
 }
