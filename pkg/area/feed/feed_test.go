@@ -263,11 +263,12 @@ func TestAFeedIsReadByItsSchedule(t *testing.T) {
 	if f.NextRunAt == nil || f.NextRunAt.Format(time.RFC3339) != "2026-05-02T04:30:00Z" {
 		t.Fatalf("next is %v", f.NextRunAt)
 	}
-	w.DoAfter(store.IDKey(task.ID(feed.TimerKind, w.seller, 1)), 16*time.Hour)
+	timer := w.timer()
+	w.DoAfter(timer, 16*time.Hour)
 	if f = w.get(); f.State != feed.Idle {
 		t.Errorf("it began early: %+v", f)
 	}
-	w.DoAfter(store.IDKey(task.ID(feed.TimerKind, w.seller, 1)), 31*time.Minute)
+	w.DoAfter(timer, 31*time.Minute)
 	if f = w.get(); f.State != feed.Syncing || f.NextRunAt.Format(time.RFC3339) != "2026-05-03T04:30:00Z" {
 		t.Fatalf("it is %+v", f)
 	}
@@ -278,7 +279,7 @@ func TestAFeedIsReadByItsSchedule(t *testing.T) {
 	if f = w.set("schedule", "hourly"); f.NextRunAt.Sub(w.Now()) > time.Hour {
 		t.Errorf("next is %v", f.NextRunAt)
 	}
-	w.DoAfter(store.IDKey(task.ID(feed.TimerKind, w.seller, 1)), 48*time.Hour) // the timer of the earlier schedule
+	w.DoAfter(timer, 48*time.Hour) // the timer of the earlier schedule
 	if f = w.get(); f.State != feed.Idle {
 		t.Errorf("a timer of another schedule began %+v", f.LastRun)
 	}

@@ -21,6 +21,7 @@ import (
 	mediaarea "github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/area/product"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
+	"github.com/content-automation/api/pkg/record/shelf"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -116,6 +117,20 @@ func (w *world) run(runID string) (r feed.Run) {
 	w.T.Helper()
 	w.Call(http.MethodGet, w.path()+"/runs/"+runID, nil).Into(w.T, http.StatusOK, &r)
 	return r
+}
+
+// timer returns the key of the task that begins the runs of the feed.
+func (w *world) timer() store.Key {
+	w.T.Helper()
+	var r feed.Record
+	it, err := w.DB.Get(w.T.Context(), shelf.Key(w.seller))
+	if err == nil {
+		err = it.Decode(&r)
+	}
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	return store.IDKey(task.ID(feed.TimerKind, w.seller, r.Round))
 }
 
 func (w *world) get() (f feed.Feed) {
