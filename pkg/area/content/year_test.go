@@ -43,8 +43,8 @@ type oracle struct {
 	changes, stocks int
 }
 
-func newOracle(products int) *oracle {
-	o := &oracle{Rand: rand.New(rand.NewPCG(7, 77)), price: map[string]int{}, sale: map[string]int{},
+func newOracle(shop, products int) *oracle {
+	o := &oracle{Rand: rand.New(rand.NewPCG(7, uint64(shop))), price: map[string]int{}, sale: map[string]int{},
 		soldOut: map[string]bool{}, synced: map[string]int64{}}
 	for i := range products {
 		sku := fmt.Sprintf("P%04d", i)
@@ -157,12 +157,12 @@ type year struct {
 	dropped map[task.Kind]int
 }
 
-func newYear(t *testing.T, products, remakes int) *year {
+func newYear(t *testing.T, shop, products, remakes int) *year {
 	t.Helper()
 	w := worldOn(t, servicetest.Bare(t))
 	y := &year{shelf: newShelf(w, "remake_per_day", remakes), t: t, telegram: w.connect("telegram"),
 		ids: map[string]string{}, about: map[string]string{}, posted: map[string]int{}, attempts: map[string]int{},
-		oracle: newOracle(products), dropped: map[task.Kind]int{}}
+		oracle: newOracle(shop, products), dropped: map[task.Kind]int{}}
 	ends := &sandbox.Resetter{Deleter: erasure.Deleter{DB: w.DB, Loaders: map[string]generate.Loader{
 		item.ItemKind: item.Loader{Sign: item.SignedBy(w.signer)}}, Now: w.Now}}
 	handlers := ends.Handlers()
@@ -296,35 +296,60 @@ func (y *year) rest() {
 	}
 }
 
-// In a year of changes no post goes out with another price than that of the last sync, and none twice.
-func TestAYearOfPrices(t *testing.T) {
-	days, products, posts, changes := 20, 12, 2, 5
-	if os.Getenv("BREADTH") != "" {
-		days, products, posts, changes = 365, 4000, 29, 2740
-	}
-	y, began := newYear(t, products, max(posts/3, 1)), time.Now()
+// lives lives through all days.
+func (y *year) lives(days, posts, changes int) {
+	began := time.Now()
 	for y.day = range days {
 		y.live(posts, changes)
 		if y.day%30 == 29 {
-			storetest.Expire(t, y.w.DB, y.w.Now())
-			t.Logf("day %d, %v: %d posts, %d changes, %d items, %d of them expired, dropped %v", y.day+1,
+			storetest.Expire(y.t, y.w.DB, y.w.Now())
+			y.t.Logf("day %d, %v: %d posts, %d changes, %d items, %d of them expired, dropped %v", y.day+1,
 				time.Since(began).Round(time.Second), len(y.posted), y.changes, len(y.about), y.ended, y.dropped)
 		}
 	}
-	sent := 0
 	for key, n := range y.wall.posts {
-		if sent += n; n != 1 {
-			t.Errorf("%s was posted %d times", key, n)
+		if n != 1 {
+			y.t.Errorf("%s was posted %d times", key, n)
 		}
 	}
-	t.Logf("%d days, %d syncs, %v: %d changes of prices and %d of stocks, %d products written, %d posts, %d looks at held "+
-		"ones, %d made again by a call and %d by themselves", days, y.syncs, time.Since(began).Round(time.Second),
-		y.changes, y.stocks, y.written, sent, y.held, y.again, y.automatic)
-	if days == 365 && (sent < 10_000 || y.changes < 1_000_000) {
-		t.Errorf("%d posts and %d changes are not a year", sent, y.changes)
+	if len(y.wall.posts) != len(y.posted) || len(y.posted) == 0 || y.held == 0 || y.again == 0 || y.automatic == 0 {
+		y.t.Errorf("%d posts, %d of them seen, %d held, %d made again, %d by themselves", len(y.wall.posts),
+			len(y.posted), y.held, y.again, y.automatic)
 	}
-	if sent == 0 || sent != len(y.posted) || y.held == 0 || y.again == 0 || y.automatic == 0 {
-		t.Errorf("%d posts, %d of them seen, %d held, %d made again, %d by themselves", sent, len(y.posted), y.held,
-			y.again, y.automatic)
+}
+
+// In a year of changes no post goes out with another price than that of the last sync, and none twice. The shops share
+// the processors, and nothing else.
+func TestAYearOfPrices(t *testing.T) {
+	shops, days, products, posts, changes := 1, 20, 12, 2, 5
+	if os.Getenv("BREADTH") != "" {
+		shops, days, products, posts, changes = 4, 365, 1000, 7, 690
+	}
+	all, began := make([]*year, shops), time.Now()
+	t.Run("shops", func(t *testing.T) {
+		for i := range shops {
+			t.Run(fmt.Sprint(i), func(t *testing.T) {
+				t.Parallel()
+				all[i] = newYear(t, i, products, max(posts/3, 1))
+				all[i].lives(days, posts+i%2, changes)
+			})
+		}
+	})
+	var sum year
+	sum.oracle, sum.shelf = &oracle{}, &shelf{}
+	sent := 0
+	for _, y := range all {
+		sent += len(y.wall.posts)
+		sum.syncs, sum.written, sum.changes, sum.stocks = sum.syncs+y.syncs, sum.written+y.written,
+			sum.changes+y.changes, sum.stocks+y.stocks
+		sum.held, sum.again, sum.automatic, sum.ended = sum.held+y.held, sum.again+y.again,
+			sum.automatic+y.automatic, sum.ended+y.ended
+	}
+	t.Logf("%d shops, %d days, %d syncs, %v: %d changes of prices and %d of stocks, %d products written, %d posts, %d "+
+		"looks at held ones, %d made again by a call and %d by themselves, %d expired", shops, days, sum.syncs,
+		time.Since(began).Round(time.Second), sum.changes, sum.stocks, sum.written, sent, sum.held, sum.again,
+		sum.automatic, sum.ended)
+	if days == 365 && (sent < 10_000 || sum.changes < 1_000_000) {
+		t.Errorf("%d posts and %d changes are not a year", sent, sum.changes)
 	}
 }
