@@ -119,8 +119,8 @@ func (w *world) run(runID string) (r feed.Run) {
 	return r
 }
 
-// timer returns the key of the task that begins the runs of the feed.
-func (w *world) timer() store.Key {
+// task returns the key of the last task of the feed of a kind: its timer, or what follows its runs.
+func (w *world) task(kind task.Kind) store.Key {
 	w.T.Helper()
 	var r feed.Record
 	it, err := w.DB.Get(w.T.Context(), shelf.Key(w.seller))
@@ -130,7 +130,11 @@ func (w *world) timer() store.Key {
 	if err != nil {
 		w.T.Fatal(err)
 	}
-	return store.IDKey(task.ID(feed.TimerKind, w.seller, r.Round))
+	round := r.FollowRound
+	if kind == feed.TimerKind {
+		round = r.Round
+	}
+	return store.IDKey(task.ID(kind, w.seller, round))
 }
 
 func (w *world) get() (f feed.Feed) {
