@@ -26,7 +26,8 @@ func (s *sync) follow(tx *store.Tx, f *Record) error {
 		return nil // the feed was deleted
 	}
 	now := s.Now()
-	err := f.startFollowing(tx, now, s.task.Owner, shelf.Moment{Now: now, Clock: s.shelf.Clock.Add(now.Sub(s.shelf.Now))})
+	err := f.startFollowing(tx, now, s.task.Owner, shelf.Moment{Now: now,
+		Clock: s.shelf.Clock.Add(now.Sub(s.shelf.Now))})
 	if err == nil && s.place.Photos {
 		err = f.after(tx, now, s.task.Owner, PhotosKind, nil)
 	}
