@@ -280,7 +280,7 @@ func (y *year) live(posts, changes int) {
 }
 
 // rest takes the other tasks that are due: the files of deleted items are removed, items expire, and content follows
-// late. It drops those that no part of the year takes, such as readings of comments.
+// late. It drops those that no part of the year takes, such as figures of accounts.
 func (y *year) rest() {
 	y.t.Helper()
 	for _, m := range y.w.due(func(k task.Kind) bool { return !strings.HasPrefix(string(k), "publish") }) {
