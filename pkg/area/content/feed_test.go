@@ -21,6 +21,7 @@ import (
 	"github.com/content-automation/api/pkg/base/money"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/record/event"
+	shelfrecord "github.com/content-automation/api/pkg/record/shelf"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -96,10 +97,23 @@ func (s *shelf) sync() {
 func (s *shelf) follow() {
 	s.w.T.Helper()
 	s.w.Clock.Add(3 * time.Second)
-	s.take(task.ID(feed.FollowKind, s.seller, s.syncs))
+	s.take(task.ID(feed.FollowKind, s.seller, s.feed().FollowRound))
 }
 
-// take takes the steps of a task.
+// feed returns the feed of the shop.
+func (s *shelf) feed() (r feed.Record) {
+	s.w.T.Helper()
+	it, err := s.w.DB.Get(s.w.T.Context(), shelfrecord.Key(s.seller))
+	if err == nil {
+		err = it.Decode(&r)
+	}
+	if err != nil {
+		s.w.T.Fatal(err)
+	}
+	return r
+}
+
+// take takes the steps of a task until it has to wait.
 func (s *shelf) take(id string) {
 	s.w.T.Helper()
 	it, err := s.w.DB.Get(s.w.T.Context(), store.IDKey(id))
@@ -115,7 +129,7 @@ func (s *shelf) take(id string) {
 		if err != nil {
 			s.w.T.Fatal(err)
 		}
-		if next == nil {
+		if next == nil || next.Delay > 0 {
 			return
 		}
 		m = next.Message

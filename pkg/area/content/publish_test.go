@@ -120,28 +120,28 @@ func (w *world) work() {
 	w.T.Fatal("200 rounds are no end")
 }
 
-func (w *world) dueToPublish() (all []task.Message) {
+func (w *world) dueToPublish() []task.Message {
+	w.T.Helper()
+	return w.due(func(k task.Kind) bool { return strings.HasPrefix(string(k), "publish") })
+}
+
+// due returns the messages of the tasks of some kinds that are due.
+func (w *world) due(some func(task.Kind) bool) (all []task.Message) {
 	w.T.Helper()
 	until := w.Now().UTC().Format(time.RFC3339) + "$" // which is after "#"
 	for _, set := range []task.Set{task.Tasks, task.Parked} {
 		for shard := range set.Shards {
-			page, err := w.DB.Keys(w.T.Context(), store.Query{Index: store.ByDue, OldestFirst: true, To: until,
-				Limit: 1000, Partition: fmt.Sprint(set.Name, "#", shard)})
-			if err != nil || page.Next != nil {
-				w.T.Fatal("more tasks are due than one page has", err)
-			}
-			found, err := w.DB.Whole(w.T.Context(), store.ByDue, page.Items)
-			if err != nil {
-				w.T.Fatal(err)
-			}
-			for _, it := range found {
+			err := w.DB.Each(w.T.Context(), store.Query{Index: store.ByDue, OldestFirst: true, To: until, Limit: 500,
+				Partition: fmt.Sprint(set.Name, "#", shard)}, func(it store.Item) error {
 				var t task.Task
-				if err := it.Decode(&t); err != nil {
-					w.T.Fatal(err)
-				}
-				if strings.HasPrefix(string(t.Kind), "publish") && !t.DueAt.After(w.Now()) {
+				err := it.Decode(&t)
+				if err == nil && some(t.Kind) && !t.DueAt.After(w.Now()) {
 					all = append(all, t.Message)
 				}
+				return err
+			})
+			if err != nil {
+				w.T.Fatal(err)
 			}
 		}
 	}

@@ -27,7 +27,8 @@ func Adopt(tx *store.Tx, now time.Time, f store.Item, v Feed, by authority.Autho
 	if v.Mapping == nil {
 		v.Mapping = map[string]string{}
 	}
-	r := &Record{Feed: v, Authority: by}
+	r := newRecord(now)
+	r.Feed, r.Authority = v, by
 	if err := r.check(); err != nil {
 		return err
 	}

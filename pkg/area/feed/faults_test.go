@@ -271,7 +271,7 @@ func TestPhotosThatCannotBeFetched(t *testing.T) {
 		w.set()
 		w.sync(table(map[string]string{"A": "3 EUR,,,https://93.184.215.14/a.png"}))
 		w.shop.feed, w.shop.status = c.body, c.status
-		w.DoAfter(store.IDKey(task.ID(feed.PhotosKind, w.seller, 1)), 2*time.Second)
+		w.DoAfter(w.task(feed.PhotosKind), 2*time.Second)
 		a := w.products()["A"]
 		if len(a.Photos) != 1 {
 			t.Fatalf("%s: A has %+v", name, a.Photos)

@@ -142,6 +142,13 @@ type Record struct {
 	Followed shelf.Moment `json:"followed,omitzero"`
 }
 
+// newRecord returns the record of a new feed. Its rounds follow those of a feed that the factory has had before, whose
+// tasks may still be there.
+func newRecord(now time.Time) *Record {
+	first := int(now.UnixMilli())
+	return &Record{Round: first, FollowRound: first}
+}
+
 // RunState is the state of a run.
 type RunState string
 

@@ -263,11 +263,12 @@ func TestAFeedIsReadByItsSchedule(t *testing.T) {
 	if f.NextRunAt == nil || f.NextRunAt.Format(time.RFC3339) != "2026-05-02T04:30:00Z" {
 		t.Fatalf("next is %v", f.NextRunAt)
 	}
-	w.DoAfter(store.IDKey(task.ID(feed.TimerKind, w.seller, 1)), 16*time.Hour)
+	timer := w.task(feed.TimerKind)
+	w.DoAfter(timer, 16*time.Hour)
 	if f = w.get(); f.State != feed.Idle {
 		t.Errorf("it began early: %+v", f)
 	}
-	w.DoAfter(store.IDKey(task.ID(feed.TimerKind, w.seller, 1)), 31*time.Minute)
+	w.DoAfter(timer, 31*time.Minute)
 	if f = w.get(); f.State != feed.Syncing || f.NextRunAt.Format(time.RFC3339) != "2026-05-03T04:30:00Z" {
 		t.Fatalf("it is %+v", f)
 	}
@@ -278,7 +279,7 @@ func TestAFeedIsReadByItsSchedule(t *testing.T) {
 	if f = w.set("schedule", "hourly"); f.NextRunAt.Sub(w.Now()) > time.Hour {
 		t.Errorf("next is %v", f.NextRunAt)
 	}
-	w.DoAfter(store.IDKey(task.ID(feed.TimerKind, w.seller, 1)), 48*time.Hour) // the timer of the earlier schedule
+	w.DoAfter(timer, 48*time.Hour) // the timer of the earlier schedule
 	if f = w.get(); f.State != feed.Idle {
 		t.Errorf("a timer of another schedule began %+v", f.LastRun)
 	}
@@ -307,7 +308,7 @@ func TestPhotosOfAFeed(t *testing.T) {
 	w.set()
 	w.sync(table(map[string]string{"A": "3 EUR,,,https://93.184.215.14/a.png", "B": "3 EUR"}))
 	w.shop.feed = "no picture"
-	w.DoAfter(store.IDKey(task.ID(feed.PhotosKind, w.seller, 1)), 2*time.Second)
+	w.DoAfter(w.task(feed.PhotosKind), 2*time.Second)
 	a := w.products()["A"]
 	if len(a.Photos) != 1 || *a.Photos[0].SourceURL != "https://93.184.215.14/a.png" {
 		t.Fatalf("A has %+v", a.Photos)
@@ -315,7 +316,7 @@ func TestPhotosOfAFeed(t *testing.T) {
 	w.DoAfter(store.IDKey(task.ID(mediaarea.Photo, a.Photos[0].ID, 1)), 0)
 	// Another photo takes its place, and none removes it.
 	w.sync(table(map[string]string{"A": "3 EUR,,,https://93.184.215.14/b.png", "B": "3 EUR"}))
-	w.DoAfter(store.IDKey(task.ID(feed.PhotosKind, w.seller, 2)), 2*time.Second)
+	w.DoAfter(w.task(feed.PhotosKind), 2*time.Second)
 	if a = w.products()["A"]; len(a.Photos) != 1 || *a.Photos[0].SourceURL != "https://93.184.215.14/b.png" {
 		t.Errorf("A has %+v", a.Photos)
 	}

@@ -25,19 +25,26 @@ func (s *sync) follow(tx *store.Tx, f *Record) error {
 	if f.FactoryID == "" {
 		return nil // the feed was deleted
 	}
-	f.FollowRound++
-	message := func(kind task.Kind) task.Message {
-		return task.Message{ID: task.ID(kind, f.FactoryID, f.FollowRound), Kind: kind, Queue: topology.SyncFeed,
-			Subject: f.FactoryID, Owner: s.task.Owner}
-	}
 	now := s.Now()
-	due := now.Add(indexLag)
-	err := task.Create(tx, now, task.Task{Message: message(FollowKind), DueAt: due}, shelf.Moment{Now: now,
+	err := f.startFollowing(tx, now, s.task.Owner, shelf.Moment{Now: now,
 		Clock: s.shelf.Clock.Add(now.Sub(s.shelf.Now))})
 	if err == nil && s.place.Photos {
-		err = task.Create(tx, now, task.Task{Message: message(PhotosKind), DueAt: due}, nil)
+		err = f.after(tx, now, s.task.Owner, PhotosKind, nil)
 	}
 	return err
+}
+
+// startFollowing adds the task to the transaction that has content follow the run that ends at a moment.
+func (r *Record) startFollowing(tx *store.Tx, now time.Time, o tenant.Owner, ended shelf.Moment) error {
+	r.FollowRound++
+	return r.after(tx, now, o, FollowKind, ended)
+}
+
+// after adds a task of the round to the transaction that begins once indexes show what was written before.
+func (r *Record) after(tx *store.Tx, now time.Time, o tenant.Owner, kind task.Kind, payload any) error {
+	return task.Create(tx, now, task.Task{DueAt: now.Add(indexLag), Message: task.Message{
+		ID: task.ID(kind, r.FactoryID, r.FollowRound), Kind: kind, Queue: topology.SyncFeed, Subject: r.FactoryID,
+		Owner: o}}, payload)
 }
 
 // indexLag is the time after which indexes show earlier writes.
@@ -54,10 +61,12 @@ func (w *Worker) Follow(ctx context.Context, t *task.Run) error {
 	}
 	if p.After == nil {
 		_, r, err := find(ctx, w.DB, t.Subject)
-		if err != nil || r == nil {
+		if err != nil {
 			return task.Again(err)
 		}
-		p.Since = r.Followed
+		if r != nil { // or else the feed was deleted
+			p.Since = r.Followed
+		}
 	}
 	if err := w.Content.Follow(ctx, t.Owner, t.Subject, &p); err != nil {
 		return task.Again(err)
@@ -68,15 +77,16 @@ func (w *Worker) Follow(ctx context.Context, t *task.Run) error {
 	if p.Busy {
 		return nil
 	}
-	return t.End(func(ctx context.Context, tx *store.Tx) error { return w.followed(ctx, tx, t.Subject, p.Ended) })
+	return t.End(func(ctx context.Context, tx *store.Tx) error { return w.followed(ctx, tx, t.Subject, p) })
 }
 
-// followed adds to the transaction that all content of a factory has followed the run that ended at a moment.
-func (w *Worker) followed(ctx context.Context, tx *store.Tx, factoryID string, ended shelf.Moment) error {
+// followed adds to the transaction that all content of a factory has followed a run, unless the feed was set anew
+// meanwhile: then the next run has all content follow.
+func (w *Worker) followed(ctx context.Context, tx *store.Tx, factoryID string, p shelf.Following) error {
 	it, r, err := find(ctx, w.DB, factoryID)
-	if err != nil || r == nil {
+	if err != nil || r == nil || !r.Followed.Now.Equal(p.Since.Now) {
 		return err
 	}
-	r.Followed = ended
+	r.Followed = p.Ended
 	return tx.Rewrite(it, r)
 }

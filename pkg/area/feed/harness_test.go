@@ -21,6 +21,7 @@ import (
 	mediaarea "github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/area/product"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
+	"github.com/content-automation/api/pkg/record/shelf"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -116,6 +117,24 @@ func (w *world) run(runID string) (r feed.Run) {
 	w.T.Helper()
 	w.Call(http.MethodGet, w.path()+"/runs/"+runID, nil).Into(w.T, http.StatusOK, &r)
 	return r
+}
+
+// task returns the key of the last task of the feed of a kind: its timer, or what follows its runs.
+func (w *world) task(kind task.Kind) store.Key {
+	w.T.Helper()
+	var r feed.Record
+	it, err := w.DB.Get(w.T.Context(), shelf.Key(w.seller))
+	if err == nil {
+		err = it.Decode(&r)
+	}
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	round := r.FollowRound
+	if kind == feed.TimerKind {
+		round = r.Round
+	}
+	return store.IDKey(task.ID(kind, w.seller, round))
 }
 
 func (w *world) get() (f feed.Feed) {

@@ -154,7 +154,7 @@ func TestTwoCallsAtOnce(t *testing.T) {
 // stays.
 func TestAFeedThatIsDeletedWithItsRun(t *testing.T) {
 	w := newWorld(t)
-	w.set()
+	w.set("schedule", "hourly")
 	rows := map[string]string{}
 	for i := range 10 {
 		rows[fmt.Sprintf("P%d", i)] = "3 EUR"
@@ -169,8 +169,14 @@ func TestAFeedThatIsDeletedWithItsRun(t *testing.T) {
 	if r := w.run(held.ID); r.State != feed.Held || len(w.products()) != 10 {
 		t.Errorf("%s, %d products", told(r), len(w.products()))
 	}
-	// A feed that is set anew knows what the one before has brought.
-	w.set()
+	// A feed that is set anew knows what the one before has brought, and its tasks are others.
+	w.Clock.Add(time.Second)
+	if f := w.set("schedule", "hourly"); f.NextRunAt == nil {
+		t.Errorf("it is %+v", f)
+	}
+	if r := w.sync(table(rows)); r.State != feed.Completed || r.Unchanged != 10 {
+		t.Errorf("%s", told(r))
+	}
 	if r := w.sync(table(map[string]string{"P0": "3 EUR"})); r.State != feed.Held || r.Gone != 9 {
 		t.Errorf("%s, %d gone", told(r), r.Gone)
 	}

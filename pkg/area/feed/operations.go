@@ -140,7 +140,8 @@ func (s *Service) Register(r *httpapi.Router) {
 	httpapi.Read(r, op("getFeed", http.MethodGet, path, auth.ProductsRead, "Get the feed of a factory",
 		"With its last run.").Opening(httpapi.Nothing), s.get)
 	remove := op("deleteFeed", http.MethodDelete, path, auth.ProductsWrite, "Delete the feed of a factory",
-		"Ends the feed and its schedule. Its products and its runs stay.").Opening(httpapi.Deletion)
+		"Ends the feed and its schedule. Its products and its runs stay. Content that waits for its product stays "+
+			"unscheduled.").Opening(httpapi.Deletion)
 	remove.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState}
 	httpapi.Write(r, remove, s.remove)
 
@@ -225,7 +226,8 @@ func (s *Service) set(ctx context.Context, tx *store.Tx, in *setInput) (out Feed
 	}
 	now, isNew := s.now(), r == nil
 	if isNew {
-		r = &Record{Feed: Feed{FactoryID: in.ID, CreatedAt: resource.Instant(now), State: Idle}}
+		r = newRecord(now)
+		r.FactoryID, r.CreatedAt, r.State = in.ID, resource.Instant(now), Idle
 	}
 	if err := httpapi.Matches(r.Version, []httpapi.IfMatch{in.IfMatch}); err != nil {
 		return out, err
@@ -328,7 +330,7 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *changeInput) (ou
 			In(string(r.State), "get")
 	}
 	tx.Delete(it)
-	return r.Feed, nil
+	return r.Feed, r.startFollowing(tx, s.now(), it.Owner, shelf.Moment{}) // content waits for it no more
 }
 
 func (s *Service) sync(ctx context.Context, tx *store.Tx, in *syncInput) (out Run, err error) {

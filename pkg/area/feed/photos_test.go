@@ -12,8 +12,6 @@ import (
 	"github.com/content-automation/api/pkg/area/feed"
 	mediaarea "github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/area/product"
-	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/task"
 )
 
 // noise returns a text that cannot be packed.
@@ -47,7 +45,7 @@ func TestPhotosBehindManyProducts(t *testing.T) {
 		t.Fatal(told(r))
 	}
 	w.shop.feed, w.shop.status = "no picture", http.StatusNotFound
-	w.DoAfter(store.IDKey(task.ID(feed.PhotosKind, w.seller, 1)), 2*time.Second)
+	w.DoAfter(w.task(feed.PhotosKind), 2*time.Second)
 	for _, sku := range []string{"P898", "P899"} {
 		p := apitest.All[product.Product](w.Caller, "/v1/products?factory_id="+w.seller+"&sku="+sku, 10)[0]
 		if len(p.Photos) != 2 || p.Photos[0].State != mediaarea.Pending {

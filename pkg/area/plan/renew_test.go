@@ -168,9 +168,6 @@ func (w *world) measure(itemID string, views, likes int64) {
 		w.T.Fatal(err)
 	}
 	r, err := item.Decode(&it)
-	if err == nil {
-		err = r.Complete(w.T.Context(), w.DB)
-	}
 	if err != nil {
 		w.T.Fatal(err)
 	}

@@ -29,13 +29,15 @@ const (
 	FailedTimeout   = "timeout"
 	// FailedApproval is the code of a publication of an item whose approval is missing when it begins.
 	FailedApproval = "not_approved"
+	// FailedOutdated is the code of a publication that has waited until its product was not what the item shows.
+	FailedOutdated = "outdated"
 	// FailedUnlawful is the code of a publication that a rule of law forbids. Nothing was posted.
 	FailedUnlawful = string(errs.RuleViolated)
 )
 
 // PublicationCodes returns the codes that a publication can fail with.
 func PublicationCodes() []string {
-	codes := []string{FailedTooLate, FailedApproval, FailedAuthority, FailedTimeout, FailedUnlawful}
+	codes := []string{FailedTooLate, FailedApproval, FailedAuthority, FailedOutdated, FailedTimeout, FailedUnlawful}
 	for _, c := range platform.Codes() {
 		codes = append(codes, string(c))
 	}

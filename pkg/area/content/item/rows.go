@@ -204,9 +204,25 @@ func (r *Item) publicationWhere(is func(Publication) bool) *Publication {
 
 // Attach reads the publications of records, which come from a list, in one batch.
 func Attach(ctx context.Context, db *store.DB, records ...*Record) error {
+	return attach(ctx, db, func(r *Record) []store.Key { return r.Item.PublicationKeys() }, records...)
+}
+
+// Complete reads the rows of an item that was read alone, and is changed.
+func (r *Record) Complete(ctx context.Context, db *store.DB) error {
+	return attach(ctx, db, func(r *Record) []store.Key {
+		keys := r.Item.PublicationKeys()
+		if len(keys) > 0 || r.Brief.Product != nil {
+			keys = append(keys, store.Key{PK: r.Item.ID, SK: shownSK})
+		}
+		return keys
+	}, r)
+}
+
+// attach reads those rows of records that have the keys.
+func attach(ctx context.Context, db *store.DB, of func(*Record) []store.Key, records ...*Record) error {
 	var keys []store.Key
 	for _, r := range records {
-		keys = append(keys, r.Item.PublicationKeys()...)
+		keys = append(keys, of(r)...)
 	}
 	if len(keys) == 0 {
 		return nil
@@ -216,26 +232,13 @@ func Attach(ctx context.Context, db *store.DB, records ...*Record) error {
 		return err
 	}
 	for _, r := range records {
-		n := len(r.Item.PublicationKeys())
+		n := len(of(r))
 		if err := r.take(rows[:n]); err != nil {
 			return err
 		}
 		rows = rows[n:]
 	}
 	return nil
-}
-
-// Complete reads the rows of an item that was read alone.
-func (r *Record) Complete(ctx context.Context, db *store.DB) error {
-	keys := append(r.Item.PublicationKeys(), store.Key{PK: r.Item.ID, SK: shownSK})
-	if len(keys) == 1 && r.Brief.Product == nil {
-		return nil
-	}
-	rows, err := db.GetAll(ctx, keys...)
-	if err == nil {
-		err = r.take(rows)
-	}
-	return err
 }
 
 // PublicationKeys returns the keys of the publications that the item may have.

@@ -6,6 +6,7 @@ import (
 
 	incoming "github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/area/product"
+	"github.com/content-automation/api/pkg/record/resource"
 )
 
 // Changes returns the ways in which a product is not what an item shows at a time. A product that was deleted is nil.
@@ -16,7 +17,7 @@ func (p *Product) Changes(r *product.StoredProduct, prices bool, at time.Time) (
 	if prices && r.Price != p.Price {
 		ways = append(ways, PriceChanged)
 	}
-	if prices && !p.offered(r, at) {
+	if (prices || p.Promotion != nil) && !p.offered(r, at) {
 		ways = append(ways, OfferChanged)
 	}
 	if r.Availability == product.OutOfStock && p.Availability != product.OutOfStock {
@@ -30,15 +31,17 @@ func (p *Product) Changes(r *product.StoredProduct, prices bool, at time.Time) (
 	return ways
 }
 
-// offered reports whether the product is offered as the item shows it: in its promotion, or in none that lowers the
-// price.
+// offered reports whether the product is offered as the item shows it: in its promotion, which was not put off and does
+// not end earlier, or in none that lowers the price.
 func (p *Product) offered(r *product.StoredProduct, at time.Time) bool {
 	running := r.Running(at)
 	if p.Promotion == nil {
 		return len(running) == 0 || running[0].Discount.Of(r.Price).Amount == r.Price.Amount
 	}
+	was := p.Promotion
 	return slices.ContainsFunc(r.OpenPromotions(at), func(i product.ProductPromotion) bool {
-		return i.ID == p.Promotion.ID && i.Discount == p.Promotion.Discount
+		return i.ID == was.ID && i.Discount == was.Discount && resource.Equal(i.PriorPrice, was.PriorPrice) &&
+			!i.EndsAt.Before(was.EndsAt.Time) && (!i.StartsAt.After(at) || was.StartsAt.After(at))
 	})
 }
 

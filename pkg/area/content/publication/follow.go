@@ -53,13 +53,8 @@ const (
 // Follow has items of a factory follow their products: those that wait for them, that are new, or whose products have
 // changed since the run that was followed before. An item that is not published waits for its product, or is made
 // again if the feed says so. Of a published one, an event tells that it is outdated, once for each way, and its posts
-// are changed or deleted if the feed says so.
+// are changed or deleted if the feed says so. Without a feed, no item waits for its product any more.
 func (f *Follower) Follow(ctx context.Context, o tenant.Owner, factoryID string, p *shelf.Following) error {
-	policies, err := shelf.Find(ctx, f.DB, o, factoryID)
-	if err != nil || policies == (shelf.Policies{}) {
-		p.After = nil
-		return err
-	}
 	for tried := 0; tried < followAtOnce; {
 		page, err := f.DB.Keys(ctx, store.Query{Index: store.ByDue, Partition: item.ShownPartition(factoryID),
 			Limit: listAtOnce, After: p.After})
@@ -145,8 +140,11 @@ func (f *Follower) one(ctx context.Context, tx *store.Tx, o tenant.Owner, itemID
 		return false, err
 	}
 	found, err := look(ctx, f.DB, o, r, f.Now())
-	if err != nil || !found.followed {
+	if err != nil {
 		return false, err
+	}
+	if !found.followed {
+		return false, f.dismiss(tx, o, it, r)
 	}
 	if r.Item.State == item.Published {
 		if found.stored == nil {
@@ -164,12 +162,25 @@ func (f *Follower) one(ctx context.Context, tx *store.Tx, o tenant.Owner, itemID
 func (f *Follower) prepare(ctx context.Context, tx *store.Tx, o tenant.Owner, it store.Item, r *item.Record,
 	found productState, refused *refusedError) error {
 	switch {
-	case len(found.ways) == 0 && r.NotPublished == item.WaitsForProduct:
+	case found.holds():
+		return f.await(ctx, tx, o, it, r, found, refused)
+	case r.NotPublished == item.WaitsForProduct:
 		return f.release(tx, o, it, r)
-	case !found.holds():
+	case len(r.Item.Outdated) > 0: // it was scheduled while it waited
+		r.Item.Outdated = item.Ways{}
+		r.Item.Touch(f.Now())
+		return item.Replace(tx, it, r)
+	}
+	return nil
+}
+
+// dismiss has an item wait for its owner that has waited for its product, which no feed follows any more.
+func (f *Follower) dismiss(tx *store.Tx, o tenant.Owner, it store.Item, r *item.Record) error {
+	if r.Item.State != item.Generated || r.NotPublished != item.WaitsForProduct {
 		return nil
 	}
-	return f.await(ctx, tx, o, it, r, found, refused)
+	r.Item.Remake = nil
+	return errors.Join(Clear(tx, f.Now(), o, r), r.Notify(tx, o, event.ContentUpdated), item.Replace(tx, it, r))
 }
 
 // await has an item wait for its product, and be made again if the feed says so.
@@ -285,8 +296,8 @@ func (f *Follower) again(ctx context.Context, tx *store.Tx, by authority.Holder,
 	return err
 }
 
-// release has an item go on that waited for its product, which is again as the item shows it. It is scheduled as it
-// was, by the task of its approval.
+// release has an item go on that waited for its product, which is again as the item shows it, or whose feed keeps such
+// content now. It is scheduled as it was, by the task of its approval.
 func (f *Follower) release(tx *store.Tx, o tenant.Owner, it store.Item, r *item.Record) error {
 	r.NotPublished, r.Item.Outdated, r.Item.Remake = "", item.Ways{}, nil
 	if r.RequestedSchedule == nil {
@@ -320,11 +331,15 @@ func Current(ctx context.Context, db *store.DB, tx *store.Tx, o tenant.Owner, r 
 		return err
 	}
 	if found.holds() {
-		return errs.New(errs.InvalidState, "The product %s is not what the content item shows: %s. Regenerate the "+
-			"item.",
-			r.Brief.Product.ProductID, found.ways.Words()).In(string(r.Item.State), string(item.Regenerate))
+		allowed := []string{string(item.Regenerate)}
+		if r.Item.PublishedAt != nil {
+			allowed = []string{string(item.Delete)}
+		}
+		return errs.New(errs.InvalidState, "%s", found.message(r)).In(string(r.Item.State), allowed...)
 	}
-	found.hold(tx)
+	if found.hold(tx); r.Item.State != item.Published { // what is published stays outdated
+		r.Item.Outdated = item.Ways{}
+	}
 	return nil
 }
 
@@ -423,6 +438,16 @@ type productState struct {
 // waysOf returns the ways in which the product is not as it is shown.
 func (p productState) waysOf(r *item.Record, shown *item.Product) item.Ways {
 	return shown.Changes(p.stored, r.ShowsPrices(), p.at)
+}
+
+// message says what has changed, and what to do.
+func (p productState) message(r *item.Record) string {
+	todo := "Regenerate the item."
+	if r.Item.PublishedAt != nil {
+		todo = "Create another item." // a published one is not made again
+	}
+	return fmt.Sprintf("The product %s is not what the content item shows: %s. %s", r.Brief.Product.ProductID,
+		p.ways.Words(), todo)
 }
 
 // holds reports whether the item may not be published.

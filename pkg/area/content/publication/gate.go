@@ -438,7 +438,7 @@ func failed(acct social.Record, all []Refusal) *platform.Error {
 // again reports whether publishing again may succeed after a failure.
 func again(e *platform.Error) bool {
 	return e.Kind == platform.Reconnect || e.Kind == platform.Unknown || e.Code == item.FailedAuthority ||
-		e.Code == item.FailedApproval
+		e.Code == item.FailedApproval || e.Code == item.FailedOutdated
 }
 
 // Obey has an item follow the rules of law of its factory, and have the price of its product, as they are now. An item

@@ -156,6 +156,13 @@ func (w poster) step(ctx context.Context, s *task.Step, p *posting, progress pla
 		if e := failed(targets[0].Account, refused); e != nil {
 			return w.ends(ctx, s, p, progress, e)
 		}
+		shown, err := look(ctx, w.DB, s.Owner, r, w.Now()) // the post may have waited for hours
+		if err != nil {
+			return o, task.Again(err)
+		}
+		if shown.holds() {
+			return w.ends(ctx, s, p, progress, platform.Reject(item.FailedOutdated, shown.message(r)))
+		}
 		if what, err = post(r, pub, limits); err != nil { // with the texts that the rules require
 			return o, err
 		}

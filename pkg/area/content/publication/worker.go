@@ -115,6 +115,7 @@ func (w *Worker) begin(ctx context.Context, t *task.Run) error {
 			return hold(tx, w.Now(), t.Owner, it, r, shown.ways)
 		}
 		shown.hold(tx)
+		r.Item.Outdated = item.Ways{}
 		return w.publish(ctx, planner{tx, w.Now(), t.Owner, r}, it, read, ids)
 	})
 }
@@ -475,7 +476,18 @@ func (w *Worker) automatic(ctx context.Context, t *task.Run) error {
 			r.Item.Touch(now)
 			return item.Replace(tx, it, r)
 		}
-		r.RequestedSchedule, r.Item.SocialAccountIDs = nil, nil
+		shown, err := look(ctx, w.DB, t.Owner, r, now)
+		if err != nil {
+			return err
+		}
+		if shown.holds() {
+			if r.RequestedSchedule == nil { // it goes on once the product is again as it was
+				r.RequestedSchedule = &item.ScheduleRequest{}
+			}
+			return hold(tx, now, t.Owner, it, r, shown.ways)
+		}
+		shown.hold(tx)
+		r.RequestedSchedule, r.Item.SocialAccountIDs, r.Item.Outdated = nil, nil, item.Ways{}
 		for _, t := range targets {
 			r.Item.SocialAccountIDs = append(r.Item.SocialAccountIDs, t.Account.ID)
 		}
@@ -486,14 +498,6 @@ func (w *Worker) automatic(ctx context.Context, t *task.Run) error {
 				err = r.Notify(tx, t.Owner, event.ContentScheduled)
 			}
 		} else {
-			var shown productState
-			if shown, err = look(ctx, w.DB, t.Owner, r, now); err != nil {
-				return err
-			}
-			if shown.holds() {
-				return hold(tx, now, t.Owner, it, r, shown.ways)
-			}
-			shown.hold(tx)
 			err = Publish(tx, now, t.Owner, r, targets)
 		}
 		if err != nil {
