@@ -13,6 +13,8 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/generate"
+	record "github.com/content-automation/api/pkg/record/template"
+	"github.com/content-automation/api/pkg/store"
 )
 
 // engine makes the previews of a world.
@@ -35,7 +37,8 @@ func TestAPreviewReplacesTheLastOne(t *testing.T) {
 		w.Caller = w.As(func(p *auth.Principal) { p.Mode = mode })
 		e := w.engine()
 		d := w.make()
-		for kind, pictures := range map[string]int{"": 1, "carousel": 4, "story": 1, "product": 1, "video": 3} {
+		for kind, pictures := range map[string]int{"": 1, "carousel": 4, "story": 1, "product": 1, "video": 3,
+			"music": 1} {
 			var body any
 			if kind != "" {
 				body = object{"kind": kind, "heading": "Nets", "language": "ar"}
@@ -98,5 +101,71 @@ func TestAPreviewHasAFactoryOfItsOwner(t *testing.T) {
 		errs.ValidationFailed, "/language")
 	if got := w.Call(http.MethodPost, path+"/"+d.ID+"/preview", object{"factory_id": fac}); got.Status != 202 {
 		t.Errorf("the factory is refused: %s", got.Raw)
+	}
+}
+
+// What a preview could not show is refused with the place of the member, as it is in a content item.
+func TestWhatAPreviewCannotShowIsRefused(t *testing.T) {
+	w := newTemplateWorld(t)
+	d := w.make()
+	long := strings.Repeat("漁網", 60)
+	for name, c := range map[string]struct {
+		body  object
+		param string
+	}{
+		"letters without a font":          {object{"heading": "ꦲꦏ꧀ꦱꦫꦗꦮ"}, "/heading"},
+		"a text without a font":           {object{"kind": "carousel", "text": "தமிழ் மொழி"}, "/text"},
+		"a language without a font":       {object{"language": "ta"}, "/language"},
+		"a language of the factory's own": {object{"language": "jv-Java"}, "/language"},
+		"a heading too long for a scene":  {object{"kind": "video", "heading": long}, "/heading"},
+		"a heading too long for a clip":   {object{"kind": "music", "heading": long}, "/heading"},
+		"a body too long for a slide":     {object{"kind": "carousel", "text": strings.Repeat("漁網", 150)}, "/text"},
+		"a kind that is none":             {object{"kind": "cover"}, "/kind"},
+		"a heading of 121":                {object{"heading": strings.Repeat("a", 121)}, "/heading"},
+		"a heading of two lines":          {object{"heading": "a\nb"}, "/heading"},
+		"a blank heading":                 {object{"heading": " "}, "/heading"},
+		"a number as a language":          {object{"language": 5}, "/language"},
+		"a profile":                       {object{"profile_id": "prf_01h455vb4pex5vsknk084sn02q"}, "/profile_id"},
+		"an id of another kind":           {object{"factory_id": d.ID}, "/factory_id"},
+	} {
+		got := w.Call(http.MethodPost, path+"/"+d.ID+"/preview", c.body)
+		if got.Status != http.StatusUnprocessableEntity && got.Status != http.StatusNotFound ||
+			!strings.Contains(got.Raw, `"`+c.param+`"`) {
+			t.Errorf("%s: %d %s", name, got.Status, got.Raw)
+		}
+	}
+}
+
+// Without a text, a preview has a sample in its language, or else in English.
+func TestAPreviewHasASampleInItsLanguage(t *testing.T) {
+	w := newTemplateWorld(t)
+	for language, want := range map[string]string{"": "From net", "en-GB": "From net", "de-CH": "Vom Netz",
+		"pt-BR": "Da rede", "zh-Hant-TW": "从渔网", "iw": "מהרשת", "fa": "از تور", "ur-PK": "جال", "el": "Από",
+		"uk": "Від", "fi": "From net", "tlh": "From net"} {
+		d := w.make()
+		w.Call(http.MethodPost, path+"/"+d.ID+"/preview", object{"language": language, "kind": "video"}).Into(t,
+			http.StatusAccepted, &template.Accepted{})
+		beside, err := w.DB.Lookup(t.Context(), record.NotesKey(d.ID))
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := record.NotesOf(beside)
+		if err != nil {
+			t.Fatal(err)
+		}
+		it, err := w.DB.Lookup(t.Context(), store.IDKey(n.Preview))
+		if err != nil {
+			t.Fatal(err)
+		}
+		one, err := template.Loader{}.Open(it)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := one.(generate.Composing).Composition(1, nil)
+		v, ok := c.(generate.Video)
+		if err != nil || !ok || !strings.HasPrefix(v.Headline, want) || v.Brand.Call == "" || v.Brand.Address == "" ||
+			v.Offer.Until.IsZero() {
+			t.Errorf("%q: %+v, %v", language, c, err)
+		}
 	}
 }

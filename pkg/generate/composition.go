@@ -158,6 +158,8 @@ type MusicClip struct {
 	Language string // of the title (BCP 47)
 	Brand    *Brand
 	Notice   string // as of a video
+	// Frames makes a picture in place of the clip. It needs no track.
+	Frames bool `json:",omitempty"`
 }
 
 // UnchangedFiles is files of models that stay as they are. They are signed, and named as what they are.

@@ -70,12 +70,19 @@ func TestAFaultNamesItsMember(t *testing.T) {
 
 // Where text lies over a picture, models of pictures leave calm room.
 func TestTheRoomOfATextIsNamed(t *testing.T) {
-	for plate, want := range map[string]string{"": "", "none": "", "box": "lower", "fade": "lower"} {
-		if got := (theme.Layout{Plate: plate, Anchor: "bottom"}).Over(); got != want {
-			t.Errorf("%q: %q, not %q", plate, got, want)
+	low, high := theme.Area{Y: 48, Height: 45}, theme.Area{Y: 4, Height: 40}
+	for _, c := range []struct {
+		plate, anchor string
+		text          theme.Area
+		want          string
+	}{
+		{"", "bottom", low, ""}, {"none", "bottom", low, ""},
+		{"box", "bottom", low, "lower"}, {"fade", "", low, "lower"},
+		{"box", "top", high, "upper"}, {"box", "middle", high, "upper"}, {"fade", "bottom", high, "upper"},
+		{"fade", "bottom", theme.Area{Y: 10, Height: 50}, "middle"}, {"box", "top", low, "lower"},
+	} {
+		if got := (theme.Layout{Plate: c.plate, Anchor: c.anchor, Text: c.text}).Over(); got != c.want {
+			t.Errorf("%s, %q in %v: %q, not %q", c.plate, c.anchor, c.text, got, c.want)
 		}
-	}
-	if got := (theme.Layout{Plate: "box", Anchor: "top"}).Over(); got != "upper" {
-		t.Errorf("a box at the top lies over the %s part", got)
 	}
 }

@@ -50,6 +50,13 @@ func TestATemplateInTheAccountArea(t *testing.T) {
 	if got := get()["design"].(object)["motion"]; got != "none" {
 		t.Errorf("the motion is %v", got)
 	}
+	b.get(path).shows(t, `<option value="video">`, `<option value="music">`, `name="language"`)
+	b.post(path+"/preview", url.Values{"kind": {"video"}, "language": {"ar"}, "factory_id": {""}}).shows(t,
+		`alt="Picture of the template"`)
+	if p := b.post(path+"/preview", url.Values{"kind": {"post"}, "language": {"ta"}}); p.status !=
+		http.StatusUnprocessableEntity {
+		t.Errorf("a language without a font: %d", p.status)
+	}
 	preview := b.post(path+"/preview", url.Values{"kind": {"carousel"}})
 	preview.shows(t, `alt="Picture of the template"`)
 	if csp := preview.header.Get("Content-Security-Policy"); !strings.Contains(csp, "img-src 'self' http") {

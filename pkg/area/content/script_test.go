@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/area/content"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/generate"
@@ -116,5 +117,41 @@ func TestAScriptIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w.Call(http.MethodPost, "/v1/content-items", w.body(c.members...)).Refused(t, 422, errs.ValidationFailed, c.param)
 		})
+	}
+}
+
+// However short a script is, it is refused at creation, or makes a video that Pinterest takes, which needs 4 seconds.
+func TestAShortScriptIsLongEnoughForPinterest(t *testing.T) {
+	w := newWorld(t)
+	w.live(1000)
+	pins := w.connect("pinterest")
+	w.attach(pins)
+	words, accepted := strings.Fields(script), 0
+	for n := 4; n <= len(words) && accepted < 4; n++ {
+		body := w.body("kind", "video", "visuals", "stills", "script", strings.Join(words[:n], " "), "title", "Netze",
+			"caption", "Neu", "hashtags", []string{"laufen"})
+		got := w.Call(http.MethodPost, "/v1/content-items", body)
+		if got.Status != http.StatusAccepted {
+			got.Refused(t, 422, errs.ValidationFailed, "/script")
+			continue
+		}
+		var it item.Item
+		got.Into(t, http.StatusAccepted, &it)
+		w.do(it.ID)
+		if it = w.get(it.ID); it.State != item.Generated || it.Media[0].DurationSeconds < 4 {
+			t.Errorf("%d words: %s, %+v", n, it.State, it.Media[0])
+		}
+		var v content.Validation
+		w.Call(http.MethodPost, "/v1/publishing/validate", object{"content_item_id": it.ID,
+			"social_account_ids": []string{pins}}).Into(t, http.StatusOK, &v)
+		for _, p := range v.Accounts[0].Problems {
+			if strings.Contains(string(p.Param), "media") {
+				t.Errorf("%d words: %+v", n, p)
+			}
+		}
+		accepted++
+	}
+	if accepted == 0 {
+		t.Error("no script is accepted")
 	}
 }

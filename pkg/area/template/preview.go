@@ -9,6 +9,7 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area/content"
+	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/area/studio"
 	"github.com/content-automation/api/pkg/auth"
@@ -19,6 +20,7 @@ import (
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/httpapi/kind"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/compose/script"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/record/resource"
 	record "github.com/content-automation/api/pkg/record/template"
@@ -99,9 +101,9 @@ func (s *Service) last(ctx context.Context, n *record.Notes) (it store.Item, r *
 }
 
 type previewBody struct {
-	// Kind of content that the preview shows. product is a post of a product with its price. video is the cover, the
-	// scene of a product and the end card.
-	Kind string `json:"kind,omitempty" enum:"post,carousel,story,product,video" default:"post"`
+	// Kind of content that the preview shows. product is a post of a product with its price, video the cover, the scene
+	// of a product and the end card, and music a moment of a music clip.
+	Kind string `json:"kind,omitempty" enum:"post,carousel,story,product,video,music" default:"post"`
 	// Factory whose name, logo and colors it shows. Absent: those of a sample.
 	FactoryID string `json:"factory_id,omitempty" example:"fac_01h455vb4pex5vsknk084sn02q"`
 	// Absent: a sample in the language.
@@ -198,6 +200,10 @@ func (s *Service) fill(ctx context.Context, r *previewRecord, b previewBody, of 
 	if err != nil {
 		return err
 	}
+	if !script.CoversLanguage(tag) {
+		return errs.Invalid("/language", "is in a writing system of which there is no font. Texts in finished media "+
+			"are in "+script.Names)
+	}
 	parsed, err := language.Parse(tag)
 	if err != nil {
 		return err
@@ -210,10 +216,21 @@ func (s *Service) fill(ctx context.Context, r *previewRecord, b previewBody, of 
 			tag = "en"
 		}
 	}
-	r.Text = sample{cmp.Or(b.Heading, text.Heading), cmp.Or(b.Text, text.Body)}
+	if b.FactoryID == "" {
+		brand.Call = text.Call
+	}
+	r.Text = sample{Heading: cmp.Or(b.Heading, text.Heading), Body: cmp.Or(b.Text, text.Body)}
 	r.Brand, r.Language = &brand, tag
-	return nil
+	place, ok := places[r.Kind]
+	if !ok {
+		place = script.Slide
+	}
+	return errs.All(item.CheckDrawn("/heading", "", r.Text.Heading, &place),
+		item.CheckDrawn("/text", "", r.Text.Body, &script.Body))
 }
+
+// places are those of the heading, where it is not as on a slide.
+var places = map[string]script.Place{"story": script.Story, "video": script.Screen, "music": script.Track}
 
 // Loader opens previews for the worker that composes them.
 type Loader struct{}
@@ -270,10 +287,14 @@ func (w *work) Composition(int, []generate.PartResult) (generate.Composition, er
 		return c, nil
 	case "story":
 		picture.Use = generate.Story
+	case "music":
+		return generate.MusicClip{Cover: &photo, Length: minMusic, Title: text.Heading, Artist: w.Brand.Name,
+			Language: w.Language, Brand: w.Brand, Frames: true}, nil
 	case "product", "video":
 		picture.File, picture.Whole = &product, true
 		picture.Offer = &generate.Offer{Price: &money.Price{Amount: 7900, Currency: "EUR"},
-			Was: &money.Price{Amount: 9900, Currency: "EUR"}, Percent: 20, Shop: w.Brand.Name, Action: w.Brand.Call}
+			Was: &money.Price{Amount: 9900, Currency: "EUR"}, Percent: 20, Shop: w.Brand.Name, Action: w.Brand.Call,
+			Address: w.Brand.Address, Until: w.CreatedAt.AddDate(0, 0, 14)}
 	}
 	if w.Kind == "video" {
 		return generate.Video{Format: generate.Portrait, Language: w.Language, Captions: true, Headline: text.Heading,
@@ -282,6 +303,9 @@ func (w *work) Composition(int, []generate.PartResult) (generate.Composition, er
 	}
 	return picture, nil
 }
+
+// minMusic is the length of a music clip, of which a preview shows one moment.
+const minMusic = 15 * time.Second
 
 // Gave implements generate.Composing: a preview costs nothing, whatever it fails for.
 func (w *work) Gave(*provider.Error) bool { return false }
@@ -319,23 +343,36 @@ func (w *work) Item() (store.Item, error) {
 type sample struct {
 	Heading string `json:"heading"`
 	Body    string `json:"body"`
+	// Call is the call to action of the brand of previews without a factory.
+	Call string `json:"-"`
 }
 
 // sampleBrand is the brand of previews without a factory.
-var sampleBrand = generate.Brand{Name: "Acme", Color: "#1f5eff", More: []string{"#ffb300"}}
+var sampleBrand = generate.Brand{Name: "Acme", Color: "#1f5eff", More: []string{"#ffb300"}, Address: "acme.example"}
 
 // samples are texts by the language, one for each script at least.
 var samples = map[string]sample{
-	"en": {"From net to sole", "Each pair has two square meters of old fishing nets."},
-	"de": {"Vom Netz zur Sohle", "In jedem Paar stecken zwei Quadratmeter alte Fischernetze."},
-	"es": {"De la red a la suela", "Cada par lleva dos metros cuadrados de redes viejas."},
-	"fr": {"Du filet à la semelle", "Chaque paire contient deux mètres carrés de vieux filets."},
-	"ru": {"Из сети в подошву", "В каждой паре два квадратных метра старых сетей."},
-	"ar": {"من الشبكة إلى النعل", "في كل زوج متران مربعان من الشباك القديمة."},
-	"he": {"מהרשת אל הסוליה", "בכל זוג שני מטרים רבועים של רשתות ישנות."},
-	"hi": {"जाल से तलवे तक", "हर जोड़ी में दो वर्ग मीटर पुराने जाल हैं।"},
-	"ja": {"網から靴底へ", "一足に古い漁網が二平方メートル使われています。"},
-	"ko": {"그물에서 밑창까지", "한 켤레에 낡은 그물 2제곱미터가 들어갑니다."},
-	"th": {"จากตาข่ายสู่พื้นรองเท้า", "แต่ละคู่ใช้ตาข่ายเก่าสองตารางเมตร"},
-	"zh": {"从渔网到鞋底", "每双鞋用掉两平方米旧渔网。"},
+	"en": {"From net to sole", "Each pair has two square meters of old fishing nets.", "Shop now"},
+	"de": {"Vom Netz zur Sohle", "In jedem Paar stecken zwei Quadratmeter alte Fischernetze.", "Jetzt kaufen"},
+	"es": {"De la red a la suela", "Cada par lleva dos metros cuadrados de redes viejas.", "Comprar ahora"},
+	"fr": {"Du filet à la semelle", "Chaque paire contient deux mètres carrés de vieux filets.", "Acheter"},
+	"it": {"Dalla rete alla suola", "In ogni paio ci sono due metri quadrati di vecchie reti.", "Acquista ora"},
+	"pt": {"Da rede à sola", "Cada par leva dois metros quadrados de redes velhas.", "Comprar agora"},
+	"nl": {"Van net tot zool", "In elk paar zit twee vierkante meter oud visnet.", "Nu kopen"},
+	"pl": {"Od sieci do podeszwy", "W każdej parze są dwa metry kwadratowe starych sieci.", "Kup teraz"},
+	"tr": {"Ağdan tabana", "Her çiftte iki metrekare eski balık ağı var.", "Şimdi al"},
+	"vi": {"Từ lưới đến đế giày", "Mỗi đôi dùng hai mét vuông lưới đánh cá cũ.", "Mua ngay"},
+	"id": {"Dari jaring ke sol", "Setiap pasang memakai dua meter persegi jaring tua.", "Beli sekarang"},
+	"ru": {"Из сети в подошву", "В каждой паре два квадратных метра старых сетей.", "Купить"},
+	"uk": {"Від сітки до підошви", "У кожній парі два квадратні метри старих сіток.", "Купити"},
+	"el": {"Από το δίχτυ στη σόλα", "Κάθε ζευγάρι έχει δύο τετραγωνικά μέτρα παλιά δίχτυα.", "Αγορά"},
+	"ar": {"من الشبكة إلى النعل", "في كل زوج متران مربعان من الشباك القديمة.", "تسوّق الآن"},
+	"fa": {"از تور تا کف کفش", "در هر جفت دو متر مربع تور ماهیگیری کهنه هست.", "خرید"},
+	"ur": {"جال سے تلوے تک", "ہر جوڑے میں دو مربع میٹر پرانے جال ہیں۔", "ابھی خریدیں"},
+	"he": {"מהרשת אל הסוליה", "בכל זוג שני מטרים רבועים של רשתות ישנות.", "לקנייה"},
+	"hi": {"जाल से तलवे तक", "हर जोड़ी में दो वर्ग मीटर पुराने जाल हैं।", "अभी खरीदें"},
+	"ja": {"網から靴底へ", "一足に古い漁網が二平方メートル使われています。", "今すぐ購入"},
+	"ko": {"그물에서 밑창까지", "한 켤레에 낡은 그물 2제곱미터가 들어갑니다.", "지금 구매"},
+	"th": {"จากตาข่ายสู่พื้นรองเท้า", "แต่ละคู่ใช้ตาข่ายเก่าสองตารางเมตร", "ซื้อเลย"},
+	"zh": {"从渔网到鞋底", "每双鞋用掉两平方米旧渔网。", "立即购买"},
 }

@@ -122,8 +122,11 @@ type createBody struct {
 
 // Rules refuses a body that has no design.
 func (b createBody) Rules() error {
-	if b.Theme == "" && len(b.Design) == 0 {
+	switch {
+	case b.Theme == "" && len(b.Design) == 0:
 		return errs.Invalid("/design", "is required, unless theme is sent")
+	case string(b.Design) == "null":
+		return errs.Invalid("/design", "must be an object, not null")
 	}
 	return nil
 }

@@ -51,8 +51,7 @@ func describe(what generate.Composition, draft bool, at paths) (compose.Work, er
 		brand, err := describeBrand(w.Brand, at)
 		return compose.MusicClip{
 			Track: at.of(w.Track), Cover: at.of(w.Cover), Length: w.Length, Title: w.Title, Artist: w.Artist,
-			Language: w.Language,
-			Brand:    brand, Quality: quality, Notice: w.Notice,
+			Language: w.Language, Brand: brand, Quality: quality, Notice: w.Notice, Frames: w.Frames,
 		}, err
 	}
 	return nil, fmt.Errorf("stored: there is no composition %T", what)

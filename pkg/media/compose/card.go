@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"image"
+	"slices"
 
 	"github.com/content-automation/api/pkg/media/compose/canvas"
 	"github.com/content-automation/api/pkg/media/compose/text"
@@ -104,24 +105,32 @@ func (c card) room() []image.Rectangle {
 		free.Min.Y, free.Max.Y = free.Min.Y+boxPad, free.Max.Y-boxPad
 	}
 	first := own.Intersect(free)
-	if first.Dx() < free.Dx()/2 || first.Dy() < 2*minEm {
+	if first.Dx() < free.Dx()/4 || first.Dy() < 2*minEm {
 		first = free
+	}
+	taller := func(r image.Rectangle) image.Rectangle {
+		switch most := free.Dy() * 7 / 10; c.layout.Anchor {
+		case "top":
+			r.Max.Y = max(first.Max.Y, min(free.Max.Y, first.Min.Y+most))
+		default:
+			r.Min.Y = min(first.Min.Y, max(free.Min.Y, first.Max.Y-most))
+		}
+		return r
 	}
 	wide := first
 	wide.Min.X, wide.Max.X = min(first.Min.X, free.Min.X), max(first.Max.X, free.Max.X)
 	if c.layout.Plate == "box" {
 		wide = first
 	}
-	tall := wide
-	switch most := free.Dy() * 7 / 10; c.layout.Anchor {
-	case "top":
-		tall.Max.Y = max(first.Max.Y, min(free.Max.Y, first.Min.Y+most))
-	default:
-		tall.Min.Y = min(first.Min.Y, max(free.Min.Y, first.Max.Y-most))
+	all := free // any title that was accepted fits into it
+	if c.layout.Plate == "box" {
+		all.Min.X, all.Max.X = free.Min.X+boxPad, free.Max.X-boxPad
 	}
-	all := wide
-	all.Min.Y, all.Max.Y = free.Min.Y, free.Max.Y
-	return []image.Rectangle{first, tall, all}
+	rooms := []image.Rectangle{first, taller(wide), all}
+	if first.Dx() < free.Dx()/2 { // a column beside the picture stays one, if it can
+		rooms = slices.Insert(rooms, 1, taller(first))
+	}
+	return rooms
 }
 
 // wording is the text of a card, laid out.
@@ -143,8 +152,9 @@ func (w wording) height() float64 {
 
 // wording lays out the text of a card. A text that is too long for its area takes more of the picture.
 func (r *run) wording(c card) (w wording, err error) {
-	for i, area := range c.room() {
-		w, err = r.worded(c, area, i > 0)
+	rooms := c.room()
+	for i, area := range rooms {
+		w, err = r.worded(c, area, i > 0, i == len(rooms)-1)
 		if err == nil || !errors.Is(err, text.ErrTooLong) {
 			return w, err
 		}
@@ -152,13 +162,13 @@ func (r *run) wording(c card) (w wording, err error) {
 	return w, err
 }
 
-// worded lays out the text of a card in an area.
-func (r *run) worded(c card, area image.Rectangle, tight bool) (w wording, err error) {
+// worded lays out the text of a card in an area. Only the last one that is tried divides words.
+func (r *run) worded(c card, area image.Rectangle, tight, last bool) (w wording, err error) {
 	if c.layout.Bar {
 		w.bar = 3 * barTall
 	}
 	box := text.Box{Width: float64(area.Dx()), Height: float64(area.Dy() - w.bar), MaxEm: float64(c.layout.Heading),
-		MinEm: minEm, MaxLines: maxLines}
+		MinEm: minEm, MaxLines: maxLines, Whole: !last}
 	if !tight {
 		// A heading of more letters is better in a larger area than in small ones.
 		box.MinEm = max(minEm, 0.44*box.MaxEm)
@@ -216,7 +226,7 @@ func (r *run) plain(ctx context.Context, path string, c card, s *text.Script) (*
 	}
 	img := image.NewRGBA(full)
 	canvas.Fill(img, full, ground)
-	canvas.Decorate(img, l.Decor, b.decorated(ground))
+	canvas.Decorate(img, l.Decor, b.decorated(ground, b.letters(l.Letters, ground)))
 	if frame.Dx() >= 2*textGap && frame.Dy() >= 2*textGap {
 		seen, err := r.canvas(ctx, path, c.about, frame.Size())
 		if err != nil {
@@ -235,23 +245,30 @@ func (r *run) plain(ctx context.Context, path string, c card, s *text.Script) (*
 			tone = canvas.Deep(canvas.Mean(img, image.Rect(0, w.at.Min.Y, c.size.X, w.at.Max.Y)))
 		}
 		ground = canvas.Blended(tone)
-		canvas.Fade(img, w.at.Min.Y-textGap, c.size.Y, fadeTall, tone)
+		canvas.Fade(img, w.at.Min.Y-textGap, w.at.Max.Y+textGap, fadeTall, tone)
 	}
 	c.write(img, s, w, ground)
 	return img, nil
 }
 
-// beside returns the part of the area of a picture that a text above or below its middle leaves free.
+// beside returns the part of the area of a picture that a text leaves free: above or below it, or beside a narrow one.
 func beside(frame, words image.Rectangle) image.Rectangle {
-	taken := image.Rect(words.Min.X, words.Min.Y-textGap, words.Max.X, words.Max.Y+textGap)
-	switch {
-	case !taken.Overlaps(frame):
-	case words.Min.Y+words.Max.Y < frame.Min.Y+frame.Max.Y:
-		frame.Min.Y = taken.Max.Y
-	default:
-		frame.Max.Y = taken.Min.Y
+	taken := words.Inset(-textGap)
+	if !image.Rect(words.Min.X, taken.Min.Y, words.Max.X, taken.Max.Y).Overlaps(frame) {
+		return frame
 	}
-	return frame
+	above, below, before, after := frame, frame, frame, frame
+	above.Max.Y, below.Min.Y, before.Max.X, after.Min.X = taken.Min.Y, taken.Max.Y, taken.Min.X, taken.Max.X
+	best := above
+	if words.Min.Y+words.Max.Y < frame.Min.Y+frame.Max.Y {
+		best = below
+	}
+	for _, side := range []image.Rectangle{before, after} {
+		if side.Dx() > frame.Dx()/3 && side.Dx()*side.Dy() > best.Dx()*max(best.Dy(), 0) {
+			best = side
+		}
+	}
+	return best
 }
 
 // write writes the text on a ground of a color, with the bar of the layout above it.

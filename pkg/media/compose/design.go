@@ -97,12 +97,20 @@ func apart(ground canvas.Color, least float64, choices ...canvas.Color) canvas.C
 func contrast(a, b canvas.Color) float64 { return canvas.Contrast(a.Luminance(), b.Luminance()) }
 
 // decorated returns the color of the decoration of a ground: a little darker in the hue of the brand on a light one,
-// and a little lighter on another.
-func (b *Brand) decorated(ground canvas.Color) canvas.Color {
+// and a little lighter on another. Where letters could not be read on it, it is further from them.
+func (b *Brand) decorated(ground, letters canvas.Color) canvas.Color {
+	c := canvas.Mixed(ground, canvas.White, 0.16)
 	if least := min(ground.R, ground.G, ground.B); least > 190 {
-		return canvas.Mixed(ground, b.in(theme.Main), 0.15)
+		c = canvas.Mixed(ground, b.in(theme.Main), 0.15)
 	}
-	return canvas.Mixed(ground, canvas.White, 0.16)
+	switch {
+	case contrast(c, letters) >= canvas.MinContrast:
+	case letters.Luminance() > ground.Luminance():
+		c = canvas.Mixed(ground, canvas.Black, 0.16)
+	default:
+		c = canvas.Mixed(ground, canvas.White, 0.16)
+	}
+	return c
 }
 
 // mirrored returns an area on the other side of a picture, for texts from right to left.

@@ -307,7 +307,12 @@ func (e *ending) product(ctx context.Context, at int) error {
 	size := object.Fit(image.Rectangle{Max: scaled}).Size()
 	part := endPart{int(float64(size.Y) / e.k), func(top float64) {
 		corner := image.Pt((e.width-size.X)/2, int(top))
-		object.Draw(e.img, image.Rectangle{Min: corner, Max: corner.Add(size)}, e.Brand.look().Product.Round)
+		at := image.Rectangle{Min: corner, Max: corner.Add(size)}
+		if back, lost := e.Brand.behind(object, e.ground); lost {
+			pad := int(endGap / 2 * e.k)
+			canvas.Round(e.img, at.Inset(-pad), pad, back)
+		}
+		object.Draw(e.img, at, e.Brand.look().Product.Round)
 	}}
 	e.parts = append(e.parts[:at:at], append([]endPart{part}, e.parts[at:]...)...)
 	return nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image"
 	"io"
+	"math"
 	"os"
 	"time"
 
@@ -27,6 +28,8 @@ type MusicClip struct {
 	// Notice is drawn at the top. It may be empty.
 	Notice  string
 	Quality Quality
+	// Frames makes a picture in place of the clip. It needs no track.
+	Frames bool
 }
 
 // The bounds of a music clip.
@@ -58,6 +61,9 @@ func (m MusicClip) check() error {
 }
 
 func (m MusicClip) compose(ctx context.Context, r *run) error {
+	if m.Frames {
+		return m.still(ctx, r)
+	}
 	track, err := r.open(ctx, m.Track, "/track", media.Audio)
 	if err != nil {
 		return err
@@ -120,7 +126,7 @@ func (m MusicClip) backdrop(ctx context.Context, r *run) (*image.RGBA, error) {
 	ground, _ := m.colors()
 	canvas.Fill(img, img.Rect, ground)
 	design := m.Brand.look()
-	canvas.Decorate(img, design.Product.Decor, m.Brand.decorated(ground))
+	canvas.Decorate(img, design.Product.Decor, m.Brand.decorated(ground, canvas.On(ground)))
 	canvas.Frame(img, at, min(design.Round, 64), cover)
 	if m.Brand == nil {
 		return img, nil
@@ -171,13 +177,42 @@ func (m MusicClip) words(r *run, s *text.Script) error {
 	return nil
 }
 
-// encode encodes the picture: the backdrop, over which the bars move.
-func (m MusicClip) encode(ctx context.Context, r *run, back *image.RGBA, frames int) error {
-	s := text.NewScript(wide, storyTall)
-	if err := r.notice(s, m.Notice, m.Language, noticeAt, 1); err != nil {
+// still delivers a picture of a moment of the clip, with bars as music has them.
+func (m MusicClip) still(ctx context.Context, r *run) error {
+	img, err := m.backdrop(ctx, r)
+	if err != nil {
 		return err
 	}
-	if err := m.words(r, s); err != nil {
+	_, bars := m.colors()
+	middle, step := (barsAt.Min.Y+barsAt.Max.Y)/2, float64(barsAt.Dx())/(2*bands-1)
+	for i := range bands {
+		half := int(barsHigh / 2 * (0.25 + 0.75*math.Abs(math.Sin(float64(i*i)/9))))
+		x := barsAt.Min.X + int(2*step*float64(i))
+		canvas.Fill(img, image.Rect(x, middle-half, x+int(step), middle+half), bars)
+	}
+	s, err := m.texts(r)
+	if err == nil {
+		err = r.jpeg(ctx, img, s, "final")
+	}
+	if err != nil {
+		return err
+	}
+	return deliverPicture(r, "final", media.Final, img.Rect.Size())
+}
+
+// texts draws the notice, the title and the artist.
+func (m MusicClip) texts(r *run) (*text.Script, error) {
+	s := text.NewScript(wide, storyTall)
+	if err := r.notice(s, m.Notice, m.Language, noticeAt, 1); err != nil {
+		return nil, err
+	}
+	return s, m.words(r, s)
+}
+
+// encode encodes the picture: the backdrop, over which the bars move.
+func (m MusicClip) encode(ctx context.Context, r *run, back *image.RGBA, frames int) error {
+	s, err := m.texts(r)
+	if err != nil {
 		return err
 	}
 	if err := r.write(StagePicture, "back.raw", back.Pix); err != nil {

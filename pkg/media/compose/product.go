@@ -42,6 +42,10 @@ type show struct {
 	stickers map[cut]sticker
 	sticker  sticker
 	rtl      bool
+	// whole does not divide words.
+	whole bool
+	// low puts the heading below the product, where that leaves it large enough.
+	low bool
 }
 
 // stickers lays out the forms of a sticker.
@@ -74,7 +78,22 @@ func (s arranged) enough(size image.Point) bool {
 
 // arrange places a product with its texts: the heading above it, as large as leaves it enough room, or beside it if it
 // is tall, and the sticker where it covers nothing.
-func (r *run) arrange(in show) (best arranged, err error) {
+func (r *run) arrange(in show) (arranged, error) {
+	in.whole = true
+	first, err := r.arrangeWords(in)
+	if err == nil && (first.enough(in.size) || in.size.X > in.size.Y) {
+		return first, nil
+	}
+	in.whole = false
+	second, failed := r.arrangeWords(in)
+	if err == nil && !(failed == nil && second.enough(in.size)) {
+		return first, nil
+	}
+	return second, failed
+}
+
+// arrangeWords is arrange with words that may be divided, or not.
+func (r *run) arrangeWords(in show) (best arranged, err error) {
 	if in.size.X > in.size.Y {
 		return r.beside(in, roomy)
 	}
@@ -82,16 +101,24 @@ func (r *run) arrange(in show) (best arranged, err error) {
 	if in.text == "" {
 		sizes = sizes[:1]
 	}
-	for _, form := range []cut{roomy, flat} {
+	forms := []cut{roomy, flat}
+	if in.low = in.low && in.text != ""; in.low {
+		forms = []cut{roomy, flat, roomy, flat}
+	}
+	for i, form := range forms {
 		if in.sticker = in.stickers[form]; form == flat && in.sticker.empty() {
-			break
+			continue
+		}
+		put := r.stacked
+		if in.low && i < 2 {
+			put = r.lowered
 		}
 		for _, part := range sizes {
 			em, most := max(part*float64(in.layout.Heading), minEm+8), 4
 			if part < 0.6 || form == flat {
 				most = 2
 			}
-			one, failed := r.stacked(in, em, most)
+			one, failed := put(in, em, most)
 			if failed != nil {
 				err = failed
 				continue
@@ -132,11 +159,7 @@ func larger(a, b image.Rectangle) bool { return a.Dx()*a.Dy()*10 > b.Dx()*b.Dy()
 
 // stacked places a product below its heading.
 func (r *run) stacked(in show, em float64, lines int) (out arranged, err error) {
-	out.words = place(in.layout.Text, in.size).Intersect(in.area)
-	if out.words.Dx() < in.area.Dx()/2 {
-		out.words = in.area
-	}
-	out.words.Min.Y = in.area.Min.Y
+	out.words = in.columns()
 	if in.layout.Align == "center" {
 		out.align = text.Center
 	}
@@ -147,7 +170,7 @@ func (r *run) stacked(in show, em float64, lines int) (out arranged, err error) 
 			return nil
 		}
 		box := text.Box{Width: float64(width), Height: float64(in.area.Dy()) * 0.3, MaxEm: em, MinEm: minEm,
-			MaxLines: lines}
+			MaxLines: lines, Whole: in.whole}
 		if lines == maxLines {
 			box.Height = float64(in.area.Dy())
 		}
@@ -198,6 +221,39 @@ func (r *run) stacked(in show, em float64, lines int) (out arranged, err error) 
 	return out, nil
 }
 
+// lowered places a product above its heading.
+func (r *run) lowered(in show, em float64, lines int) (out arranged, err error) {
+	out.words = in.columns()
+	if in.layout.Align == "center" {
+		out.align = text.Center
+	}
+	out.heading, err = r.fonts.Fit(in.text, in.lang, text.Box{Width: float64(out.words.Dx()),
+		Height: float64(in.area.Dy()) * 0.3, MaxEm: em, MinEm: minEm, MaxLines: lines,
+		Whole: in.whole})
+	if err != nil {
+		return out, err
+	}
+	out.words.Min.Y = in.area.Max.Y - int(out.heading.Height)
+	free := in.stage
+	free.Min.Y, free.Max.Y = max(free.Min.Y, in.area.Min.Y), min(free.Max.Y, out.words.Min.Y-heroGap)
+	out.words.Max.Y, in.area.Max.Y = in.area.Max.Y, free.Max.Y
+	out.object = in.object.Fit(limited(free, in.size))
+	if in.sticker.empty() || in.pasted(&out, free) || in.ownRow(&out, free) {
+		return out, nil
+	}
+	return out, text.ErrTooLong
+}
+
+// columns returns the area of texts that has the columns of the layout, if they have room for words.
+func (in show) columns() image.Rectangle {
+	words := place(in.layout.Text, in.size).Intersect(in.area)
+	if words.Dx() < in.area.Dx()/2 {
+		words = in.area
+	}
+	words.Min.Y, words.Max.Y = in.area.Min.Y, in.area.Max.Y
+	return words
+}
+
 // ownRow puts the sticker between the heading and the product, if that leaves the product large enough.
 func (in show) ownRow(out *arranged, free image.Rectangle) bool {
 	at := in.sticker.at(image.Pt(in.area.Max.X-in.sticker.wide, free.Min.Y))
@@ -227,7 +283,7 @@ func (r *run) under(in show, form cut) (out arranged, err error) {
 	tall := in.sticker.tall
 	if in.text != "" {
 		box := text.Box{Width: float64(wide), Height: max(float64(in.sticker.tall), 120),
-			MaxEm: float64(in.layout.Heading) * 0.8, MinEm: minEm, MaxLines: 3}
+			MaxEm: float64(in.layout.Heading) * 0.8, MinEm: minEm, MaxLines: 3, Whole: in.whole}
 		if out.heading, err = r.fonts.Fit(in.text, in.lang, box); err != nil {
 			return out, err
 		}
@@ -343,7 +399,7 @@ func (r *run) beside(in show, form cut) (out arranged, err error) {
 	out.object = image.Rect(x, y, x+wide, y+tall)
 	if in.text != "" {
 		box := text.Box{Width: float64(out.words.Dx()), Height: float64(in.area.Dy() - in.sticker.tall - heroGap),
-			MaxEm: float64(in.layout.Heading), MinEm: minEm, MaxLines: 7}
+			MaxEm: float64(in.layout.Heading), MinEm: minEm, MaxLines: 7, Whole: in.whole}
 		if out.heading, err = r.fonts.Fit(in.text, in.lang, box); err != nil {
 			return out, err
 		}
@@ -366,32 +422,34 @@ func (r *run) beside(in show, form cut) (out arranged, err error) {
 
 // product draws a picture of a product: it is the hero, with its heading, the price and the call to action around it.
 func (r *run) product(ctx context.Context, path string, c card, s *text.Script) (*image.RGBA, error) {
-	stage := place(c.layout.Picture, c.size)
-	stage.Min.Y = max(stage.Min.Y, c.rest().Min.Y)
 	c.area.Max.Y -= r.acted(c)
-	stage.Max.Y = min(stage.Max.Y, c.area.Max.Y)
+	room := image.Rect(0, c.rest().Min.Y, c.size.X, c.area.Max.Y)
+	var body text.Block
+	var err error
 	if c.body != "" {
-		w, err := r.fonts.Fit(c.body, c.lang, text.Box{Width: float64(c.area.Dx()), Height: float64(c.area.Dy()) / 2,
+		body, err = r.fonts.Fit(c.body, c.lang, text.Box{Width: float64(c.area.Dx()), Height: float64(c.area.Dy()) / 2,
 			MaxEm: bodyEm, MinEm: minEm, MaxLines: mostBody})
 		if err != nil {
 			return nil, ofText(c.about+"/body", err)
 		}
-		top := float64(c.area.Max.Y) - w.Height
-		align := text.Start
-		if c.layout.Align == "center" {
-			align = text.Center
-		}
-		s.Text(w, float64(c.area.Min.X), float64(c.area.Max.X), top, align,
-			c.brand.letters(c.layout.Letters, c.brand.in(c.layout.Ground)), text.Always)
-		stage.Max.Y = int(top) - heroGap
+		room.Max.Y -= int(body.Height) + heroGap
 	}
-	object, err := r.object(ctx, path, c.about, stage.Size())
+	object, err := r.object(ctx, path, c.about, room.Size())
 	if err != nil {
 		return nil, err
 	}
 	img, ground := staged(c.size, object, c.layout, c.brand)
 	if err := r.calls(s, c, ground); err != nil {
 		return nil, err
+	}
+	letters := c.brand.letters(c.layout.Letters, ground)
+	if body.Height > 0 {
+		align := text.Start
+		if c.layout.Align == "center" {
+			align = text.Center
+		}
+		s.Text(body, float64(c.area.Min.X), float64(c.area.Max.X), float64(c.area.Max.Y)-body.Height, align, letters,
+			text.Always)
 	}
 	k := 1.0
 	if c.size.Y == storyTall {
@@ -403,22 +461,41 @@ func (r *run) product(ctx context.Context, path string, c card, s *text.Script) 
 		return nil, err
 	}
 	area := c.rest()
-	area.Max.Y = min(area.Max.Y, stage.Max.Y)
-	in := show{object: object, size: c.size, area: area, stage: stage, layout: c.layout, text: c.text, lang: c.lang,
-		column: area, top: topOf(c), marked: area.Min.Y > c.area.Min.Y, stickers: sticks,
-		rtl: text.RightToLeft(c.text, c.lang)}
-	out, err := r.arrange(in)
+	area.Max.Y = room.Max.Y
+	out, err := r.placed(show{object: object, size: c.size, area: area, layout: c.layout, text: c.text, lang: c.lang,
+		top: topOf(c), marked: area.Min.Y > c.area.Min.Y, stickers: sticks, rtl: text.RightToLeft(c.text, c.lang),
+		low: c.layout.Words() > 58}, room)
 	if err != nil {
 		return nil, ofText(c.about, err)
 	}
 	object.Draw(img, out.object, c.layout.Round)
 	left, right := float64(out.words.Min.X), float64(out.words.Max.X)
 	if out.heading.Height > 0 {
-		s.Text(out.heading, left, right, float64(out.words.Min.Y), out.align, c.brand.letters(c.layout.Letters, ground),
-			text.Always)
+		s.Text(out.heading, left, right, float64(out.words.Min.Y), out.align, letters, text.Always)
 	}
 	sticks[out.form].draw(s, out.sticker.Min, text.Always)
 	return img, nil
+}
+
+// placed places a product in the area of the layout for pictures, or in all of its room if that is too small.
+func (r *run) placed(in show, room image.Rectangle) (arranged, error) {
+	whole := in
+	in.stage = place(in.layout.Picture, in.size)
+	in.stage.Min.Y, in.stage.Max.Y = max(in.stage.Min.Y, room.Min.Y), min(in.stage.Max.Y, room.Max.Y)
+	if !in.low {
+		in.area.Max.Y = min(in.area.Max.Y, in.stage.Max.Y)
+	}
+	in.column = in.area
+	out, err := r.arrange(in)
+	if err == nil && out.enough(in.size) {
+		return out, nil
+	}
+	whole.stage, whole.column = room, whole.area
+	other, failed := r.arrange(whole)
+	if failed == nil && (err != nil || larger(other.object, out.object)) {
+		return other, nil
+	}
+	return out, err
 }
 
 // topOf returns the highest place of a product above its texts: on upright pictures, platforms cover it hardly.
@@ -440,6 +517,15 @@ func (r *run) object(ctx context.Context, path, about string, box image.Point) (
 	return canvas.ObjectOf(canvas.Trim(img)), nil
 }
 
+// behind returns a ground on which a product is seen, and whether it would be lost on another one.
+func (b *Brand) behind(o canvas.Object, ground canvas.Color) (canvas.Color, bool) {
+	const least = 1.25
+	if o.Framed || contrast(o.Mean(), ground) >= least {
+		return ground, false
+	}
+	return apart(o.Mean(), least, b.in(theme.Tint), canvas.White, b.in(theme.Deep)), true
+}
+
 // staged returns the ground of a product in the colors of the brand, and the color behind the texts. Without colors, it
 // goes on with the ground of a photo that has one.
 func staged(size image.Point, o canvas.Object, l theme.Layout, b *Brand) (*image.RGBA, canvas.Color) {
@@ -447,12 +533,11 @@ func staged(size image.Point, o canvas.Object, l theme.Layout, b *Brand) (*image
 	if (b == nil || len(b.Colors) == 0) && o.Plain != nil {
 		ground = *o.Plain
 	}
-	if !o.Framed && contrast(o.Mean(), ground) < 1.25 {
-		// The product would be lost on it.
-		ground = apart(o.Mean(), 1.25, b.in(theme.Tint), canvas.White, b.in(theme.Deep))
+	if other, lost := b.behind(o, ground); lost {
+		ground = other
 	}
 	img := image.NewRGBA(image.Rectangle{Max: size})
 	canvas.Fill(img, img.Rect, ground)
-	canvas.Decorate(img, l.Decor, b.decorated(ground))
+	canvas.Decorate(img, l.Decor, b.decorated(ground, b.letters(l.Letters, ground)))
 	return img, ground
 }

@@ -28,7 +28,7 @@ var (
 	themes = []choice{{"calm", "Calm"}, {"bold", "Bold"}, {"editorial", "Editorial"}, {"minimal", "Minimal"},
 		{"playful", "Playful"}}
 	previewKinds = []choice{{"post", "Post"}, {"carousel", "Carousel"}, {"story", "Story"},
-		{"product", "Post of a product"}}
+		{"product", "Post of a product"}, {"video", "Cover, product and end of a video"}, {"music", "Music clip"}}
 )
 
 // previewTries bounds the looks at a preview that is being made.
@@ -51,7 +51,7 @@ var designs = page[designed]{
 		{Name: "design", Member: "design", Label: "Design", Kind: asJSON, Must: true,
 			Help: "Places are in percent of the picture, sizes in pixels of one that is 1080 wide."}}},
 	Actions: []action[designed]{
-		{Name: "preview", Method: http.MethodPost, API: "/preview", Then: previewed, Body: sentAs("kind", "kind")},
+		{Name: "preview", Method: http.MethodPost, API: "/preview", Then: previewed, Body: sampled},
 		{Name: "delete", Method: http.MethodDelete, Done: "deleted", ToList: true, Ask: &confirmation{
 			Title: "Delete the template", Text: "Posts that were made in it stay as they are."},
 			Effects: func(_ *request, v *view, d designed) ([]string, error) {
@@ -60,6 +60,17 @@ var designs = page[designed]{
 			}}},
 	Done: map[string]string{"created": "The template is created.", "changed": "The template is changed.",
 		"deleted": "The template is deleted."},
+}
+
+// sampled returns the body of a preview.
+func sampled(r *request) (any, error) {
+	body := map[string]any{}
+	for _, name := range []string{"kind", "factory_id", "language"} {
+		if value := strings.TrimSpace(r.PostFormValue(name)); value != "" {
+			body[name] = value
+		}
+	}
+	return body, nil
 }
 
 // previewed waits for the pictures of a preview, and shows them with the template.

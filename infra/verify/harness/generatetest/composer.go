@@ -116,6 +116,9 @@ func describe(what generate.Composition) []made {
 		}
 		return all
 	case generate.MusicClip:
+		if w.Frames {
+			return []made{{media.Final, 1080, 1920, 0}}
+		}
 		return []made{{media.Final, 1080, 1920, w.Length}, {media.Poster, 1080, 1920, 0}}
 	case generate.Video:
 		width, height := 1080, 1920
@@ -133,7 +136,7 @@ func describe(what generate.Composition) []made {
 		if w.Narration == nil {
 			return []made{{media.Final, width, height, plays}, {media.Poster, width, height, 0}}
 		}
-		plays += seconds(w.Narration)
+		plays += max(seconds(w.Narration), w.Length) // as the engine waits after a fast voice
 		return []made{{media.Final, width, height, plays}, {media.Poster, width, height, 0}, {role: media.Subtitles}}
 	}
 	return nil

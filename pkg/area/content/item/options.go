@@ -221,7 +221,7 @@ func (r *Record) CheckTexts() error {
 			"are in "+script.Names)
 	}
 	var found []error
-	check := func(param, text string, p script.Place) { found = append(found, checkDrawn(param, "", text, &p)) }
+	check := func(param, text string, p script.Place) { found = append(found, CheckDrawn(param, "", text, &p)) }
 	switch {
 	case !r.CallerTexts.Has(Title):
 	case r.Attempt.Shape == "story":
@@ -265,9 +265,9 @@ func (r *Record) checkSpoken(param, text string) error {
 		"captions.vtt alone, which keeps every character", lack.Error())
 }
 
-// checkDrawn refuses a text that has a character without a font, or is too long for its place if it has one. About is
+// CheckDrawn refuses a text that has a character without a font, or is too long for its place if it has one. About is
 // the beginning of the sentence that says so.
-func checkDrawn(param, about, text string, p *script.Place) error {
+func CheckDrawn(param, about, text string, p *script.Place) error {
 	if lack, missing := script.Missing(text); missing {
 		return errs.Invalid(param, "%s%s", about, lack.Error())
 	}
@@ -292,16 +292,16 @@ func (r *Record) checkMarks() (found []error) {
 			}
 			fallthrough
 		case r.Item.Kind == Video || !logo:
-			found = append(found, checkDrawn("/factory_id", "names a factory whose brand_name ", b.Name, place))
+			found = append(found, CheckDrawn("/factory_id", "names a factory whose brand_name ", b.Name, place))
 		}
 		if r.Item.Kind == Video {
-			found = append(found, checkDrawn("/factory_id", "names a factory whose call_to_action ", b.Call, nil))
+			found = append(found, CheckDrawn("/factory_id", "names a factory whose call_to_action ", b.Call, nil))
 		}
 	}
 	if o := writerOf(r).offer(); o != nil {
-		found = append(found, checkDrawn("/factory_id", "names a factory whose shop_name ", o.Shop, nil),
-			checkDrawn("/factory_id", "names a factory whose call_to_action ", o.Action, nil),
-			checkDrawn("/product_id", "names a product whose promotion ", o.Promotion, nil))
+		found = append(found, CheckDrawn("/factory_id", "names a factory whose shop_name ", o.Shop, nil),
+			CheckDrawn("/factory_id", "names a factory whose call_to_action ", o.Action, nil),
+			CheckDrawn("/product_id", "names a product whose promotion ", o.Promotion, nil))
 	}
 	return found
 }

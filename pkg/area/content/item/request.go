@@ -207,13 +207,15 @@ func (r *writer) room(p part) string {
 		return ""
 	case r.item.Kind == Video:
 		return fmt.Sprintf(calm, "upper quarter and the lower third")
+	case r.attempt.Shape == "story clip":
+		return fmt.Sprintf(calm, "upper quarter")
 	case r.item.Kind == Story:
 		layout = design.Story
 	case r.item.Kind == Carousel && p.Number == slides:
 		layout = design.Last
 	case r.item.Kind == Carousel && p.Number > 1:
 		layout = design.Slides[(p.Number-2)%len(design.Slides)]
-	case r.item.Kind == Post && !r.brief.Headlined:
+	case r.item.Kind == Post && !r.record.Headlined:
 		return ""
 	}
 	if part := layout.Over(); part != "" {

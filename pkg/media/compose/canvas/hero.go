@@ -162,13 +162,21 @@ func disc(img *image.RGBA, at image.Rectangle, c Color) {
 // fadeOpacity is the opacity of a fade under the text, so that the color is that of the brand and not a gray.
 const fadeOpacity = 0.97
 
-// Fade covers a picture with a color, from the rows of a text to the nearer end of the picture. Before the text, it
-// fades in.
+// Fade covers a picture with a color, from the rows of a text to the nearer end of the picture. Beside the text, it
+// fades out: on both sides of one in the middle.
 func Fade(img *image.RGBA, top, bottom, fade int, c Color) {
-	for y := max(top-fade, 0); y < img.Rect.Max.Y; y++ {
+	tall := img.Rect.Max.Y
+	switch above, below := top, tall-bottom; {
+	case min(above, below) > tall/4:
+	case above < below:
+		top = 0
+	default:
+		bottom = tall
+	}
+	for y := max(top-fade, 0); y < min(bottom+fade, tall); y++ {
 		at := fadeOpacity
-		if y < top {
-			s := 1 - float64(top-y)/float64(fade)
+		if off := max(top-y, y+1-bottom); off > 0 {
+			s := 1 - float64(off)/float64(fade)
 			at *= s * s * (3 - 2*s)
 		}
 		blend(img, image.Rect(img.Rect.Min.X, y, img.Rect.Max.X, y+1), c, at)

@@ -21,6 +21,8 @@ type Box struct {
 	MaxLines     int
 	// MaxWords is the greatest number of words of a page. 0 is any.
 	MaxWords int
+	// Whole reports that no word may be divided, and that the family of the brand stays.
+	Whole bool
 }
 
 // line is a line of a block.
@@ -158,7 +160,7 @@ func (f *Fonts) Fit(text, lang string, box Box) (Block, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	b, err := f.fit(text, lang, box)
-	if f.first != script.Latin && errors.Is(err, ErrTooLong) {
+	if f.first != script.Latin && errors.Is(err, ErrTooLong) && !box.Whole {
 		noto := Fonts{set: f.set, first: script.Latin}
 		return noto.fit(text, lang, box)
 	}
@@ -173,7 +175,7 @@ func (f *Fonts) fit(text, lang string, box Box) (Block, error) {
 	leading, phrases := leadingOf(units), inJapanese(text, lang)
 	for em := box.MaxEm; ; em = max(em*0.96, box.MinEm) {
 		width := box.Width / em
-		if em == box.MinEm {
+		if em == box.MinEm && !box.Whole {
 			units = divided(units, width)
 		}
 		most := min(box.MaxLines, int(box.Height/(em*leading)))
@@ -633,7 +635,7 @@ func divided(units []unit, width float64) []unit {
 			c.before = 0
 			part := unit{clusters: []cluster{c}, width: c.width, begin: at, end: at + c.size}
 			if at = part.end; i == len(u.clusters)-1 {
-				part.space, part.end, part.hyphen = u.space, u.end, u.hyphen
+				part.space, part.gap, part.end, part.hyphen = u.space, u.gap, u.end, u.hyphen
 			}
 			all = append(all, part)
 		}

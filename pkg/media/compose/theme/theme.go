@@ -124,13 +124,25 @@ func (l Layout) Over() string {
 	if l.Plate != "box" && l.Plate != "fade" {
 		return ""
 	}
+	switch at := l.Words(); {
+	case at < 42:
+		return "upper"
+	case at > 58:
+		return "lower"
+	}
+	return "middle"
+}
+
+// Words returns the height of the middle of a text of a usual length, in percent of the picture.
+func (l Layout) Words() float64 {
+	half := min(12, l.Text.Height/2)
 	switch l.Anchor {
 	case "top":
-		return "upper"
+		return l.Text.Y + half
 	case "middle":
-		return "middle"
+		return l.Text.Y + l.Text.Height/2
 	}
-	return "lower"
+	return l.Text.Y + l.Text.Height - half
 }
 
 //go:embed themes/*.json
