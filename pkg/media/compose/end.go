@@ -209,7 +209,8 @@ func (e *ending) price() error {
 func (e *ending) reduced(was, saved text.Block, struck, more bool, top float64) {
 	gap := 36 * e.k
 	middle := float64(e.width) / 2
-	from := middle
+	from, tall := middle, max(was.Height, saved.Height)
+	above := func(b text.Block) float64 { return top + (tall-b.Height)/2 }
 	accent := e.Brand.accent(e.ground, canvas.MinContrast)
 	switch {
 	case struck && more:
@@ -220,12 +221,12 @@ func (e *ending) reduced(was, saved text.Block, struck, more bool, top float64) 
 		}
 		at := from + first.Width + gap
 		if saved.RTL {
-			e.s.Text(first, from, from+first.Width, top, text.Center, accent, text.Always)
-			e.strike(second, at, top)
+			e.s.Text(first, from, from+first.Width, above(first), text.Center, accent, text.Always)
+			e.strike(second, at, above(second))
 			return
 		}
-		e.strike(first, from, top)
-		e.s.Text(second, at, at+second.Width, top, text.Center, accent, text.Always)
+		e.strike(first, from, above(first))
+		e.s.Text(second, at, at+second.Width, above(second), text.Center, accent, text.Always)
 	case struck:
 		e.strike(was, middle-was.Width/2, top)
 	default:
