@@ -389,7 +389,8 @@ func (r *run) product(ctx context.Context, path string, c card, s *text.Script) 
 	if err != nil {
 		return nil, err
 	}
-	img, ground := staged(c.size, object, c.layout, c.brand)
+	ground := grounded(object, c.layout, c.brand)
+	img := staged(c.size, c.bottom(), ground, c.layout.Decor, c.brand)
 	if err := r.calls(s, c, ground); err != nil {
 		return nil, err
 	}
@@ -440,9 +441,9 @@ func (r *run) object(ctx context.Context, path, about string, box image.Point) (
 	return canvas.ObjectOf(canvas.Trim(img)), nil
 }
 
-// staged returns the ground of a product in the colors of the brand, and the color behind the texts. Without colors, it
-// goes on with the ground of a photo that has one.
-func staged(size image.Point, o canvas.Object, l theme.Layout, b *Brand) (*image.RGBA, canvas.Color) {
+// grounded returns the color of the ground of a product, in the colors of the brand. Without colors, it goes on with the
+// ground of a photo that has one.
+func grounded(o canvas.Object, l theme.Layout, b *Brand) canvas.Color {
 	ground := b.in(l.Ground)
 	if (b == nil || len(b.Colors) == 0) && o.Plain != nil {
 		ground = *o.Plain
@@ -451,8 +452,14 @@ func staged(size image.Point, o canvas.Object, l theme.Layout, b *Brand) (*image
 		// The product would be lost on it.
 		ground = apart(o.Mean(), 1.25, b.in(theme.Tint), canvas.White, b.in(theme.Deep))
 	}
+	return ground
+}
+
+// staged returns a ground with a decoration, which ends at a row.
+func staged(size image.Point, bottom int, ground canvas.Color, decor string, b *Brand) *image.RGBA {
 	img := image.NewRGBA(image.Rectangle{Max: size})
 	canvas.Fill(img, img.Rect, ground)
-	canvas.Decorate(img, l.Decor, b.decorated(ground))
-	return img, ground
+	part := img.SubImage(image.Rect(0, 0, size.X, bottom)).(*image.RGBA)
+	canvas.Decorate(part, decor, b.decorated(ground))
+	return img
 }

@@ -136,8 +136,14 @@ func (r *run) sticker(o *Offer, lang string, b *Brand, ground canvas.Color, form
 	if o.Price == "" || angular {
 		add(o.Promotion, 34, 2, false, false, t.letters)
 	}
+	before := len(t.rows)
 	add(o.Price, em, 1, false, false, t.letters)
-	add(o.Was, 0.56*em, 1, true, false, t.letters)
+	if len(t.rows) > before {
+		em = min(em, 1.4*t.rows[before][0].Em/k) // no other is larger than the price
+	}
+	if o.Price == "" || len(t.rows) > before {
+		add(o.Was, 0.56*em, 1, true, false, t.letters)
+	}
 	add(o.Off, 0.62*em, 1, false, form == flat && o.Was != "" && len(t.rows) > 1, accent)
 	t.measure()
 	return t, err
