@@ -402,7 +402,8 @@ func restful(first, second string) (numbers []int) {
 			numbers = append(numbers, n)
 		}
 	}
-	return numbers
+	slices.Sort(numbers)
+	return slices.Compact(numbers)
 }
 
 // coverArea is the area of the texts of a cover: the middle that grids show in 3:4, with margins.
@@ -476,11 +477,14 @@ func sameFrame(a, b image.Image) bool {
 	return true
 }
 
-// apartFrom returns the rectangle of all that has another color than the ground.
+// apartFrom returns the rectangle of all that has another color than the ground. Single pixels are what encoding has
+// left of a frame before.
 func apartFrom(img *image.RGBA, ground canvas.Color) (box image.Rectangle) {
-	for y := range img.Bounds().Dy() {
-		for x := range img.Bounds().Dx() {
-			if apartBy(pixelAt(img, y*img.Rect.Dx()+x), ground) > 60 {
+	size := img.Rect.Size()
+	apart := func(x, y int) bool { return x < size.X && apartBy(pixelAt(img, y*size.X+x), ground) > 60 }
+	for y := range size.Y {
+		for x := range size.X {
+			if apart(x, y) && (apart(x+1, y) || x > 0 && apart(x-1, y)) {
 				box = box.Union(image.Rect(x, y, x+1, y+1))
 			}
 		}

@@ -271,7 +271,8 @@ func apartBy(a, b canvas.Color) int {
 const sameGround = 2
 
 // spoken returns the contrast of the box of the spoken word of the captions, which end below a row, with what is around
-// it, and whether a box is seen: letters that have another ground than their neighbors.
+// it, and whether a box is seen: letters that have another ground than their neighbors, or a ground that ends above
+// them.
 func (k *inked) spoken(below int) (least float64, found bool) {
 	var grounds []letter
 	for _, l := range k.letters {
@@ -279,6 +280,10 @@ func (k *inked) spoken(below int) (least float64, found bool) {
 			!slices.ContainsFunc(grounds, func(g letter) bool { return contrast(g.ground, l.ground) < sameGround }) {
 			grounds = append(grounds, l)
 		}
+	}
+	if len(grounds) == 1 { // a single word
+		least = k.beyond(grounds[0])
+		return least, least >= sameGround
 	}
 	if len(grounds) != 2 {
 		return 0, false
@@ -288,6 +293,18 @@ func (k *inked) spoken(below int) (least float64, found bool) {
 		least = max(least, k.border(g))
 	}
 	return least, true
+}
+
+// beyond returns the contrast of the ground of a letter with what is above its end, or above the line around it.
+func (k *inked) beyond(l letter) float64 {
+	const line = 12
+	x := (l.at.Min.X + l.at.Max.X) / 2
+	for y := l.at.Min.Y; y > max(l.at.Min.Y-l.at.Dy(), line); y-- {
+		if contrast(pixelAt(k.bare, y*k.bare.Rect.Dx()+x), l.ground) >= sameGround {
+			return contrast(pixelAt(k.bare, (y-line)*k.bare.Rect.Dx()+x), l.ground)
+		}
+	}
+	return 1
 }
 
 // border returns the contrast of the ground of a letter with its dark line, if it has one.
