@@ -85,8 +85,8 @@ func (f *videoRun) style() style {
 	return s
 }
 
-// photoContrast is the least contrast of the box of the spoken word with the mean color of a picture behind it, on which
-// the line around it is seen as well.
+// photoContrast is the least contrast of the box of the spoken word with the mean color of a picture behind it, on
+// which the line around it is seen as well.
 const photoContrast = 2.0
 
 // on returns the style of the captions of a scene, which is drawn. Letters without a plate lie on the scene itself, so
@@ -100,8 +100,8 @@ func (f *videoRun) on(n int) style {
 	return f.caps.on(photoContrast, f.scenes[n].behind...)
 }
 
-// on returns the style on grounds. The box has the first color that has a contrast with them, and, if there is one, with
-// the outline of the other words.
+// on returns the style on grounds. The box has the first color that has a contrast with them, and, if there is one,
+// with the outline of the other words.
 func (s style) on(least float64, grounds ...canvas.Color) style {
 	if len(grounds) == 0 || s.outline == 0 {
 		return s

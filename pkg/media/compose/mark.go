@@ -69,8 +69,8 @@ func (r *run) marks(ctx context.Context, img *image.RGBA, s *text.Script, c card
 	return nil
 }
 
-// label draws a short text on a plate over a picture, with a corner at a point: the left one, or the right one. It draws
-// nothing if the text is too long.
+// label draws a short text on a plate over a picture, with a corner at a point: the left one, or the right one. It
+// draws nothing if the text is too long.
 func (r *run) label(img *image.RGBA, s *text.Script, words, lang string, x, y int, back canvas.Color,
 	right bool) error {
 	const pad = 22

@@ -441,8 +441,8 @@ func (r *run) object(ctx context.Context, path, about string, box image.Point) (
 	return canvas.ObjectOf(canvas.Trim(img)), nil
 }
 
-// grounded returns the color of the ground of a product, in the colors of the brand. Without colors, it goes on with the
-// ground of a photo that has one.
+// grounded returns the color of the ground of a product, in the colors of the brand. Without colors, it goes on with
+// the ground of a photo that has one.
 func grounded(o canvas.Object, l theme.Layout, b *Brand) canvas.Color {
 	ground := b.in(l.Ground)
 	if (b == nil || len(b.Colors) == 0) && o.Plain != nil {
