@@ -20,7 +20,7 @@ var (
 )
 
 // plateContrast is the least contrast of a plate of the name or the number with what is behind it.
-const plateContrast = 1.3
+const plateContrast = 1.5
 
 // wordmark is the ratio from which a logo is taken to have letters: the name is not written beside it.
 const wordmark = 2.2
