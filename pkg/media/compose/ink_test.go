@@ -283,7 +283,7 @@ func (k *inked) spoken(below int) (least float64, found bool) {
 	}
 	if len(grounds) == 1 { // a single word
 		least = k.beyond(grounds[0])
-		return least, least >= sameGround
+		return max(least, k.border(grounds[0])), least >= sameGround
 	}
 	if len(grounds) != 2 {
 		return 0, false
