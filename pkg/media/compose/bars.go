@@ -105,10 +105,10 @@ func transform(v []complex128) {
 	}
 }
 
-// drawBars writes a frame for each of some levels: bars around a middle line.
-func drawBars(w io.Writer, levels [][bands]float64, ground, bars canvas.Color) error {
+// drawBars writes a frame for each of some levels: bars around a middle line, on nothing.
+func drawBars(w io.Writer, levels [][bands]float64, c canvas.Color) error {
 	const wide = 2*bands - 1
-	frame := make([]byte, wide*barsHigh*3)
+	frame := make([]byte, wide*barsHigh*4)
 	for _, of := range levels {
 		for x := range wide {
 			half := -1
@@ -116,11 +116,11 @@ func drawBars(w io.Writer, levels [][bands]float64, ground, bars canvas.Color) e
 				half = max(int(of[x/2]*barsHigh/2), 2)
 			}
 			for y := range barsHigh {
-				c := ground
+				opacity := byte(0)
 				if d := y - barsHigh/2; d < half && -d <= half {
-					c = bars
+					opacity = 255
 				}
-				copy(frame[(y*wide+x)*3:], []byte{c.R, c.G, c.B})
+				copy(frame[(y*wide+x)*4:], []byte{c.R, c.G, c.B, opacity})
 			}
 		}
 		if _, err := w.Write(frame); err != nil {

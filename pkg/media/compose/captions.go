@@ -29,11 +29,13 @@ type style struct {
 	bottom, axis, middle float64
 	within               image.Rectangle
 	back, letters        canvas.Color
+	bare                 bool // whether the ground has the color of the plate, which is not drawn
 	// outline is the width of the outline, in ems; letters with one have no plate. round is the radius of the plate.
 	outline, round float64
-	// spoken is the color of the box behind the spoken word, if it is marked.
-	spoken canvas.Color
-	marked bool
+	// spoken is the color of the box behind the spoken word, if it is marked. It is the first of choices that fits.
+	spoken  canvas.Color
+	choices []canvas.Color
+	marked  bool
 }
 
 // captionPad is the margin of the plate of captions, in ems.
@@ -77,9 +79,51 @@ func (f *videoRun) style() style {
 	if f.Brand != nil && len(f.Brand.Colors) > 1 {
 		choices = append(choices, f.Brand.Colors[1:]...)
 	}
-	s.spoken = apart(s.back, canvas.LogoContrast, append(choices, yellow, canvas.White, ink)...)
+	s.choices = append(choices, yellow, canvas.White, ink)
+	s.spoken = apart(s.back, canvas.LogoContrast, s.choices...)
 	s.marked = true
 	return s
+}
+
+// photoContrast is the least contrast of the box of the spoken word with the mean color of a picture behind it, on
+// which the line around it is seen as well.
+const photoContrast = 2.0
+
+// on returns the style of the captions of a scene, which is drawn. Letters without a plate lie on the scene itself, so
+// the box of the spoken word can be told from it, too. The colors of a clip are not known.
+func (f *videoRun) on(n int) style {
+	if h := f.heroes[n]; h != nil {
+		st := f.caps.on(canvas.LogoContrast, h.ground, f.Brand.decorated(h.ground, h.letters))
+		st.bare = contrast(st.back, h.ground) < 1.05
+		return st
+	}
+	return f.caps.on(photoContrast, f.scenes[n].behind...)
+}
+
+// on returns the style on grounds. The box has the first color that has a contrast with them, and, if there is one,
+// with the outline of the other words.
+func (s style) on(least float64, grounds ...canvas.Color) style {
+	if len(grounds) == 0 || s.outline == 0 {
+		return s
+	}
+	far := func(c canvas.Color) bool {
+		return !slices.ContainsFunc(grounds, func(g canvas.Color) bool { return contrast(c, g) < least })
+	}
+	lined := func(c canvas.Color) bool { return contrast(c, s.back) >= canvas.LogoContrast && far(c) }
+	for _, fits := range []func(canvas.Color) bool{lined, far} {
+		if i := slices.IndexFunc(s.choices, fits); i >= 0 {
+			s.spoken = s.choices[i]
+			break
+		}
+	}
+	return s
+}
+
+// captioned returns the part of a picture that is behind the captions, if it fills the frame.
+func (f *videoRun) captioned(size image.Point) image.Rectangle {
+	at := func(y float64) int { return int(y / float64(f.height) * float64(size.Y)) }
+	side := size.X / 8
+	return image.Rect(side, at(f.above()), size.X-side, at(f.caps.bottom))
 }
 
 var yellow = canvas.Color{R: 255, G: 214, B: 10}
@@ -135,9 +179,9 @@ func (f *videoRun) subtitled(script string, clock timeline.Clock, frames int) {
 	timeline.Follow(f.told, timeline.Time(frames))
 }
 
-// draw draws a caption in a part of the video.
-func (f *videoRun) draw(s *text.Script, c cue, part text.Span) {
-	st, b := f.caps, c.block
+// draw draws a caption in a style, in a part of the video.
+func (f *videoRun) draw(s *text.Script, st style, c cue, part text.Span) {
+	b := c.block
 	within := func(from, to time.Duration) text.Span {
 		return text.Span{From: max(from-part.From, 0), To: min(to, part.To) - part.From}
 	}
@@ -148,7 +192,7 @@ func (f *videoRun) draw(s *text.Script, c cue, part text.Span) {
 	}
 	top := st.bottom - b.Height - pad/2
 	left, right := middle-b.Width/2-pad, middle+b.Width/2+pad
-	if st.outline == 0 {
+	if st.outline == 0 && !st.bare {
 		s.Box(left, top-pad/2, right, st.bottom, b.Em*st.round, st.back, 1, within(c.From, c.To))
 	}
 	if !st.marked {
@@ -171,7 +215,8 @@ func (f *videoRun) draw(s *text.Script, c cue, part text.Span) {
 		side, inset := 0.14*b.Em, 0.06*b.Em
 		radius, line := b.Em*min(st.round, 0.26), b.Em*st.outline
 		if line > 0 { // as the other letters have, so that it is seen on any picture
-			s.Box(l-side-line, t+inset-line, r+side+line, below-inset+line, radius+line, canvas.Black, 1, when)
+			color := apart(st.spoken, canvas.LogoContrast, canvas.Black)
+			s.Box(l-side-line, t+inset-line, r+side+line, below-inset+line, radius+line, color, 1, when)
 		}
 		s.Box(l-side, t+inset, r+side, below-inset, radius, st.spoken, 1, when)
 		s.Marked(b, left, right, top, text.Center, st.letters,

@@ -80,6 +80,18 @@ func TestTheSpokenWordStandsOutForEveryBrand(t *testing.T) {
 					t.Errorf("%s, %v, %s: the spoken word is on %v, the others are %v on %v", name, c, style, s.spoken,
 						s.letters, s.back)
 				}
+				if s.outline == 0 {
+					continue
+				}
+				// Without a plate, it can be told from what is behind it, too.
+				for _, in := range []theme.Color{theme.Main, theme.Tint, theme.Soft, theme.Deep, "#7f7f7f"} {
+					ground := f.Brand.in(in)
+					behind := []canvas.Color{ground, f.Brand.decorated(ground, canvas.On(ground))}
+					if box := s.on(3, behind...).spoken; min(contrast(box, behind[0]), contrast(box, behind[1])) < 3 ||
+						contrast(canvas.On(box), box) < canvas.MinContrast {
+						t.Errorf("%s, %v: the spoken word is on %v, on the ground %v", name, c, box, behind)
+					}
+				}
 			}
 		}
 	}

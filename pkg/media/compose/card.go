@@ -97,6 +97,14 @@ func (c card) rest() image.Rectangle {
 	return area
 }
 
+// bottom returns the row at which the band begins, or the end of the picture.
+func (c card) bottom() int {
+	if c.band {
+		return c.size.Y - bandTall
+	}
+	return c.size.Y
+}
+
 // room returns the area of the text: the part of that of the layout that is free, and that it grows to if the text is
 // too long for it.
 func (c card) room() []image.Rectangle {
@@ -204,7 +212,6 @@ func (r *run) worded(c card, area image.Rectangle, tight, last bool) (w wording,
 
 // plain draws a picture that may be cropped, and its text.
 func (r *run) plain(ctx context.Context, path string, c card, s *text.Script) (*image.RGBA, error) {
-	full := image.Rectangle{Max: c.size}
 	c.area.Max.Y -= r.acted(c)
 	if err := r.calls(s, c, c.brand.in(c.layout.Ground)); err != nil {
 		return nil, err
@@ -218,15 +225,11 @@ func (r *run) plain(ctx context.Context, path string, c card, s *text.Script) (*
 	}
 	l, b := c.layout, c.brand
 	ground, frame := b.in(l.Ground), place(l.Picture, c.size)
-	if c.band {
-		frame.Max.Y = min(frame.Max.Y, c.size.Y-bandTall)
-	}
+	frame.Max.Y = min(frame.Max.Y, c.bottom())
 	if l.Plate == "" || l.Plate == "none" {
 		frame = beside(frame, w.at)
 	}
-	img := image.NewRGBA(full)
-	canvas.Fill(img, full, ground)
-	canvas.Decorate(img, l.Decor, b.decorated(ground, b.letters(l.Letters, ground)))
+	img := staged(c.size, c.bottom(), ground, l.Decor, b.decorated(ground, b.letters(l.Letters, ground)))
 	if frame.Dx() >= 2*textGap && frame.Dy() >= 2*textGap {
 		seen, err := r.canvas(ctx, path, c.about, frame.Size())
 		if err != nil {

@@ -23,6 +23,7 @@ const (
 	endProduct = 620 // the greatest height of the product
 	endSmall   = 46  // the letters of what is below the price, and of the address
 	endButton  = 64  // the letters of the button below a price
+	strikeOver = 4   // by which the line through a price is longer than it
 )
 
 // endWords are the texts of the end card.
@@ -135,9 +136,15 @@ func (e *ending) fit(words string, em float64, lines int) (text.Block, bool, err
 	return b, true, nil
 }
 
+// lean returns how far the middle of the ink of a text is to the right of the middle of its width.
+func (e *ending) lean(b text.Block) float64 {
+	left, right := e.fonts.Sides(b)
+	return (left - right) / 2
+}
+
 // text adds a text in a color.
 func (e *ending) text(b text.Block, c canvas.Color) {
-	lean := e.fonts.Lean(b)
+	lean := e.lean(b)
 	left, right := float64(e.zone.Min.X)*e.k-lean, float64(e.zone.Max.X)*e.k-lean
 	e.parts = append(e.parts, endPart{int(b.Height / e.k), func(top float64) {
 		e.appear(top, b.Height, b.RTL, func() { e.s.Text(b, left, right, top, text.Center, c, text.Always) })
@@ -209,34 +216,40 @@ func (e *ending) price() error {
 func (e *ending) reduced(was, saved text.Block, struck, more bool, top float64) {
 	gap := 36 * e.k
 	middle := float64(e.width) / 2
-	from := middle
+	from, tall := middle, max(was.Height, saved.Height)
+	above := func(b text.Block) float64 { return top + (tall-b.Height)/2 }
 	accent := e.Brand.accent(e.ground, canvas.MinContrast)
 	switch {
 	case struck && more:
-		from = middle - (was.Width+gap+saved.Width)/2
+		// The ink is in the middle: that of the line through the price, and that of the text.
+		left, right := e.fonts.Sides(saved)
+		from = middle - (was.Width+gap+saved.Width-right-strikeOver*e.k)/2
 		first, second := was, saved
 		if saved.RTL {
 			first, second = saved, was
+			from = middle - (was.Width+gap+saved.Width+left+strikeOver*e.k)/2
 		}
 		at := from + first.Width + gap
 		if saved.RTL {
-			e.s.Text(first, from, from+first.Width, top, text.Center, accent, text.Always)
-			e.strike(second, at, top)
+			e.s.Text(first, from, from+first.Width, above(first), text.Center, accent, text.Always)
+			e.strike(second, at, above(second))
 			return
 		}
-		e.strike(first, from, top)
-		e.s.Text(second, at, at+second.Width, top, text.Center, accent, text.Always)
+		e.strike(first, from, above(first))
+		e.s.Text(second, at, at+second.Width, above(second), text.Center, accent, text.Always)
 	case struck:
 		e.strike(was, middle-was.Width/2, top)
 	default:
-		e.s.Text(saved, 0, float64(e.width), top, text.Center, accent, text.Always)
+		lean := e.lean(saved)
+		e.s.Text(saved, -lean, float64(e.width)-lean, top, text.Center, accent, text.Always)
 	}
 }
 
 func (e *ending) strike(b text.Block, left, top float64) {
 	e.s.Text(b, left, left+b.Width, top, text.Center, e.letters, text.Always)
 	middle, half := top+b.Height/2, 2*e.k
-	e.s.Over(left-4*e.k, middle-half, left+b.Width+4*e.k, middle+half, half, e.letters, 1, text.Always)
+	over := strikeOver * e.k
+	e.s.Over(left-over, middle-half, left+b.Width+over, middle+half, half, e.letters, 1, text.Always)
 }
 
 // button adds the call to action: in larger letters if there is no price.

@@ -63,7 +63,7 @@ func (f *videoRun) hero(ctx context.Context, n int) (*hero, error) {
 		return nil, err
 	}
 	h := &hero{object: object}
-	_, h.ground = staged(image.Pt(2, 2), object, layout, f.Brand)
+	h.ground = grounded(object, layout, f.Brand)
 	h.letters = f.Brand.letters(layout.Letters, h.ground)
 	if f.Format == Portrait {
 		layout.Heading = int(float64(layout.Heading) * heroScale)
@@ -119,7 +119,7 @@ func (f *videoRun) ground(ctx context.Context, n int, size image.Point) (*image.
 		return nil, err
 	}
 	full, layout := f.full(), f.Brand.look().Product
-	img, _ := staged(size, h.object, layout, f.Brand)
+	img := staged(size, size.Y, h.ground, layout.Decor, f.Brand.decorated(h.ground, h.letters))
 	at := h.arranged.object
 	scaled := func(p image.Point) image.Point { return image.Pt(p.X*size.X/full.X, p.Y*size.Y/full.Y) }
 	h.object.Draw(img, image.Rectangle{Min: scaled(at.Min), Max: scaled(at.Max)}, layout.Round*size.X/full.X)

@@ -267,26 +267,44 @@ func apartBy(a, b canvas.Color) int {
 	return off(a.R, b.R) + off(a.G, b.G) + off(a.B, b.B)
 }
 
-// spoken returns the least contrast of the box of the spoken word of the captions, which end below a row, with what is
-// around it, and whether a box is seen: letters that have another ground than their neighbors.
+// sameGround is the contrast below which two grounds are one: a decoration, or what encoding has left of a color.
+const sameGround = 2
+
+// spoken returns the contrast of the box of the spoken word of the captions, which end below a row, with what is around
+// it, and whether a box is seen: letters that have another ground than their neighbors, or a ground that ends above
+// them.
 func (k *inked) spoken(below int) (least float64, found bool) {
 	var grounds []letter
 	for _, l := range k.letters {
-		if l.at.Max.Y < below || l.at.Dy() < 20 {
-			continue
-		}
-		if !slices.ContainsFunc(grounds, func(g letter) bool { return apartBy(g.ground, l.ground) < 60 }) {
+		if l.at.Max.Y >= below && l.at.Dy() >= 20 &&
+			!slices.ContainsFunc(grounds, func(g letter) bool { return contrast(g.ground, l.ground) < sameGround }) {
 			grounds = append(grounds, l)
 		}
+	}
+	if len(grounds) == 1 { // a single word
+		least = k.beyond(grounds[0])
+		return max(least, k.border(grounds[0])), least >= sameGround
 	}
 	if len(grounds) != 2 {
 		return 0, false
 	}
 	least = contrast(grounds[0].ground, grounds[1].ground)
 	for _, g := range grounds {
-		least = max(least, min(k.border(g), 21))
+		least = max(least, k.border(g))
 	}
 	return least, true
+}
+
+// beyond returns the contrast of the ground of a letter with what is above its end, or above the line around it.
+func (k *inked) beyond(l letter) float64 {
+	const line = 12
+	x := (l.at.Min.X + l.at.Max.X) / 2
+	for y := l.at.Min.Y; y > max(l.at.Min.Y-l.at.Dy(), line); y-- {
+		if contrast(pixelAt(k.bare, y*k.bare.Rect.Dx()+x), l.ground) >= sameGround {
+			return contrast(pixelAt(k.bare, (y-line)*k.bare.Rect.Dx()+x), l.ground)
+		}
+	}
+	return 1
 }
 
 // border returns the contrast of the ground of a letter with its dark line, if it has one.
@@ -313,6 +331,15 @@ var tallest = map[string]float64{"en": 0.69, "ru": 0.69, "ar": 0.6, "he": 0.55, 
 // leastLetters is the least size of letters, in pixels of a frame that is 1080 wide.
 const leastLetters = 32
 
+// low reports whether a line belongs to a text of letters that are large enough, but has only low ones of them.
+func (k *inked) low(l inkLine, least int) bool {
+	return slices.ContainsFunc(k.lines, func(o inkLine) bool {
+		apart := max(o.at.Min.Y, l.at.Min.Y) - min(o.at.Max.Y, l.at.Max.Y)
+		beside := max(o.at.Min.X, l.at.Min.X) - min(o.at.Max.X, l.at.Max.X)
+		return o.tall >= least && o.tall*2 <= l.tall*3 && apart < l.tall && beside < l.tall
+	})
+}
+
 // faults returns what cannot be read: letters that are too small, too weak, or outside of an area.
 func (k *inked) faults(lang string, area image.Rectangle) (all []string) {
 	if len(k.lines) == 0 {
@@ -320,7 +347,7 @@ func (k *inked) faults(lang string, area image.Rectangle) (all []string) {
 	}
 	for _, l := range k.lines {
 		switch least := int(leastLetters*tallest[lang]) - 1; {
-		case l.tall < least:
+		case l.tall < least && !k.low(l, least):
 			all = append(all, fmt.Sprintf("letters are small, below %d: %v", least, l))
 		case l.contrast < 3:
 			all = append(all, fmt.Sprintf("letters are weak: %v", l))

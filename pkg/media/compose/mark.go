@@ -19,6 +19,9 @@ var (
 	endLogo    = canvas.LogoRoom{Area: 120_000, Wide: 520, Tall: 220, Least: 56, Pad: 20}
 )
 
+// plateContrast is the least contrast of a plate of the name or the number with what is behind it.
+const plateContrast = 1.5
+
 // wordmark is the ratio from which a logo is taken to have letters: the name is not written beside it.
 const wordmark = 2.2
 
@@ -40,7 +43,7 @@ func (r *run) marks(ctx context.Context, img *image.RGBA, s *text.Script, c card
 	right := c.brand != nil && c.brand.Right
 	edges := map[bool]int{false: c.area.Min.X, true: c.area.Max.X}
 	if c.number != "" {
-		if err := r.label(s, c.number, "", edges[!right], c.area.Min.Y, ink, !right); err != nil {
+		if err := r.label(img, s, c.number, "", edges[!right], c.area.Min.Y, ink, !right); err != nil {
 			return err
 		}
 	}
@@ -61,14 +64,15 @@ func (r *run) marks(ctx context.Context, img *image.RGBA, s *text.Script, c card
 		canvas.Logo(img, logo, image.Pt(edges[right], c.area.Min.Y), side, cornerLogo, c.brand.Colors)
 		return nil
 	case c.brand.Name != "":
-		return r.label(s, c.brand.Name, c.lang, edges[right], c.area.Min.Y, c.brand.color(), right)
+		return r.label(img, s, c.brand.Name, c.lang, edges[right], c.area.Min.Y, c.brand.color(), right)
 	}
 	return nil
 }
 
-// label draws a short text on a plate, with a corner at a point: the left one, or the right one. It draws nothing if
-// the text is too long.
-func (r *run) label(s *text.Script, words, lang string, x, y int, back canvas.Color, right bool) error {
+// label draws a short text on a plate over a picture, with a corner at a point: the left one, or the right one. It
+// draws nothing if the text is too long.
+func (r *run) label(img *image.RGBA, s *text.Script, words, lang string, x, y int, back canvas.Color,
+	right bool) error {
 	const pad = 22
 	b, err := r.fonts.Fit(words, lang, text.Box{Width: 520, Height: 104, MaxEm: 36, MinEm: minEm, MaxLines: 2})
 	if unfit(err) {
@@ -81,6 +85,8 @@ func (r *run) label(s *text.Script, words, lang string, x, y int, back canvas.Co
 	if right {
 		left -= b.Width + 2*pad
 	}
+	behind := canvas.Mean(img, image.Rect(int(left), y, int(left+b.Width)+2*pad, int(top+b.Height)+pad))
+	back = apart(behind, plateContrast, back, ink, canvas.White)
 	s.Box(left, top, left+b.Width+2*pad, top+b.Height+pad, 20, back, 1, text.Always)
 	s.Text(b, left, left+b.Width+2*pad, top+pad/2, text.Center, canvas.On(back), text.Always)
 	return nil

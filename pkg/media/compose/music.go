@@ -122,11 +122,10 @@ func (m MusicClip) backdrop(ctx context.Context, r *run) (*image.RGBA, error) {
 	if err != nil {
 		return nil, err
 	}
-	img := image.NewRGBA(image.Rect(0, 0, wide, storyTall))
 	ground, _ := m.colors()
-	canvas.Fill(img, img.Rect, ground)
 	design := m.Brand.look()
-	canvas.Decorate(img, design.Product.Decor, m.Brand.decorated(ground, canvas.On(ground)))
+	img := staged(image.Pt(wide, storyTall), storyTall, ground, design.Product.Decor,
+		m.Brand.decorated(ground, canvas.On(ground)))
 	canvas.Frame(img, at, min(design.Round, 64), cover)
 	if m.Brand == nil {
 		return img, nil
@@ -228,18 +227,18 @@ func (m MusicClip) encode(ctx context.Context, r *run, back *image.RGBA, frames 
 	}
 	seconds, fps, count := timeline.Time(frames).Seconds(), m.Quality.fps(), frames/m.Quality.every()
 	levels := spectrum(samplesOf(sound), fps, count)
-	ground, bars := m.colors()
+	_, bars := m.colors()
 	report, err := r.ffmpeg(ctx, StagePicture, "/cover", ffmpeg.Job{
 		Inputs: []ffmpeg.Input{
 			{Path: r.path("back.raw"), Format: "rawvideo", Options: []string{"-pixel_format", "rgb0", "-framerate",
 				fmt.Sprint(fps), "-video_size", fmt.Sprintf("%dx%d", wide, storyTall)}},
-			{Format: "rawvideo", Options: []string{"-pixel_format", "rgb24", "-framerate", fmt.Sprint(fps),
+			{Format: "rawvideo", Options: []string{"-pixel_format", "rgba", "-framerate", fmt.Sprint(fps),
 				"-video_size", fmt.Sprintf("%dx%d", 2*bands-1, barsHigh)},
-				Feed: func(w io.Writer) error { return drawBars(w, levels, ground, bars) }},
+				Feed: func(w io.Writer) error { return drawBars(w, levels, bars) }},
 		},
 		Filter: fmt.Sprintf("[0:v]format=rgb24,%s,scale=out_color_matrix=bt709:out_range=tv,format=yuv420p,"+
 			"loop=loop=-1:size=1:start=0,trim=end_frame=%d,setpts=N/(%d*TB),fps=%d[back];"+
-			"[1:v]scale=%d:%d:flags=neighbor:out_color_matrix=bt709:out_range=tv,format=yuv420p[bars];"+
+			"[1:v]scale=%d:%d:flags=neighbor:out_color_matrix=bt709:out_range=tv,format=yuva420p[bars];"+
 			"[back][bars]overlay=x=%d:y=%d:format=yuv420:eof_action=repeat,setsar=1,format=yuv420p[out]",
 			draw, count, fps, fps, barsAt.Dx(), barsAt.Dy(), barsAt.Min.X, barsAt.Min.Y),
 		Output: append([]string{"-map", "[out]", "-frames:v", fmt.Sprint(count)},

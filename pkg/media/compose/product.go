@@ -438,11 +438,12 @@ func (r *run) product(ctx context.Context, path string, c card, s *text.Script) 
 	if err != nil {
 		return nil, err
 	}
-	img, ground := staged(c.size, object, c.layout, c.brand)
+	ground := grounded(object, c.layout, c.brand)
+	letters := c.brand.letters(c.layout.Letters, ground)
+	img := staged(c.size, c.bottom(), ground, c.layout.Decor, c.brand.decorated(ground, letters))
 	if err := r.calls(s, c, ground); err != nil {
 		return nil, err
 	}
-	letters := c.brand.letters(c.layout.Letters, ground)
 	if body.Height > 0 {
 		align := text.Start
 		if c.layout.Align == "center" {
@@ -526,9 +527,9 @@ func (b *Brand) behind(o canvas.Object, ground canvas.Color) (canvas.Color, bool
 	return apart(o.Mean(), least, b.in(theme.Tint), canvas.White, b.in(theme.Deep)), true
 }
 
-// staged returns the ground of a product in the colors of the brand, and the color behind the texts. Without colors, it
-// goes on with the ground of a photo that has one.
-func staged(size image.Point, o canvas.Object, l theme.Layout, b *Brand) (*image.RGBA, canvas.Color) {
+// grounded returns the color of the ground of a product, in the colors of the brand. Without colors, it goes on with
+// the ground of a photo that has one.
+func grounded(o canvas.Object, l theme.Layout, b *Brand) canvas.Color {
 	ground := b.in(l.Ground)
 	if (b == nil || len(b.Colors) == 0) && o.Plain != nil {
 		ground = *o.Plain
@@ -536,8 +537,14 @@ func staged(size image.Point, o canvas.Object, l theme.Layout, b *Brand) (*image
 	if other, lost := b.behind(o, ground); lost {
 		ground = other
 	}
+	return ground
+}
+
+// staged returns a ground with a decoration of a color, which ends at a row.
+func staged(size image.Point, bottom int, ground canvas.Color, decor string, of canvas.Color) *image.RGBA {
 	img := image.NewRGBA(image.Rectangle{Max: size})
 	canvas.Fill(img, img.Rect, ground)
-	canvas.Decorate(img, l.Decor, b.decorated(ground, b.letters(l.Letters, ground)))
-	return img, ground
+	part := img.SubImage(image.Rect(0, 0, size.X, bottom)).(*image.RGBA)
+	canvas.Decorate(part, decor, of)
+	return img
 }

@@ -29,7 +29,8 @@ func (o *Offer) priced() bool { return o != nil && (o.Price != "" || o.Was != ""
 const (
 	stickerWide = 400
 	stickerThin = 320
-	stickerGap  = 22 // between texts of a line
+	stickerMost = 560 // for a long price
+	stickerGap  = 22  // between texts of a line
 	stickerPad  = 30
 	stickerLine = 5 // of the border of a label
 )
@@ -110,6 +111,11 @@ func (r *run) sticker(o *Offer, lang string, b *Brand, ground canvas.Color, form
 		accent = apart(t.back, canvas.MinContrast, b.in(plate.Accent), t.letters)
 	}
 	width := map[cut]float64{roomy: stickerWide, thin: stickerThin, flat: stickerWide}[form] - 2*stickerPad
+	if wide := script.Width(o.Price) * minEm; wide > width && wide <= stickerMost-2*stickerPad {
+		if width = wide; t.shape == "circle" || t.shape == "burst" {
+			t.shape = "pill"
+		}
+	}
 	add := func(words string, em float64, lines int, struck, beside bool, c canvas.Color) {
 		if words == "" || err != nil || longest(words)*minEm > width {
 			return
@@ -130,8 +136,14 @@ func (r *run) sticker(o *Offer, lang string, b *Brand, ground canvas.Color, form
 	if o.Price == "" || angular {
 		add(o.Promotion, 34, 2, false, false, t.letters)
 	}
+	before := len(t.rows)
 	add(o.Price, em, 1, false, false, t.letters)
-	add(o.Was, 0.56*em, 1, true, false, t.letters)
+	if len(t.rows) > before {
+		em = min(em, 1.4*t.rows[before][0].Em/k) // no other is larger than the price
+	}
+	if o.Price == "" || len(t.rows) > before {
+		add(o.Was, 0.56*em, 1, true, false, t.letters)
+	}
 	add(o.Off, 0.62*em, 1, false, form == flat && o.Was != "" && len(t.rows) > 1, accent)
 	t.measure()
 	return t, err

@@ -177,6 +177,8 @@ type scene struct {
 	shots        []shot
 	// aimed reports that the shots are where the picture has something to see.
 	aimed bool
+	// behind is the mean color of a picture behind the captions, once it is drawn.
+	behind []canvas.Color
 	// length is the number of frames between the middles of its cross-fades. before and after are the lengths of the
 	// cross-fades at its beginning and its end.
 	length, before, after int
@@ -698,7 +700,7 @@ func (f *videoRun) written(ctx context.Context, n, frames int) (string, error) {
 // textsOf draws all texts of count frames of a scene, which begin with the frame begin of the video.
 func textsOf(ctx context.Context, f *videoRun, n, begin, count int) (*text.Script, error) {
 	s := text.NewScript(f.width, f.height)
-	f.script(s, begin, count)
+	f.script(s, n, begin, count)
 	if err := f.notice(s, f.Notice, f.Language, f.area(), f.part()); err != nil {
 		return nil, err
 	}
@@ -768,7 +770,11 @@ func (f *videoRun) shown(ctx context.Context, n int, size image.Point) (*image.R
 	if f.Scenes[n].Whole {
 		return f.ground(ctx, n, size)
 	}
-	return f.canvas(ctx, f.Scenes[n].Picture, f.scenes[n].about, size)
+	img, err := f.canvas(ctx, f.Scenes[n].Picture, f.scenes[n].about, size)
+	if err == nil {
+		f.scenes[n].behind = []canvas.Color{canvas.Mean(img, f.captioned(size))}
+	}
+	return img, err
 }
 
 // still returns a picture, large enough to be sharp at the nearest view. It keeps the picture for the next scene, which
@@ -837,15 +843,16 @@ func (s scene) slow() float64 {
 	return min(max(need/max(s.input.length.Seconds(), 0.001), 1), maxSlow)
 }
 
-// script draws the captions within frames of the video, with times relative to the scene's own file.
-func (f *videoRun) script(s *text.Script, begin, count int) {
+// script draws the captions within frames of a scene, with times relative to the scene's own file.
+func (f *videoRun) script(s *text.Script, n, begin, count int) {
 	if !f.Captions {
 		return
 	}
+	st := f.on(n)
 	from, to := timeline.Time(begin), timeline.Time(begin+count)
 	for _, c := range f.cues {
 		if c.From < to && c.To > from {
-			f.draw(s, c, text.Span{From: from, To: to})
+			f.draw(s, st, c, text.Span{From: from, To: to})
 		}
 	}
 }

@@ -252,11 +252,11 @@ func (f *Fonts) width(of *face, chars []rune) float64 {
 	return float64(f.shaper.ShapeNoExtents(inputOf(of, chars)).Advance) / scale
 }
 
-// Lean returns how far the middle of the ink of a text of one line is to the right of the middle of its width: a digit
-// has more room at its sides than a sign of a currency.
-func (f *Fonts) Lean(b Block) float64 {
+// Sides returns the room between the edges of a text of one line and its ink, at the left and at the right: a digit has
+// more of it than a sign of a currency.
+func (f *Fonts) Sides(b Block) (left, right float64) {
 	if len(b.lines) != 1 || len(b.lines[0].pictures) > 0 {
-		return 0
+		return 0, 0
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -272,7 +272,7 @@ func (f *Fonts) Lean(b Block) float64 {
 	if b.RTL {
 		before, after = after, before
 	}
-	return float64(before.XBearing-after.Advance+after.XBearing+after.Width) / 2 / scale * b.Em
+	return float64(before.XBearing) / scale * b.Em, float64(after.Advance-after.XBearing-after.Width) / scale * b.Em
 }
 
 // inputOf returns characters in one font for the shaper.
