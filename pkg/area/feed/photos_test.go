@@ -12,6 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/area/feed"
 	mediaarea "github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/area/product"
+	"github.com/content-automation/api/pkg/store"
 )
 
 // noise returns a text that cannot be packed.
