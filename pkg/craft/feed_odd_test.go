@@ -181,6 +181,12 @@ func TestOddProducts(t *testing.T) {
 	if len(rows) != 3 || rows[0].Name != `"Tea` || rows[1].Name != `Monitor 24"` || rows[2].Name != `Tea, "green" loose` {
 		t.Errorf("read %+v, refused %+v, fault %q", rows, refused, fault)
 	}
+	// A further photo that is none is left out, and a row with no other one says so.
+	rows, refused, _ = readFeed(t, feed.Options{Format: feed.CSV}, []byte("sku,name,price,image_link,photos\n"+
+		"A,Tea,1 EUR,https://a.example/1.jpg,\"/2.jpg, https://a.example/3.jpg\"\nB,Tea,1 EUR,,/1.jpg\n"))
+	if len(rows) != 1 || len(rows[0].Photos) != 2 || len(refused) != 1 || refused[0].Member != "photos" {
+		t.Errorf("read %+v, refused %+v", rows, refused)
+	}
 	// A column may serve for several members.
 	rows, _, fault = readFeed(t, feed.Options{Format: feed.CSV, Mapping: map[string]string{"sku": "Nr", "attributes.number": "Nr",
 		"name": "Text", "description": " text "}}, []byte("Nr,Text,price\n7,Tea,1 EUR\n"))

@@ -287,8 +287,8 @@ func (s *sync) open(ctx context.Context) (io.ReadCloser, error) {
 		return nil, err
 	case resp.StatusCode == http.StatusOK && unasked(resp.Header.Get("Content-Encoding")):
 		_ = resp.Body.Close()
-		return nil, failure("not_fetched", "The server has compressed the feed as %.20q. Have it send the feed as it is, "+
-			"or compressed by gzip, which is what is asked for.", resp.Header.Get("Content-Encoding"))
+		return nil, failure("not_fetched", "The server has compressed the feed as %.20q. Have it send the feed as it "+
+			"is, or compressed by gzip, which is what is asked for.", resp.Header.Get("Content-Encoding"))
 	case resp.StatusCode == http.StatusOK:
 		s.run.Validators = [2]string{short(resp.Header.Get("ETag")), short(resp.Header.Get("Last-Modified"))}
 		if _, params, err := mime.ParseMediaType(resp.Header.Get("Content-Type")); err == nil {

@@ -41,8 +41,8 @@ func (p *parser) lines(body io.Reader) error {
 		case p.rows == 0 && line[0] == '[':
 			return fault("The feed is one array of JSON. Write one object on each line, without commas between them.")
 		case p.rows == 0 && line[0] != '{':
-			return fault("Line %d, the first with text, is no object of JSON. Is the format right, and the address that "+
-				"of a feed?", number)
+			return fault("Line %d, the first with text, is no object of JSON. Is the format right, and the address "+
+				"that of a feed?", number)
 		case !whole && !json.Valid(line):
 			return fault("The feed ends in the middle of line %d.", number)
 		}
@@ -74,10 +74,9 @@ func (p *parser) object(number int, line []byte) error {
 	if found := writtenID().FindSubmatch(line); found != nil {
 		w.set(memberID, string(found[1])+string(found[2]))
 	}
-	switch {
-	case err == nil:
+	if err == nil {
 		return p.misshapen(w, twice, "is there twice")
-	case errors.Is(err, io.ErrUnexpectedEOF), err == io.EOF:
+	} else if errors.Is(err, io.ErrUnexpectedEOF) || err == io.EOF {
 		err = errors.New("it has no end")
 	}
 	return p.misshapen(w, "", "is no object of JSON: %s", err)
@@ -167,7 +166,7 @@ func (w *raw) list(name string, all []any) error {
 		of, _ := one.(map[string]any)
 		switch text := cmp.Or(scalar(one), scalar(of["url"])); {
 		case name == "product_detail":
-			_ = w.nested(name, of) // details are never refused
+			_ = w.nested(name, of)
 		case name != memberPhotos && name != memberPhoto && text != "":
 			texts = append(texts, text)
 		case text == "" && (name == memberPhotos || name == memberPhoto):

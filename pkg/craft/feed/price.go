@@ -21,7 +21,7 @@ var (
 	amount  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\D*?)\s*(\d[\d.,'\s]*?)\s*(\D*)$`) })
 	grouped = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[1-9]\d{0,2}[.,]\d{3}$`) })
 	whole   = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(\d+|\d{1,3}(\.\d{3})+|\d{1,3}(,\d{3})+|\d{1,3}([ ']\d{3})+|\d{1,2}(,\d{2})+,\d{3})$`)
+		return regexp.MustCompile(`^(\d+|\d{1,3}((\.\d{3})+|(,\d{3})+|([ ']\d{3})+)|\d{1,2}(,\d{2})+,\d{3})$`)
 	})
 	// dash matches the mark of a price without cents, as in 12,- €.
 	dash = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\d)[.,][-–—]{1,2}(\D*)$`) })
@@ -57,8 +57,8 @@ func (p *parser) price(text, fallback string) (of money.Price, err error) {
 	}
 	code, ok := currencyOf(found[1]+found[3], fallback)
 	if strings.TrimSpace(found[1]) != "" && strings.TrimSpace(found[3]) != "" || !ok {
-		return of, fmt.Errorf("is %.40q, whose currency is not clear. Write its ISO 4217 code behind the amount, as in "+
-			"15.00 USD, or set currency of the feed", text)
+		return of, fmt.Errorf("is %.40q, whose currency is not clear. Write its ISO 4217 code behind the amount, as "+
+			"in 15.00 USD, or set currency of the feed", text)
 	}
 	number := found[2]
 	scale, _ := money.Price{Currency: code}.Decimal()
@@ -111,14 +111,14 @@ func timeOf(text string, zone *time.Location, ends bool) (at time.Time, err erro
 	}
 	hour, minute, second := cmp.Or(m[7], "00"), cmp.Or(m[8], "00"), cmp.Or(m[9], "00")
 	next := m[7] == "" && ends
-	if hour+minute+second == "240000" { // the end of a day
+	if hour+minute+second == "240000" {
 		hour, next = "00", true
 	}
 	switch of := strings.ReplaceAll(strings.ToUpper(m[10]), ":", ""); {
 	case of == "" && zone == nil, strings.ContainsAny(of, "ZTG"):
 		zone = time.UTC
 	case of != "":
-		hours, _ := strconv.Atoi(of[:3]) // they are digits
+		hours, _ := strconv.Atoi(of[:3])
 		minutes, _ := strconv.Atoi(of[:1] + (of + "00")[3:5])
 		if hours < -14 || hours > 14 || minutes < -59 || minutes > 59 {
 			return at, wrong
@@ -130,7 +130,7 @@ func timeOf(text string, zone *time.Location, ends bool) (at time.Time, err erro
 	switch y := at.Year(); {
 	case err != nil:
 		return at, wrong
-	case y < 2000 || y > 2100: // no promotion has those
+	case y < 2000 || y > 2100:
 		return at, fmt.Errorf("is %.40q, which is not between 2000 and 2100", text)
 	case next:
 		at = at.AddDate(0, 0, 1)

@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -192,18 +193,18 @@ func (p *parser) prices(w *raw, r *Row) (err error) {
 	return nil
 }
 
-// rest reads the photos and the attributes of a row.
+// rest reads the photos and the attributes of a row. A further photo whose address is none is left out.
 func (w *raw) rest(r *Row) error {
+	var wrong error
 	for i, photo := range append([]string{w.values[memberPhoto]}, w.photos...) {
-		name := memberPhotos
-		if i == 0 {
-			name = memberPhoto
-		}
 		at, err := address(photo)
 		switch {
+		case err != nil && i == 0:
+			return w.refuse(memberPhoto, "%s", err)
 		case err != nil:
-			return w.refuse(name, "%s", err)
-		case at == "" || len(r.Photos) == maxPhotos:
+			wrong = cmp.Or(wrong, w.refuse(memberPhotos, "%s", err))
+		}
+		if at == "" || len(r.Photos) == maxPhotos {
 			continue
 		}
 		// Photos are fetched by https alone, which the servers of nearly all shops speak, or from this machine.
@@ -214,6 +215,9 @@ func (w *raw) rest(r *Row) error {
 		if !slices.Contains(r.Photos, at) {
 			r.Photos = append(r.Photos, at)
 		}
+	}
+	if len(r.Photos) == 0 && wrong != nil {
+		return wrong
 	}
 	for _, name := range properties {
 		w.property(name, w.values[name])

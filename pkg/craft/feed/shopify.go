@@ -104,7 +104,7 @@ func (p *parser) shopifyProduct(rows []shopifyRow) error {
 		if c["image"] != "" {
 			photos = append(photos, c["image"])
 		}
-		if i == 0 || c["price"] != "" || c["sku"] != "" || c["value1"] != "" { // others have a photo alone
+		if i == 0 || c["price"] != "" || c["sku"] != "" || c["value1"] != "" {
 			variants = append(variants, row)
 		}
 	}
@@ -119,9 +119,9 @@ func (p *parser) shopifyProduct(rows []shopifyRow) error {
 // scattered refuses rows that do not follow the first one of their product.
 func (p *parser) scattered(rows []shopifyRow) error {
 	for _, row := range rows {
-		err := p.misshapen(p.variant(rows[0].cells, row, nil, false), "Title", "is missing. The rows of a product follow "+
-			"one another, and the first has its texts")
-		if err != nil {
+		w := p.variant(rows[0].cells, row, nil, false)
+		if err := p.misshapen(w, "Title", "is missing. The rows of a product follow one another, and the first has "+
+			"its texts"); err != nil {
 			return err
 		}
 	}

@@ -84,7 +84,7 @@ func (t *rowReader) read() (cells []string, line int, err error) {
 func (t *rowReader) closes() bool {
 	text, _ := t.in.Peek(t.in.Buffered())
 	if bytes.IndexByte(text, '\t') < 0 {
-		text, _ = t.in.Peek(t.in.Size()) // there may be less
+		text, _ = t.in.Peek(t.in.Size())
 	}
 	if tab := bytes.IndexByte(text, '\t'); tab >= 0 {
 		text = text[:tab+1]
@@ -108,7 +108,7 @@ func (t *rowReader) next() byte {
 // open finds the separator of a table by its first line, and returns its titles.
 func open(r io.Reader, known func(string) bool) (*rowReader, []string, error) {
 	t := &rowReader{in: bufio.NewReaderSize(r, 64<<10)}
-	for next := t.next(); next == '\n' || next == '\r'; next = t.next() { // empty lines before the titles
+	for next := t.next(); next == '\n' || next == '\r'; next = t.next() {
 		if _, _, err := t.read(); err != nil {
 			return nil, nil, err
 		}
@@ -369,11 +369,12 @@ var beginning = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile
 func split(cell string) (all []string) {
 	cell = strings.TrimSpace(cell)
 	found := beginning().FindAllStringSubmatchIndex(cell, -1)
-	if cell == "" {
-		return nil
+	before := cell
+	if len(found) > 0 {
+		before = cell[:found[0][0]]
 	}
-	if len(found) == 0 || found[0][0] > 0 {
-		return []string{cell} // which is no address
+	if before != "" {
+		all = append(all, before)
 	}
 	for i, at := range found {
 		end := len(cell)

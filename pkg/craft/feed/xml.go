@@ -265,7 +265,7 @@ func (p *parser) offer(w *raw, n *node, categories map[string]string) {
 	w.set(memberGroup, n.attr("group_id"))
 	w.set(memberStock, n.attr("available"))
 	w.set(memberTitle, n.child("name"))
-	if w.values[memberTitle] == "" { // of the types vendor.model and artist.title
+	if w.values[memberTitle] == "" { // of the types vendor.model and artist.title, which have no name
 		w.set(memberTitle, strings.Join([]string{n.child("typePrefix"), n.child("vendor"), n.child("model"),
 			n.child("artist"), n.child("title")}, " "))
 	}
