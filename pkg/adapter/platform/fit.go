@@ -578,10 +578,29 @@ func clusters(s string, f func(cluster string, end int)) {
 	state, end := -1, 0
 	for rest := s; rest != ""; {
 		var c string
-		c, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
+		if n := alone(rest); n > 0 {
+			c, rest, state = rest[:n], rest[n:], -1
+		} else {
+			c, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
+		}
 		end += len(c)
 		f(c, end)
 	}
+}
+
+// alone returns the length of the first character of a text if it is a cluster for sure, else 0: a letter before
+// another one, of ASCII, Latin or Cyrillic. Most characters are.
+func alone(s string) int {
+	first, n := utf8.DecodeRuneInString(s)
+	next, _ := utf8.DecodeRuneInString(s[n:])
+	if plain(first) && (n == len(s) || plain(next)) {
+		return n
+	}
+	return 0
+}
+
+func plain(r rune) bool {
+	return r >= ' ' && r <= '~' || r >= '\u00C0' && r < '\u0300' || r >= '\u0400' && r < '\u0483'
 }
 
 // emoji reports whether a grapheme cluster is an emoji.
