@@ -940,7 +940,7 @@ var groups = []group{
 		},
 		{
 			id: "deleteFeed", name: "delete", method: "DELETE", path: "/v1/factories/{factory_id}/feed",
-			summary: "Delete the feed of a factory", doc: "Ends the feed and its schedule. Its products and its runs stay.\n\nNeeds the scope `products:write`.",
+			summary: "Delete the feed of a factory", doc: "Ends the feed and its schedule. Its products and its runs stay. Content that waits for its product stays unscheduled.\n\nNeeds the scope `products:write`.",
 			args:  []string{"factory_id"},
 			match: true,
 		},
@@ -1822,7 +1822,7 @@ var groups = []group{
 			args:      []string{"template_id"},
 			takesBody: true, bodyOptional: true,
 			body: []parameter{
-				{name: "kind", kind: "string", doc: "What it shows. product is a post of a product with its price, and video the cover, the scene of a product and the end card. Default: post", values: []string{"post", "carousel", "story", "product", "video"}},
+				{name: "kind", kind: "string", doc: "Kind of content that the preview shows. product is a post of a product with its price, video the cover, the scene of a product and the end card, and music a moment of a music clip. Default: post", values: []string{"post", "carousel", "story", "product", "video", "music"}},
 				{name: "factory_id", kind: "string", doc: "Factory whose name, logo and colors it shows. Absent: those of a sample"},
 				{name: "heading", kind: "string", doc: "Absent: a sample in the language"},
 				{name: "text", kind: "string", doc: "Text of slides. Absent: a sample"},

@@ -2133,7 +2133,7 @@ func (s *FeedsService) Set(ctx context.Context, factoryID string, body FeedCreat
 
 // Delete: Delete the feed of a factory.
 //
-// Ends the feed and its schedule. Its products and its runs stay.
+// Ends the feed and its schedule. Its products and its runs stay. Content that waits for its product stays unscheduled.
 //
 // Needs the scope `products:write`.
 func (s *FeedsService) Delete(ctx context.Context, factoryID string, options ...RequestOption) (*Feed, error) {

@@ -2799,6 +2799,7 @@ const (
 	ContentFailureCodeNeedsReconnect        ContentFailureCode = "needs_reconnect"
 	ContentFailureCodeNotApproved           ContentFailureCode = "not_approved"
 	ContentFailureCodeOutcomeUnknown        ContentFailureCode = "outcome_unknown"
+	ContentFailureCodeOutdated              ContentFailureCode = "outdated"
 	ContentFailureCodePlatformNotConfigured ContentFailureCode = "platform_not_configured"
 	ContentFailureCodePlatformUnavailable   ContentFailureCode = "platform_unavailable"
 	ContentFailureCodePostNotFound          ContentFailureCode = "post_not_found"
@@ -11493,6 +11494,7 @@ const (
 	PublicationFailureCodeNeedsReconnect        PublicationFailureCode = "needs_reconnect"
 	PublicationFailureCodeNotApproved           PublicationFailureCode = "not_approved"
 	PublicationFailureCodeOutcomeUnknown        PublicationFailureCode = "outcome_unknown"
+	PublicationFailureCodeOutdated              PublicationFailureCode = "outdated"
 	PublicationFailureCodePlatformNotConfigured PublicationFailureCode = "platform_not_configured"
 	PublicationFailureCodePlatformUnavailable   PublicationFailureCode = "platform_unavailable"
 	PublicationFailureCodePostNotFound          PublicationFailureCode = "post_not_found"
@@ -13563,7 +13565,7 @@ type Template struct {
 type TemplateAccepted struct {
 	// The last two are final.
 	State TemplateAcceptedState `json:"state"`
-	// What it shows.
+	// Kind of content that the preview shows.
 	Kind string `json:"kind"`
 	// Version of the template that it shows.
 	Version int64 `json:"version"`
@@ -13632,7 +13634,7 @@ type TemplateDetails struct {
 type TemplatePreview struct {
 	// The last two are final.
 	State TemplateAcceptedState `json:"state"`
-	// What it shows.
+	// Kind of content that the preview shows.
 	Kind string `json:"kind"`
 	// Version of the template that it shows.
 	Version int64 `json:"version"`
@@ -13646,8 +13648,8 @@ type TemplatePreview struct {
 
 // TemplatePreviewCreate: Body of `previewTemplate`.
 type TemplatePreviewCreate struct {
-	// What it shows. product is a post of a product with its price, and video the cover, the scene of a product and the
-	// end card. Default: post.
+	// Kind of content that the preview shows. product is a post of a product with its price, video the cover, the scene of
+	// a product and the end card, and music a moment of a music clip. Default: post.
 	Kind *TemplatePreviewCreateKind `json:"kind,omitzero"`
 	// Factory whose name, logo and colors it shows. Absent: those of a sample.
 	FactoryID *string `json:"factory_id,omitzero"`
@@ -13659,8 +13661,8 @@ type TemplatePreviewCreate struct {
 	Language *string `json:"language,omitzero"`
 }
 
-// TemplatePreviewCreateKind: What it shows. product is a post of a product with its price, and video the cover, the
-// scene of a product and the end card. Default: post.
+// TemplatePreviewCreateKind: Kind of content that the preview shows. product is a post of a product with its price,
+// video the cover, the scene of a product and the end card, and music a moment of a music clip. Default: post.
 type TemplatePreviewCreateKind string
 
 // The values of TemplatePreviewCreateKind.
@@ -13670,6 +13672,7 @@ const (
 	TemplatePreviewCreateKindStory    TemplatePreviewCreateKind = "story"
 	TemplatePreviewCreateKindProduct  TemplatePreviewCreateKind = "product"
 	TemplatePreviewCreateKindVideo    TemplatePreviewCreateKind = "video"
+	TemplatePreviewCreateKindMusic    TemplatePreviewCreateKind = "music"
 )
 
 // TemplateUpdate: Body of `updateTemplate`.

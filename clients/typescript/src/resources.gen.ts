@@ -1704,7 +1704,8 @@ export class FeedsResource {
   /**
    * Delete the feed of a factory.
    *
-   * Ends the feed and its schedule. Its products and its runs stay.
+   * Ends the feed and its schedule. Its products and its runs stay. Content that waits for its product stays
+   * unscheduled.
    *
    * Needs the scope `products:write`.
    */

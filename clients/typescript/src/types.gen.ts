@@ -3004,7 +3004,7 @@ export interface ContentFailure {
 }
 
 /** Machine-readable reason of the failure. */
-export type ContentFailureCode = 'content_policy' | 'invalid_input' | 'input_unreadable' | 'text_too_long' | 'unknown_voice' | 'unknown_avatar' | 'unsupported_language' | 'unsupported_model' | 'provider_refused' | 'provider_access' | 'unknown_generation' | 'generation_failed' | 'canceled' | 'result_expired' | 'result_invalid' | 'result_too_large' | 'unsupported_media' | 'provider_unavailable' | 'timeout' | 'insufficient_balance' | 'spend_limit_reached' | 'input_too_large' | 'input_too_short' | 'input_silent' | 'unsupported_script' | 'composition_failed' | 'unfinished_text' | 'unsupported_claim' | 'forbidden_word' | 'wrong_language' | 'repetitive' | 'flagged' | 'sources_unavailable' | 'authority_ended' | 'captcha_required' | 'content_refused' | 'invalid_handle' | 'invalid_option' | 'media_expired' | 'media_refused' | 'missing_permission' | 'needs_reconnect' | 'not_approved' | 'outcome_unknown' | 'platform_not_configured' | 'platform_unavailable' | 'post_not_found' | 'quota_reached' | 'rate_limited' | 'rule_violated' | 'token_expired' | 'too_late' | 'unsupported' | (string & {});
+export type ContentFailureCode = 'content_policy' | 'invalid_input' | 'input_unreadable' | 'text_too_long' | 'unknown_voice' | 'unknown_avatar' | 'unsupported_language' | 'unsupported_model' | 'provider_refused' | 'provider_access' | 'unknown_generation' | 'generation_failed' | 'canceled' | 'result_expired' | 'result_invalid' | 'result_too_large' | 'unsupported_media' | 'provider_unavailable' | 'timeout' | 'insufficient_balance' | 'spend_limit_reached' | 'input_too_large' | 'input_too_short' | 'input_silent' | 'unsupported_script' | 'composition_failed' | 'unfinished_text' | 'unsupported_claim' | 'forbidden_word' | 'wrong_language' | 'repetitive' | 'flagged' | 'sources_unavailable' | 'authority_ended' | 'captcha_required' | 'content_refused' | 'invalid_handle' | 'invalid_option' | 'media_expired' | 'media_refused' | 'missing_permission' | 'needs_reconnect' | 'not_approved' | 'outcome_unknown' | 'outdated' | 'platform_not_configured' | 'platform_unavailable' | 'post_not_found' | 'quota_reached' | 'rate_limited' | 'rule_violated' | 'token_expired' | 'too_late' | 'unsupported' | (string & {});
 
 /** A content item was generated: its media are ready. */
 export interface ContentGeneratedEvent {
@@ -11039,10 +11039,10 @@ export interface PublicationFailure {
  * Machine-readable reason of the failure. outcome_unknown: the platform's answer was lost, and the post may exist; it
  * is never sent again.
  */
-export type PublicationFailureCode = 'authority_ended' | 'canceled' | 'captcha_required' | 'content_policy' | 'content_refused' | 'invalid_handle' | 'invalid_option' | 'media_expired' | 'media_refused' | 'missing_permission' | 'needs_reconnect' | 'not_approved' | 'outcome_unknown' | 'platform_not_configured' | 'platform_unavailable' | 'post_not_found' | 'quota_reached' | 'rate_limited' | 'rule_violated' | 'timeout' | 'token_expired' | 'too_late' | 'unsupported' | (string & {});
+export type PublicationFailureCode = 'authority_ended' | 'canceled' | 'captcha_required' | 'content_policy' | 'content_refused' | 'invalid_handle' | 'invalid_option' | 'media_expired' | 'media_refused' | 'missing_permission' | 'needs_reconnect' | 'not_approved' | 'outcome_unknown' | 'outdated' | 'platform_not_configured' | 'platform_unavailable' | 'post_not_found' | 'quota_reached' | 'rate_limited' | 'rule_violated' | 'timeout' | 'token_expired' | 'too_late' | 'unsupported' | (string & {});
 
 /** Code of the failure. With outcome failed only. Absent: content_refused. */
-export type PublicationFailureCodeInput = 'authority_ended' | 'canceled' | 'captcha_required' | 'content_policy' | 'content_refused' | 'invalid_handle' | 'invalid_option' | 'media_expired' | 'media_refused' | 'missing_permission' | 'needs_reconnect' | 'not_approved' | 'outcome_unknown' | 'platform_not_configured' | 'platform_unavailable' | 'post_not_found' | 'quota_reached' | 'rate_limited' | 'rule_violated' | 'timeout' | 'token_expired' | 'too_late' | 'unsupported';
+export type PublicationFailureCodeInput = 'authority_ended' | 'canceled' | 'captcha_required' | 'content_policy' | 'content_refused' | 'invalid_handle' | 'invalid_option' | 'media_expired' | 'media_refused' | 'missing_permission' | 'needs_reconnect' | 'not_approved' | 'outcome_unknown' | 'outdated' | 'platform_not_configured' | 'platform_unavailable' | 'post_not_found' | 'quota_reached' | 'rate_limited' | 'rule_violated' | 'timeout' | 'token_expired' | 'too_late' | 'unsupported';
 
 /** The counts of a post. */
 export interface PublicationMetrics {
@@ -13246,7 +13246,7 @@ export interface Template {
 export interface TemplateAccepted {
   /** The last two are final. */
   state: TemplateAcceptedState;
-  /** What it shows. */
+  /** Kind of content that the preview shows. */
   kind: string;
   /** Version of the template that it shows. */
   version: number;
@@ -13308,7 +13308,7 @@ export interface TemplateDetails {
 export interface TemplatePreview {
   /** The last two are final. */
   state: TemplateAcceptedState;
-  /** What it shows. */
+  /** Kind of content that the preview shows. */
   kind: string;
   /** Version of the template that it shows. */
   version: number;
@@ -13323,8 +13323,8 @@ export interface TemplatePreview {
 /** Body of `previewTemplate`. */
 export interface TemplatePreviewCreate {
   /**
-   * What it shows. product is a post of a product with its price, and video the cover, the scene of a product and the
-   * end card. Default: post.
+   * Kind of content that the preview shows. product is a post of a product with its price, video the cover, the scene
+   * of a product and the end card, and music a moment of a music clip. Default: post.
    */
   kind?: TemplatePreviewCreateKind | undefined;
   /** Factory whose name, logo and colors it shows. Absent: those of a sample. */
@@ -13338,10 +13338,10 @@ export interface TemplatePreviewCreate {
 }
 
 /**
- * What it shows. product is a post of a product with its price, and video the cover, the scene of a product and the end
- * card. Default: post.
+ * Kind of content that the preview shows. product is a post of a product with its price, video the cover, the scene of
+ * a product and the end card, and music a moment of a music clip. Default: post.
  */
-export type TemplatePreviewCreateKind = 'post' | 'carousel' | 'story' | 'product' | 'video';
+export type TemplatePreviewCreateKind = 'post' | 'carousel' | 'story' | 'product' | 'video' | 'music';
 
 /** Body of `updateTemplate`. */
 export interface TemplateUpdate {

@@ -1413,7 +1413,8 @@ class FeedsResource:
     ) -> types.Feed:
         """Delete the feed of a factory.
 
-        Ends the feed and its schedule. Its products and its runs stay.
+        Ends the feed and its schedule. Its products and its runs stay. Content that waits for its product stays
+        unscheduled.
 
         Needs the scope `products:write`.
         """

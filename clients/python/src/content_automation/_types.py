@@ -2990,7 +2990,7 @@ class ContentFailure(TypedDict):
     """Whether regenerating the item may succeed."""
 
 
-ContentFailureCode = Union[Literal["content_policy", "invalid_input", "input_unreadable", "text_too_long", "unknown_voice", "unknown_avatar", "unsupported_language", "unsupported_model", "provider_refused", "provider_access", "unknown_generation", "generation_failed", "canceled", "result_expired", "result_invalid", "result_too_large", "unsupported_media", "provider_unavailable", "timeout", "insufficient_balance", "spend_limit_reached", "input_too_large", "input_too_short", "input_silent", "unsupported_script", "composition_failed", "unfinished_text", "unsupported_claim", "forbidden_word", "wrong_language", "repetitive", "flagged", "sources_unavailable", "authority_ended", "captcha_required", "content_refused", "invalid_handle", "invalid_option", "media_expired", "media_refused", "missing_permission", "needs_reconnect", "not_approved", "outcome_unknown", "platform_not_configured", "platform_unavailable", "post_not_found", "quota_reached", "rate_limited", "rule_violated", "token_expired", "too_late", "unsupported"], str]
+ContentFailureCode = Union[Literal["content_policy", "invalid_input", "input_unreadable", "text_too_long", "unknown_voice", "unknown_avatar", "unsupported_language", "unsupported_model", "provider_refused", "provider_access", "unknown_generation", "generation_failed", "canceled", "result_expired", "result_invalid", "result_too_large", "unsupported_media", "provider_unavailable", "timeout", "insufficient_balance", "spend_limit_reached", "input_too_large", "input_too_short", "input_silent", "unsupported_script", "composition_failed", "unfinished_text", "unsupported_claim", "forbidden_word", "wrong_language", "repetitive", "flagged", "sources_unavailable", "authority_ended", "captcha_required", "content_refused", "invalid_handle", "invalid_option", "media_expired", "media_refused", "missing_permission", "needs_reconnect", "not_approved", "outcome_unknown", "outdated", "platform_not_configured", "platform_unavailable", "post_not_found", "quota_reached", "rate_limited", "rule_violated", "token_expired", "too_late", "unsupported"], str]
 """Machine-readable reason of the failure."""
 
 
@@ -10927,12 +10927,12 @@ class PublicationFailure(TypedDict):
     """Whether publishing again may succeed."""
 
 
-PublicationFailureCode = Union[Literal["authority_ended", "canceled", "captcha_required", "content_policy", "content_refused", "invalid_handle", "invalid_option", "media_expired", "media_refused", "missing_permission", "needs_reconnect", "not_approved", "outcome_unknown", "platform_not_configured", "platform_unavailable", "post_not_found", "quota_reached", "rate_limited", "rule_violated", "timeout", "token_expired", "too_late", "unsupported"], str]
+PublicationFailureCode = Union[Literal["authority_ended", "canceled", "captcha_required", "content_policy", "content_refused", "invalid_handle", "invalid_option", "media_expired", "media_refused", "missing_permission", "needs_reconnect", "not_approved", "outcome_unknown", "outdated", "platform_not_configured", "platform_unavailable", "post_not_found", "quota_reached", "rate_limited", "rule_violated", "timeout", "token_expired", "too_late", "unsupported"], str]
 """Machine-readable reason of the failure. outcome_unknown: the platform's answer was lost, and the post may exist; it
 is never sent again.
 """
 
-PublicationFailureCodeInput = Literal["authority_ended", "canceled", "captcha_required", "content_policy", "content_refused", "invalid_handle", "invalid_option", "media_expired", "media_refused", "missing_permission", "needs_reconnect", "not_approved", "outcome_unknown", "platform_not_configured", "platform_unavailable", "post_not_found", "quota_reached", "rate_limited", "rule_violated", "timeout", "token_expired", "too_late", "unsupported"]
+PublicationFailureCodeInput = Literal["authority_ended", "canceled", "captcha_required", "content_policy", "content_refused", "invalid_handle", "invalid_option", "media_expired", "media_refused", "missing_permission", "needs_reconnect", "not_approved", "outcome_unknown", "outdated", "platform_not_configured", "platform_unavailable", "post_not_found", "quota_reached", "rate_limited", "rule_violated", "timeout", "token_expired", "too_late", "unsupported"]
 """Code of the failure. With outcome failed only. Absent: content_refused."""
 
 
@@ -13141,7 +13141,7 @@ class TemplateAccepted(TypedDict):
     state: "TemplateAcceptedState"
     """The last two are final."""
     kind: str
-    """What it shows."""
+    """Kind of content that the preview shows."""
     version: int
     """Version of the template that it shows."""
     media: List["Media"]
@@ -13208,7 +13208,7 @@ class TemplatePreview(TypedDict):
     state: "TemplateAcceptedState"
     """The last two are final."""
     kind: str
-    """What it shows."""
+    """Kind of content that the preview shows."""
     version: int
     """Version of the template that it shows."""
     media: List["Media"]
@@ -13224,8 +13224,8 @@ class TemplatePreviewCreate(TypedDict):
     """Body of `previewTemplate`."""
 
     kind: NotRequired["TemplatePreviewCreateKind"]
-    """What it shows. product is a post of a product with its price, and video the cover, the scene of a product and the
-    end card. Default: post.
+    """Kind of content that the preview shows. product is a post of a product with its price, video the cover, the scene
+    of a product and the end card, and music a moment of a music clip. Default: post.
     """
     factory_id: NotRequired[str]
     """Factory whose name, logo and colors it shows. Absent: those of a sample."""
@@ -13237,9 +13237,9 @@ class TemplatePreviewCreate(TypedDict):
     """Language of the texts (BCP 47). Absent: that of the factory, or en."""
 
 
-TemplatePreviewCreateKind = Literal["post", "carousel", "story", "product", "video"]
-"""What it shows. product is a post of a product with its price, and video the cover, the scene of a product and the end
-card. Default: post.
+TemplatePreviewCreateKind = Literal["post", "carousel", "story", "product", "video", "music"]
+"""Kind of content that the preview shows. product is a post of a product with its price, video the cover, the scene of
+a product and the end card, and music a moment of a music clip. Default: post.
 """
 
 

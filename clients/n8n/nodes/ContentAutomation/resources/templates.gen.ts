@@ -379,13 +379,14 @@ export const templatesDescription: INodeProperties[] = [
         type: 'options',
         options: [
           { name: 'Carousel', value: 'carousel' },
+          { name: 'Music', value: 'music' },
           { name: 'Post', value: 'post' },
           { name: 'Product', value: 'product' },
           { name: 'Story', value: 'story' },
           { name: 'Video', value: 'video' },
         ],
         default: 'carousel',
-        description: 'What it shows. product is a post of a product with its price, and video the cover, the scene of a product and the end card. Default: post.',
+        description: 'Kind of content that the preview shows. product is a post of a product with its price, video the cover, the scene of a product and the end card, and music a moment of a music clip. Default: post.',
         routing: { send: { type: 'body', property: 'kind' } },
       },
       {
