@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/product"
 	"github.com/content-automation/api/pkg/area/social"
@@ -317,10 +318,22 @@ func hold(tx *store.Tx, now time.Time, o tenant.Owner, it store.Item, r *item.Re
 			return err
 		}
 	}
+	if r.RequestedSchedule == nil { // it goes on once the product is again as it was
+		r.RequestedSchedule = &item.ScheduleRequest{}
+	}
 	r.SetWaitsFor(item.WaitsForProduct)
 	r.Item.Outdated, r.Item.Remake = slices.Clone(ways), nil
 	r.Item.Touch(now)
 	return errors.Join(r.Notify(tx, o, event.ContentUnscheduled), item.Replace(tx, it, r))
+}
+
+// stale returns the refusal of a post that has waited, maybe for hours, until its product is not what it shows, or nil.
+func (w *Worker) stale(ctx context.Context, o tenant.Owner, r *item.Record) (*platform.Error, error) {
+	found, err := look(ctx, w.DB, o, r, w.Now())
+	if err != nil || !found.holds() {
+		return nil, err
+	}
+	return platform.Reject(item.FailedOutdated, found.message(r)), nil
 }
 
 // Current refuses to publish an item whose product is not what it shows, if the feed of its factory says so. Otherwise

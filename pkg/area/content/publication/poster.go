@@ -153,15 +153,12 @@ func (w poster) step(ctx context.Context, s *task.Step, p *posting, progress pla
 			return o, task.Again(err)
 		}
 		p.Region, p.Rules = r.Brief.Region, rulesOf(law.Checked(item.FactsOf(r, pub, w.Now())))
-		if e := failed(targets[0].Account, refused); e != nil {
-			return w.ends(ctx, s, p, progress, e)
-		}
-		shown, err := look(ctx, w.DB, s.Owner, r, w.Now()) // the post may have waited for hours
+		stale, err := w.stale(ctx, s.Owner, r)
 		if err != nil {
 			return o, task.Again(err)
 		}
-		if shown.holds() {
-			return w.ends(ctx, s, p, progress, platform.Reject(item.FailedOutdated, shown.message(r)))
+		if e := cmp.Or(failed(targets[0].Account, refused), stale); e != nil {
+			return w.ends(ctx, s, p, progress, e)
 		}
 		if what, err = post(r, pub, limits); err != nil { // with the texts that the rules require
 			return o, err

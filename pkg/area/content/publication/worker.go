@@ -481,9 +481,6 @@ func (w *Worker) automatic(ctx context.Context, t *task.Run) error {
 			return err
 		}
 		if shown.holds() {
-			if r.RequestedSchedule == nil { // it goes on once the product is again as it was
-				r.RequestedSchedule = &item.ScheduleRequest{}
-			}
 			return hold(tx, now, t.Owner, it, r, shown.ways)
 		}
 		shown.hold(tx)
