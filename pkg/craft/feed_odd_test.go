@@ -98,6 +98,7 @@ func TestRefusedRowsKeepTheirIds(t *testing.T) {
 		"a name twice":       {feed.JSONLines, `{"id":"A","title":"Tea","price":"1 EUR","price":"2 EUR"}`, "A: price is there twice"},
 		"another list":       {feed.JSONLines, `{"offerId":"A","title":["Tea"],"price":"1 EUR"}`, "A: title is a list"},
 		"an object":          {feed.JSONLines, `{"ID":"A","title":{"en":"Tea"},"price":"1 EUR"}`, "A: title is an object"},
+		"no currency":        {feed.CSV, "sku,name,price,Currency\nA,Tea,1,QQQ\n", "A: Currency is \"QQQ\", which is no code"},
 		"no price":           {feed.ShopifyCSV, shopify + "tea,Tea,Size,M,A,,active\n", "A: Variant Price is missing"},
 		"no price of others": {feed.ShopifyCSV, shopify + "tea,Tea,Size,M,M,9,active\ntea,,,L,A,,\n", "A: Variant Price is missing"},
 		"no handle":          {feed.ShopifyCSV, shopify + ",Tea,Size,M,A,9,active\n", "A: Handle is missing"},

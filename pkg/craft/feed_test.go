@@ -480,6 +480,7 @@ func TestFeedsThatCannotBeRead(t *testing.T) {
 		"lines, cut off":   {feed.JSONLines, `{"id":"A","title":"T","price":"1 EUR"}` + "\n" + `{"id":"B","ti`, "ends in the middle of line 2"},
 		"a row, cut off":   {feed.CSV, "sku,name,price,stock\nA,Tea,1 EUR,5\nB,Tea,1", "ends in the middle of the row in line 3"},
 		"a ZIP file":       {feed.CSV, "PK\x03\x04\x14\x00", "is a ZIP file"},
+		"a workbook":       {feed.CSV, "\xd0\xcf\x11\xe0\xa1\xb1", "a workbook of Excel"},
 		"an unknown XML":   {feed.GoogleXML, "<rss><?xml version=\"1.2\"?></rss>", "Line 1 of the feed is no XML: unsupported version"},
 		"deep at a line":   {feed.GoogleXML, "<rss>\n" + strings.Repeat("<a>", 30), "at line 2"},
 		"another table":    {feed.ShopifyCSV, "sku,name,price\nA,B,1\n", "is no export of products of Shopify"},

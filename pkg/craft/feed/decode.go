@@ -42,9 +42,9 @@ func unpacked(file io.ReadSeeker) (*unpackedFile, error) {
 			return nil, err
 		}
 		switch first = first[:n]; {
-		case string(first) == "PK\x03\x04":
-			return nil, fault("The feed is a ZIP file, as workbooks of Excel are, too. Send the file that is in it, " +
-				"or save the workbook as CSV UTF-8.")
+		case string(first) == "PK\x03\x04", string(first) == "\xd0\xcf\x11\xe0":
+			return nil, fault("The feed is a ZIP file or a workbook of Excel. Send the file that is in it, or save " +
+				"the workbook as CSV UTF-8.")
 		case !bytes.HasPrefix(first, []byte{0x1f, 0x8b}):
 			return u, u.rewind()
 		}

@@ -157,6 +157,9 @@ func (p *parser) prices(w *raw, r *Row) (err error) {
 		return w.refuse(memberPrice, "is missing")
 	}
 	if r.Price, err = p.price(v[memberPrice], currency); err != nil {
+		if _, known := currencyOf("", currency); v[memberCurrency] != "" && !known {
+			return w.refuse(memberCurrency, "is %.40q, which is no code of ISO 4217", currency)
+		}
 		return w.refuse(memberPrice, "%s", err)
 	}
 	if r.Price.Amount == 0 {
