@@ -29,7 +29,8 @@ func (o *Offer) priced() bool { return o != nil && (o.Price != "" || o.Was != ""
 const (
 	stickerWide = 400
 	stickerThin = 320
-	stickerGap  = 22 // between texts of a line
+	stickerMost = 640 // of a sticker with a long price
+	stickerGap  = 22  // between texts of a line
 	stickerPad  = 30
 	stickerLine = 5 // of the border of a label
 )
@@ -110,6 +111,9 @@ func (r *run) sticker(o *Offer, lang string, b *Brand, ground canvas.Color, form
 		accent = apart(t.back, canvas.MinContrast, b.in(plate.Accent), t.letters)
 	}
 	width := map[cut]float64{roomy: stickerWide, thin: stickerThin, flat: stickerWide}[form] - 2*stickerPad
+	if long := longest(o.Price) * minEm; long > width && long <= stickerMost-2*stickerPad {
+		width = long
+	}
 	add := func(words string, em float64, lines int, struck, beside bool, c canvas.Color) {
 		if words == "" || err != nil || longest(words)*minEm > width {
 			return
