@@ -12,8 +12,6 @@ import (
 	"github.com/content-automation/api/pkg/area/feed"
 	mediaarea "github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/area/product"
-	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/task"
 )
 
 // noise returns a text that cannot be packed.
@@ -60,12 +58,12 @@ func TestPhotosBehindManyProducts(t *testing.T) {
 func TestPhotosInTheOrderOfTheirRow(t *testing.T) {
 	w := newWorld(t)
 	w.set("photos", "all")
-	for n, row := range []string{"a,b", "b,a", "c,b,a", "c,b,d,a"} {
+	for _, row := range []string{"a,b", "b,a", "c,b,a", "c,b,d,a"} {
 		w.sync("sku,name,price,photos\nA,Product,3 EUR,\"https://93.184.215.14/" +
 			strings.ReplaceAll(row, ",", ",https://93.184.215.14/") + "\"\n")
 		for range 2 {
 			w.shop.status = http.StatusNotFound
-			w.DoAfter(store.IDKey(task.ID(feed.PhotosKind, w.seller, n+1)), 2*time.Second)
+			w.DoAfter(w.task(feed.PhotosKind), 2*time.Second)
 			w.shop.status = http.StatusOK
 		}
 		var got []string

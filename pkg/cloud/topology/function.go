@@ -172,8 +172,8 @@ type Function struct {
 	CredentialsOnly bool
 	// Media is the function's access to the bucket.
 	Media Access
-	// Files are patterns of the keys of the objects that the function may put if Media is Add or Write, and remove if it
-	// is Write. Without patterns it may put and remove all.
+	// Files are patterns of the keys of the objects that the function may put if Media is Add or Write, and remove if
+	// it is Write. Without patterns it may put and remove all.
 	Files []string
 	// DecodesFiles reports whether the function reads files of callers with complex decoders. Such a function cannot
 	// access the items that decide about permissions.

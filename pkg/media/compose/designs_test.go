@@ -258,3 +258,24 @@ func TestAWhiteProductIsSeenOnAWhiteEndCard(t *testing.T) {
 		t.Errorf("there is no ground around the product: %d pixels", longest)
 	}
 }
+
+// A price of many digits is seen beside a product that is still large.
+func TestALongPriceIsSeen(t *testing.T) {
+	t.Parallel()
+	hollow := hollowed(t)
+	for i, price := range []string{"9.999.999 €", "١٬٢٣٤٬٥٦٧٬٨٠٠ JP¥", "€123,456,789.50", "Rp 1.234.567.890"} {
+		b := newBench(t)
+		p := pair{b, b.without(hollow), framed{theme.Names[i], scripts[i%2], looks[0], 1}}
+		for _, n := range []int{1, 2} {
+			w := Picture{Use: Post, Path: p.part("product.png", shapes()[n]), Text: "Acme", Language: p.c.lang,
+				Brand: p.c.brand(), Whole: true, Offer: &Offer{Price: price}}
+			with := p.stills("price", w, image.Rectangle{})[0]
+			p.hero("price", with)
+			w.Offer = &Offer{}
+			without := p.stills("no price", w, image.Rectangle{})[0]
+			if len(with.lines) <= len(without.lines) {
+				t.Errorf("%s in %s beside %v is not seen", price, p.c.theme, products[n])
+			}
+		}
+	}
+}

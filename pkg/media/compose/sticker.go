@@ -29,7 +29,7 @@ func (o *Offer) priced() bool { return o != nil && (o.Price != "" || o.Was != ""
 const (
 	stickerWide = 400
 	stickerThin = 320
-	stickerMost = 560 // for a long price
+	stickerMost = 640 // of a sticker with a long price
 	stickerGap  = 22  // between texts of a line
 	stickerPad  = 30
 	stickerLine = 5 // of the border of a label
@@ -111,8 +111,12 @@ func (r *run) sticker(o *Offer, lang string, b *Brand, ground canvas.Color, form
 		accent = apart(t.back, canvas.MinContrast, b.in(plate.Accent), t.letters)
 	}
 	width := map[cut]float64{roomy: stickerWide, thin: stickerThin, flat: stickerWide}[form] - 2*stickerPad
-	if wide := script.Width(o.Price) * minEm; wide > width && wide <= stickerMost-2*stickerPad {
-		if width = wide; t.shape == "circle" || t.shape == "burst" {
+	long := script.Width(o.Price) * minEm
+	if long > stickerMost-2*stickerPad {
+		long = longest(o.Price) * minEm
+	}
+	if long > width && long <= stickerMost-2*stickerPad {
+		if width = long; t.shape == "circle" || t.shape == "burst" {
 			t.shape = "pill"
 		}
 	}

@@ -165,7 +165,7 @@ func (f Factory) badgeOf(settings map[string]any) *Badge {
 // brandOf returns the brand that settings describe, in the design of a template, or nil if there is neither.
 func brandOf(settings map[string]any, logo *media.File, design *theme.Theme) *generate.Brand {
 	b := generate.Brand{Font: words(settings["font"]), Theme: words(settings["theme"]), Design: design,
-		Call: words(settings["call_to_action"]), Address: words(settings["website"])}
+		Call: words(settings["call_to_action"]), Address: siteOf(words(settings["website"]))}
 	for _, member := range []string{"brand_name", "shop_name", "artist_name"} {
 		if name, ok := settings[member].(string); ok {
 			b.Name = name

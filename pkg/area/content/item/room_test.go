@@ -58,3 +58,15 @@ func TestPicturesLeaveRoomForTheirTexts(t *testing.T) {
 		t.Errorf("four scenes have the framings %v", seen)
 	}
 }
+
+// Videos end with the address of the website as people write it.
+func TestTheAddressOfABrandHasNoScheme(t *testing.T) {
+	t.Parallel()
+	for website, want := range map[string]string{"https://www.acme.example/": "acme.example",
+		"http://acme.example/shop": "acme.example/shop", "acme.example": "acme.example", "": ""} {
+		b := brandOf(map[string]any{"brand_name": "Acme", "website": website}, nil, nil)
+		if b == nil || b.Address != want {
+			t.Errorf("%q: %+v, not %q", website, b, want)
+		}
+	}
+}
