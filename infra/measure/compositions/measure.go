@@ -102,8 +102,8 @@ type usage struct {
 // add to it.
 const runs = 3
 
-// The bounds: of the CPU time of a video relative to the handwritten command, and of the memory. Pictures have none: the
-// command neither looks for what a picture has to see nor lays out its text.
+// The bounds: of the CPU time of a video relative to the handwritten command, and of the memory. Pictures have none:
+// the command neither looks for what a picture has to see nor lays out its text.
 const (
 	maxRatio = 1.0
 	maxPeak  = 1500 << 20
