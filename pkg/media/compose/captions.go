@@ -212,16 +212,39 @@ func (f *videoRun) draw(s *text.Script, st style, c cue, part text.Span) {
 			continue
 		}
 		l, t, r, below := b.Place(i+1, left, right, top, text.Center)
-		side, inset := 0.14*b.Em, 0.06*b.Em
+		before, after := boxSides(b, i+1, len(c.words), left, right, top)
+		inset := 0.06 * b.Em
 		radius, line := b.Em*min(st.round, 0.26), b.Em*st.outline
 		if line > 0 { // as the other letters have, so that it is seen on any picture
 			color := apart(st.spoken, canvas.LogoContrast, canvas.Black)
-			s.Box(l-side-line, t+inset-line, r+side+line, below-inset+line, radius+line, color, 1, when)
+			s.Box(l-before-line, t+inset-line, r+after+line, below-inset+line, radius+line, color, 1, when)
 		}
-		s.Box(l-side, t+inset, r+side, below-inset, radius, st.spoken, 1, when)
+		s.Box(l-before, t+inset, r+after, below-inset, radius, st.spoken, 1, when)
 		s.Marked(b, left, right, top, text.Center, st.letters,
 			text.Mark{Word: i + 1, Color: canvas.On(st.spoken), Outline: st.outline}, when)
 	}
+}
+
+// boxSides returns by how much the box of the spoken word is wider than the word number n of a block of count words, on
+// its left and on its right. Scripts without spaces have words next to each other, which it does not reach.
+func boxSides(b text.Block, n, count int, left, right, top float64) (before, after float64) {
+	before, after = 0.14*b.Em, 0.14*b.Em
+	l, t, r, _ := b.Place(n, left, right, top, text.Center)
+	for _, other := range []int{n - 1, n + 1} {
+		if other < 1 || other > count {
+			continue
+		}
+		from, above, to, _ := b.Place(other, left, right, top, text.Center)
+		const touching = 0.1
+		switch gap := max(l-to, from-r, 0); {
+		case above != t || gap > touching*b.Em:
+		case from+to < l+r:
+			before = gap / 2
+		default:
+			after = gap / 2
+		}
+	}
+	return before, after
 }
 
 // The sizes of the texts of scenes, in pixels of a video that is not scaled.

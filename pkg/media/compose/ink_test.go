@@ -1,6 +1,7 @@
 package compose
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"image"
@@ -246,6 +247,8 @@ func (k *inked) contrast(b blot) (float64, bool) {
 	if len(color) < 24 {
 		return 0, false
 	}
+	// Most of the letter: its ends may lie on the line of a box.
+	slices.SortFunc(middles, func(i, j int) int { return cmp.Compare(lightAt(k.bare, i), lightAt(k.bare, j)) })
 	middle := middles[len(middles)/2]
 	k.letters = append(k.letters, letter{b.at, pixelAt(k.seen, middle), pixelAt(k.bare, middle)})
 	slices.Sort(color)
