@@ -84,6 +84,7 @@ const most, runs = 9, 16
 // atOnce makes calls at once, and counts how they were answered.
 func (w *ledgerWorld) atOnce(calls int, price int64) (answers map[int]int, spent int64) {
 	w.T.Helper()
+	w.Faults.Bodies = true
 	c := w.worker()
 	answers = map[int]int{}
 	var mu sync.Mutex

@@ -26,11 +26,11 @@ type figure struct {
 }
 
 var figures = []figure{
-	{"lines of pkg outside tests and test support", 185300, 100_000, (*sources).lines},
+	{"lines of pkg outside tests and test support", 185700, 100_000, (*sources).lines},
 	{"lines of test support in pkg", 3, 0, (*sources).support},
 	{"packages of pkg", 171, 150, (*sources).packages},
 	{"programs in functions", 7, 7, (*sources).programs},
-	{"methods of the largest type of pkg, with those of embedded types", 112, 60, (*sources).methods},
+	{"methods of the largest type of pkg, with those of embedded types", 116, 60, (*sources).methods},
 	// The contract has 65 members of a content item, which are flat.
 	{"members of the largest struct of pkg/area, with those of embedded types", 67, 65, (*sources).members},
 	{"members of the record of a content item, with those of embedded types", 27, 27, (*sources).record},

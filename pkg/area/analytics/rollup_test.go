@@ -230,6 +230,7 @@ func TestUpdatesAreShort(t *testing.T) {
 		batch = append(batch, w.record(r))
 	}
 	w.Faults.Reset()
+	w.Faults.Bodies = true
 	if again := w.handle(batch...); again != "" {
 		t.Fatalf("it wants %s again", again)
 	}

@@ -182,6 +182,7 @@ func TestALargeFamilyIsRevokedInSeveralTransactions(t *testing.T) {
 	w := newWorld(t)
 	keys := w.family()
 	w.Faults.Reset()
+	w.Faults.Bodies = true
 	var got apikey.RevokedKey
 	w.Call(http.MethodDelete, path(keys[0])+all, nil).Into(t, http.StatusOK, &got)
 	if *got.RevokedKeys != 78 {

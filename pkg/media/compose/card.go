@@ -212,7 +212,7 @@ func (r *run) worded(c card, area image.Rectangle, tight, last bool) (w wording,
 
 // plain draws a picture that may be cropped, and its text.
 func (r *run) plain(ctx context.Context, path string, c card, s *text.Script) (*image.RGBA, error) {
-	c.area.Max.Y -= r.acted(c)
+	c.area.Max.Y -= c.acted()
 	if err := r.calls(s, c, c.brand.in(c.layout.Ground)); err != nil {
 		return nil, err
 	}
@@ -299,7 +299,7 @@ func (c card) write(img *image.RGBA, s *text.Script, w wording, ground canvas.Co
 }
 
 // acted returns the height that the call to action of an offer takes, which is in the band if there is one.
-func (r *run) acted(c card) int {
+func (c card) acted() int {
 	if c.offer == nil || c.band || c.offer.Action == "" && c.offer.Shop == "" {
 		return 0
 	}
@@ -308,10 +308,10 @@ func (r *run) acted(c card) int {
 
 // calls draws the call to action of an offer below the area, on a ground.
 func (r *run) calls(s *text.Script, c card, ground canvas.Color) error {
-	if r.acted(c) == 0 {
+	if c.acted() == 0 {
 		return nil
 	}
-	bottom := float64(c.area.Max.Y + r.acted(c))
+	bottom := float64(c.area.Max.Y + c.acted())
 	left, right := float64(c.area.Min.X), float64(c.area.Max.X)
 	return r.action(s, c.offer, c.lang, c.brand, ground, left, right, bottom, 1, text.Always)
 }

@@ -269,7 +269,7 @@ func (e *ending) button(call string, priced bool) error {
 	middle := float64(e.width) / 2
 	e.parts = append(e.parts, endPart{int((b.Height + 2*down) / e.k), func(top float64) {
 		e.appear(top, b.Height+2*down, b.RTL, func() {
-			e.buttoned(e.s, e.Brand, middle-b.Width/2-across, top, middle+b.Width/2+across, top+b.Height+2*down, e.k,
+			e.Brand.buttoned(e.s, middle-b.Width/2-across, top, middle+b.Width/2+across, top+b.Height+2*down, e.k,
 				back, text.Always)
 			e.s.Text(b, middle-b.Width/2, middle+b.Width/2, top+down, text.Center, canvas.On(back), text.Always)
 		})

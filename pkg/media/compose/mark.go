@@ -142,7 +142,7 @@ func (r *run) button(s *text.Script, c card, band image.Rectangle, right int, ba
 	middle, tall := float64(band.Min.Y+band.Max.Y)/2, min(b.Height+28, bandTall-24)
 	left := float64(right) - b.Width - 2*pad
 	plate := apart(back, canvas.LogoContrast, c.brand.in(c.brand.look().EndCard.Accent), c.brand.in(theme.Main))
-	r.buttoned(s, c.brand, left, middle-tall/2, float64(right), middle+tall/2, 1, plate, text.Always)
+	c.brand.buttoned(s, left, middle-tall/2, float64(right), middle+tall/2, 1, plate, text.Always)
 	s.Text(b, left, float64(right), middle-b.Height/2, text.Center, canvas.On(plate), text.Always)
 	return int(left), nil
 }

@@ -422,7 +422,7 @@ func (r *run) beside(in show, form cut) (out arranged, err error) {
 
 // product draws a picture of a product: it is the hero, with its heading, the price and the call to action around it.
 func (r *run) product(ctx context.Context, path string, c card, s *text.Script) (*image.RGBA, error) {
-	c.area.Max.Y -= r.acted(c)
+	c.area.Max.Y -= c.acted()
 	room := image.Rect(0, c.rest().Min.Y, c.size.X, c.area.Max.Y)
 	var body text.Block
 	var err error

@@ -255,13 +255,13 @@ func (r *run) action(s *text.Script, o *Offer, lang string, b *Brand, ground can
 	}
 	middle, top := (left+right)/2, bottom-block.Height-0.9*pad
 	back := apart(ground, canvas.LogoContrast, b.in(theme.Main), b.in(theme.Second))
-	r.buttoned(s, b, middle-block.Width/2-pad, top, middle+block.Width/2+pad, bottom, k, back, when)
+	b.buttoned(s, middle-block.Width/2-pad, top, middle+block.Width/2+pad, bottom, k, back, when)
 	s.Text(block, left, right, top+0.45*pad, text.Center, canvas.On(back), when)
 	return nil
 }
 
 // buttoned draws the plate of a button in the shape of the design.
-func (r *run) buttoned(s *text.Script, b *Brand, left, top, right, bottom, k float64, c canvas.Color, when text.Span) {
+func (b *Brand) buttoned(s *text.Script, left, top, right, bottom, k float64, c canvas.Color, when text.Span) {
 	radius := 0.0
 	switch design := b.look(); design.EndCard.Shape {
 	case "pill", "circle", "burst":

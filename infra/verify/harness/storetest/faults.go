@@ -27,6 +27,8 @@ type Faults struct {
 	Begun func(Call)
 	// After, if it is set, is called after each round trip. Its error replaces the answer, which is lost.
 	After func(Call) error
+	// Bodies makes all calls pass through the SDK, so that they have a body.
+	Bodies bool
 
 	next aws.HTTPClient
 
@@ -119,7 +121,7 @@ func (f *Faults) count(c Call) *plan {
 func (f *Faults) pass(operation string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.Begun != nil || f.After != nil {
+	if f.Begun != nil || f.After != nil || f.Bodies {
 		return false
 	}
 	for _, p := range f.plans {

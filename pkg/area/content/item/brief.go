@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
@@ -295,4 +296,12 @@ func sourcesOf(settings map[string]any) (all []source.Source) {
 		}
 	}
 	return all
+}
+
+// siteOf returns the address of a website as people write it, with its path.
+func siteOf(website string) string {
+	if _, rest, ok := strings.Cut(website, "://"); ok {
+		website = rest
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(website, "www."), "/")
 }

@@ -35,14 +35,6 @@ func (r *writer) offer() *generate.Offer {
 	return o
 }
 
-// siteOf returns the address of a website as people write it, with its path.
-func siteOf(website string) string {
-	if _, rest, ok := strings.Cut(website, "://"); ok {
-		website = rest
-	}
-	return strings.TrimSuffix(strings.TrimPrefix(website, "www."), "/")
-}
-
 // hostOf returns where the page of a product is, as people write it: shop.example.com of
 // https://www.shop.example.com/shoe. It returns nothing if the product has no page, or none with a name.
 func hostOf(page string) string {
