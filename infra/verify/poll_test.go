@@ -23,7 +23,7 @@ func TestUntil(t *testing.T) {
 		poll.Until(t, "third look", func() bool { looks++; return looks == 3 })
 		never, d := 0, double{TB: t}
 		poll.Until(&d, "never", func() bool { never++; return false })
-		if looks != 3 || !d.failed || never != 730 {
+		if looks != 3 || !d.failed || never != 1800 {
 			t.Errorf("%d looks, %d in vain, failed: %v", looks, never, d.failed)
 		}
 	})
