@@ -399,9 +399,8 @@ func (l lambdas) showsCertificate(f topology.Function) bool {
 	return l.data.caller != nil && f.May(topology.CallAPI)
 }
 
-// writesMedia permits to read and list all files of the bucket, to put the function's own files and, if it may write, to
-// remove them. Without the permission to list, S3 answers that an object that does not
-// exist is forbidden.
+// writesMedia permits to read and list all files of the bucket, to put the function's own files and, if it may write,
+// to remove them. Without the permission to list, S3 answers that an object that does not exist is forbidden.
 func (l lambdas) writesMedia(f topology.Function) []awsiam.PolicyStatement {
 	bucket := l.data.media
 	all, list := bucket.ArnForObjects(jsii.String("*")), allow([]string{"s3:ListBucket"}, bucket.BucketArn())

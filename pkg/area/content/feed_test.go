@@ -100,7 +100,6 @@ func (s *shelf) follow() {
 	s.take(task.ID(feed.FollowKind, s.seller, s.feed().FollowRound))
 }
 
-// feed returns the feed of the shop.
 func (s *shelf) feed() (r feed.Record) {
 	s.w.T.Helper()
 	it, err := s.w.DB.Get(s.w.T.Context(), shelfrecord.Key(s.seller))

@@ -49,9 +49,8 @@ func Handlers(worker *generate.Worker, clean ...Clean) map[task.Kind]task.Handle
 	}
 }
 
-// end ends the work and removes the records of a factory that was deleted.
+// end ends the work and removes the records of a factory that was deleted. It tries what fails without end.
 func (w work) end(ctx context.Context, s *task.Run) error {
-	// What fails is tried without end.
 	for _, clean := range append([]Clean{w.cancel}, w.clean...) {
 		more, err := clean(ctx, s.Owner, s.Subject)
 		if err != nil {

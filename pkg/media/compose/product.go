@@ -42,10 +42,8 @@ type show struct {
 	stickers map[cut]sticker
 	sticker  sticker
 	rtl      bool
-	// whole does not divide words.
-	whole bool
-	// low puts the heading below the product, where that leaves it large enough.
-	low bool
+	// whole divides no words. low puts the heading below the product, where that leaves it large enough.
+	whole, low bool
 }
 
 // stickers lays out the forms of a sticker.

@@ -274,12 +274,10 @@ func (p *Provider) synthesize(ctx context.Context, s speech) (content []byte, bi
 	return out.Content, billed, nil
 }
 
-// started is an answer about a task.
 type started struct {
 	Task synthesis `json:"SynthesisTask"`
 }
 
-// synthesis is a task.
 type synthesis struct {
 	ID     string `json:"TaskId"`
 	Status string `json:"TaskStatus"`
