@@ -101,7 +101,7 @@ func TestAFeedWithoutScripts(t *testing.T) {
 	p = h.ended(b)
 	p.shows(t, "completed", `<dd class="font-medium tabular-nums">6</dd>`, "Refused")
 	run := between(p.body, h.path()+"/runs/", `"`)
-	b.get(h.path()+"/runs/"+run).shows(t, "Refused rows: 1", "<code>Preis</code>", "All as CSV")
+	b.get(h.path()+"/runs/"+run).shows(t, "Refused rows: 1", "<code class=\"break-all\" dir=\"auto\">Preis</code>", "All as CSV")
 	file := b.send(http.MethodGet, h.path()+"/runs/"+run+"/refusals.csv", nil)
 	resp, err := http.Get(file.header.Get("Location"))
 	if err != nil {

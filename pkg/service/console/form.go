@@ -125,22 +125,6 @@ func (d draft) Get(name string) string {
 	return d[name][0]
 }
 
-// erased returns the form of resources of any type.
-func (f *form[T]) erased() *form[any] {
-	if f == nil {
-		return nil
-	}
-	g := &form[any]{call: f.call}
-	copyFields(g, f)
-	if f.Made != nil {
-		g.Made = func(r *request, made any) error { return f.Made(r, *made.(*T)) }
-	}
-	if f.Fixed != nil {
-		g.Fixed = func(one any) map[string]choice { return f.Fixed(*one.(*T)) }
-	}
-	return g
-}
-
 func (f *form[T]) fixed(one T) map[string]choice {
 	if f.Fixed == nil {
 		return nil

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"reflect"
 	"regexp"
 	"slices"
 )
@@ -46,7 +45,6 @@ type page[T any] struct {
 	// Name is the name by which people know a resource. Read reads one, if the API has no operation for it.
 	Name    func(T) string
 	Read    func(r *request) (T, error)
-	Blank   func() any // the place of a resource, of an erased page
 	Create  *form[T]
 	Edit    *form[T]
 	Actions []action[T]
@@ -113,15 +111,18 @@ type route struct {
 	Inputs  []input
 }
 
+// declared is a page of any kind.
+type declared interface{ routes() []route }
+
 // pages are the declared pages.
-var pages = []*page[any]{webhooks.declare(), deliveries.declare(), eventPages.declare(), reviewLinks.declare(),
+var pages = []declared{webhooks.declare(), deliveries.declare(), eventPages.declare(), reviewLinks.declare(),
 	automations.declare(), experiments.declare(), profiles.declare(), socialAccounts.declare(),
 	applications.declare(), integrations.declare(), persons.declare(), keys.declare(), contentItems.declare(),
 	signOn.declare(), erasures.declare(), mandates.declare(), programs.declare(), calls.declare(), feeds.declare(),
 	feedPages.declare(), feedRuns.declare(), feedProducts.declare(), exports.declare(), designs.declare()}
 
 // declare fills what follows from the rest of a declaration.
-func (p *page[T]) declare() *page[any] {
+func (p *page[T]) declare() declared {
 	if p.ID == "" {
 		p.ID = "id"
 	}
@@ -138,94 +139,7 @@ func (p *page[T]) declare() *page[any] {
 		p.Edit.Method = cmp.Or(p.Edit.Method, http.MethodPatch)
 		p.Edit.call = p.Edit.Method + " " + p.One
 	}
-	return p.erased()
-}
-
-// erased returns the page with pointers to resources of any type, so that its handlers are compiled once and not for
-// each kind: they would be a thirtieth of the program.
-func (p *page[T]) erased() *page[any] {
-	q := &page[any]{Create: p.Create.erased(), Edit: p.Edit.erased(), Blank: func() any { return new(T) }}
-	copyFields(q, p)
-	q.Read = func(r *request) (any, error) {
-		one, err := p.read(r)
-		return &one, err
-	}
-	q.Rows = func(r *request, query url.Values) (rows []any, next string, err error) {
-		all, next, err := p.rows(r, query)
-		for i := range all {
-			rows = append(rows, &all[i])
-		}
-		return rows, next, err
-	}
-	if p.More != nil {
-		q.More = func(r *request, v *view, rows []any, to map[string]any) error {
-			var all []T
-			for _, one := range rows {
-				all = append(all, *one.(*T))
-			}
-			err := p.More(r, v, all, to)
-			for i, one := range all { // it may have completed them
-				*rows[i].(*T) = one
-			}
-			return err
-		}
-	}
-	if p.Below != nil {
-		q.Below = func(r *request, v *view, one any, to map[string]any) error { return p.Below(r, v, *one.(*T), to) }
-	}
-	if p.Name != nil {
-		q.Name = func(one any) string { return p.Name(*one.(*T)) }
-	}
-	for _, a := range p.Actions {
-		q.Actions = append(q.Actions, a.erased())
-	}
-	return q
-}
-
-// erased returns the action on resources of any type.
-func (a action[T]) erased() (b action[any]) {
-	copyFields(&b, &a)
-	if a.Text != nil {
-		b.Text = func(one any) string { return a.Text(*one.(*T)) }
-	}
-	if a.Effects != nil {
-		b.Effects = func(r *request, v *view, one any) ([]string, error) { return a.Effects(r, v, *one.(*T)) }
-	}
-	if a.Choice != nil {
-		b.Choice = func(r *request, v *view, one any) (*chosen, error) { return a.Choice(r, v, *one.(*T)) }
-	}
-	if a.Fields != nil {
-		b.Fields = func(r *request, one any) []choice { return a.Fields(r, *one.(*T)) }
-	}
-	if a.Then != nil {
-		b.Then = func(r *request, made any) error { return a.Then(r, *made.(*T)) }
-	}
-	return b
-}
-
-// copyFields copies the fields of a struct whose types another one shares at their places.
-func copyFields(to, from any) {
-	of, with := reflect.ValueOf(to).Elem(), reflect.ValueOf(from).Elem()
-	for i := range of.NumField() {
-		if f := of.Field(i); f.CanSet() && f.IsZero() && f.Type() == with.Field(i).Type() {
-			f.Set(with.Field(i))
-		}
-	}
-}
-
-// blank returns the place of a resource that an answer makes, and made what is in it.
-func (p *page[T]) blank() any {
-	if p.Blank != nil {
-		return p.Blank()
-	}
-	return new(T)
-}
-
-func (p *page[T]) made(into any) T {
-	if one, is := into.(T); is {
-		return one
-	}
-	return *into.(*T)
+	return p
 }
 
 // New returns the title of the form of a new resource that the list links, or an empty text.
@@ -500,14 +414,13 @@ func (p *page[T]) create(r *request) error {
 	if found != nil {
 		return refuse(found)
 	}
-	into := p.blank()
-	err := r.api.change(r.Context(), http.MethodPost, r.at(p.API), r.once(), body, into)
+	var made T
+	err := r.api.change(r.Context(), http.MethodPost, r.at(p.API), r.once(), body, &made)
 	if found, err = refused(err); err != nil {
 		return err
 	} else if found != nil {
 		return refuse(found)
 	}
-	made := p.made(into)
 	if f.Made != nil {
 		return f.Made(r, made)
 	}
@@ -652,28 +565,27 @@ func (p *page[T]) act(r *request, a action[T]) error {
 	return p.call(r, a)
 }
 
-// change calls what an action changes, and reads the answer if it is shown.
-func (a action[T]) change(r *request, path string, into any) (err error) {
+// change calls what an action changes.
+func (a action[T]) change(r *request, path string) (made T, err error) {
 	if a.Do != nil {
-		return a.Do(r)
+		return made, a.Do(r)
 	}
-	var body any
+	var body, into any
 	if a.Body != nil {
 		if body, err = a.Body(r); err != nil {
-			return err
+			return made, err
 		}
 	}
-	if a.Then == nil {
-		into = nil
+	if a.Then != nil {
+		into = &made
 	}
 	of := r.api
 	of.version = r.PostFormValue("version")
-	return of.change(r.Context(), a.Method, r.at(path+a.API), r.once(), body, into)
+	return made, of.change(r.Context(), a.Method, r.at(path+a.API), r.once(), body, into)
 }
 
 func (p *page[T]) call(r *request, a action[T]) error {
-	into := p.blank()
-	err := a.change(r, p.One, into)
+	made, err := a.change(r, p.One)
 	if found, other := refused(err); other != nil {
 		return other
 	} else if found != nil {
@@ -681,7 +593,7 @@ func (p *page[T]) call(r *request, a action[T]) error {
 	}
 	switch {
 	case a.Then != nil:
-		return a.Then(r, p.made(into))
+		return a.Then(r, made)
 	case a.To != "":
 		return r.redirect(r.at(a.To))
 	case own(r.PostFormValue("return")):

@@ -101,7 +101,7 @@ func texts(t *testing.T) (all []string) {
 		all = append(all, message)
 	}
 	for _, p := range pages {
-		all = append(all, p.texts()...)
+		all = append(all, p.(interface{ texts() []string }).texts()...)
 	}
 	all = slices.AppendSeq(slices.AppendSeq(all, maps.Values(subjects)), maps.Values(entryKinds))
 	return append(all, sentences(t)...)
