@@ -26,7 +26,7 @@ export async function open(context) {
   page.on('request', (r) => { if (!/^(data|blob):/.test(r.url()) && ![origin, ...others].includes(new URL(r.url()).origin)) seen.elsewhere.push(r.url()); });
   page.on('pageerror', (e) => seen.complaints.push(e.message));
   page.on('console', (m) => {
-    if (['error', 'warning'].includes(m.type()) && !expected.some((e) => m.text().includes(e))) seen.complaints.push(`${page.url()}: ${m.text()}`);
+    if (['error', 'warning'].includes(m.type()) && !expected.some((e) => m.text().includes(e))) seen.complaints.push(`${page.url()}: ${m.text()} at ${m.location().url}`);
   });
   return page;
 }
