@@ -15,7 +15,7 @@ public class Main {
     if (!me.getData().getId().startsWith("acc_")) {
       throw new AssertionError(me);
     }
-    FactoryList page = new FactoriesApi(client).listFactories(10L, null, null, null, null, null, null);
+    FactoryList page = new FactoriesApi(client).listFactories(10L, null, null, null, null, null, null, null);
     if (page.getData() == null) {
       throw new AssertionError(page);
     }
