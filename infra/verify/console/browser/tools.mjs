@@ -65,6 +65,9 @@ export async function everywhere(page, name) {
   await page.setViewportSize({ width: 1280, height: 860 });
 }
 
+// pace moves the clock: a person does not open pages so fast that calls are refused.
+const pace = () => fetch(given.pace);
+
 // everyPage inspects all pages, in both schemes and all widths. The names of the account are hostile.
 export async function everyPage(page) {
   for (const colorScheme of schemes) {
@@ -72,6 +75,7 @@ export async function everyPage(page) {
     for (const width of widths) {
       await page.setViewportSize({ width, height: 860 });
       for (const path of given.pages) {
+        await pace();
         await page.goto(given.base + path);
         const [at, query] = path.split('?'), parts = at.split('/').slice(2);
         const name = parts[0] || 'settings', detail = at.endsWith('/new') ? '-new' : parts.length > 1 ? '-detail' : '';
@@ -89,7 +93,7 @@ export async function everyPage(page) {
 // one, with it.
 export async function weigh(context) {
   for (const path of given.pages) {
-    await fetch(given.pace); // a person does not open pages so fast that calls are refused
+    await pace();
     const fresh = await browser.newContext({ storageState: await context.storageState(), timezoneId: given.zone });
     const visit = async (counts) => {
       const page = await open(fresh), session = await fresh.newCDPSession(page), own = new Set();
