@@ -189,9 +189,13 @@ func (x *index) meant(word string) []string {
 	return append(terms, x.beginnings[word]...)
 }
 
+// mostWords is the number of words of a question that count: whole pages take CPU time, and find nothing better.
+const mostWords = 500
+
 // scores returns how well each operation matches a question.
 func (x *index) scores(question string) []float64 {
 	scores, words := make([]float64, len(x.terms)), wordsOf(question)
+	words = words[:min(len(words), mostWords)]
 	var meant [][]string
 	for _, word := range words {
 		meant = append(meant, x.meant(word))

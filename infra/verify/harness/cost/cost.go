@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"strconv"
 	"sync"
 	"syscall"
 	"testing"
@@ -30,18 +31,44 @@ func AtMost(t testing.TB, name string, read func()) Cost {
 	return Within(t, name, MostCPU, MostMemory, read)
 }
 
-// Within is AtMost with other bounds.
+// Within is AtMost with other bounds. On a machine that is slower than that of the bounds, at this moment, the function
+// may take as many times longer as a fixed piece of work does.
 func Within(t testing.TB, name string, cpu time.Duration, memory int64, read func()) Cost {
 	t.Helper()
 	c := Of(read)
 	t.Logf("cost: %-50s %7.3f CPU s %5d MB", name, c.CPU.Seconds(), c.Memory>>20)
 	if c.CPU > cpu {
-		t.Errorf("%s takes %v of CPU time, above %v", name, c.CPU, cpu)
+		if most := time.Duration(float64(cpu) * max(1, slowness())); c.CPU > most {
+			t.Errorf("%s takes %v of CPU time, above %v", name, c.CPU, most)
+		}
 	}
 	if c.Memory > memory {
 		t.Errorf("%s takes %d MB of memory, above %d", name, c.Memory>>20, memory>>20)
 	}
 	return c
+}
+
+// usual is the CPU time of the fixed piece of work on the machine of the bounds.
+const usual = 100 * time.Millisecond
+
+// slowness returns the CPU time of a fixed piece of work, which walks over memory and looks texts up, in units of the
+// usual one.
+func slowness() float64 {
+	const texts, walks = 1 << 17, 8
+	began := used()
+	seen := make(map[string]int, texts)
+	for n := range texts {
+		seen[strconv.Itoa(n)] = n
+	}
+	cells := make([]int32, 16<<20)
+	for walk := range int32(walks) {
+		for n := range cells {
+			if cells[n]&1 == walk&1 {
+				cells[n] += int32(n)
+			}
+		}
+	}
+	return float64(used()-began) / float64(usual)
 }
 
 // Quick is Of without a look at the heap while the function runs: its memory is all that was allocated.
