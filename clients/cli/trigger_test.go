@@ -2,14 +2,11 @@ package main
 
 import (
 	"encoding/json"
-	"os"
-	"os/exec"
 	"strings"
 	"testing"
 
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/record/event"
-	"github.com/content-automation/api/testdata/breadth"
 )
 
 func TestTriggerSendsASample(t *testing.T) {
@@ -83,20 +80,4 @@ func text(t *testing.T, v any) string {
 		t.Fatal(err)
 	}
 	return string(b)
-}
-
-// No file depends on the architecture, so one of each system is enough. All that differs between systems differs
-// between Linux and Windows.
-func TestTheCommandIsBuiltForEverySystem(t *testing.T) {
-	systems := map[string]string{"windows": "amd64"}
-	if breadth.All() {
-		systems = map[string]string{"linux": "amd64", "darwin": "arm64", "windows": "amd64"}
-	}
-	for goos, arch := range systems {
-		cmd := exec.CommandContext(t.Context(), "go", "build", "-o", os.DevNull, ".")
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+goos, "GOARCH="+arch)
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Errorf("%s %s: %v\n%s", goos, arch, err, out)
-		}
-	}
 }

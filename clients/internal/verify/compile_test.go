@@ -3,11 +3,13 @@
 package verify
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
 )
 
-// TestTheClientsCompile checks the types of the clients where they are, without a package of them.
+// TestTheClientsCompile checks the types of the clients where they are, without a package of them, and builds the
+// command for each system.
 func TestTheClientsCompile(t *testing.T) {
 	t.Run("typescript", func(t *testing.T) {
 		modules, dir := filepath.Join(tools, "sdk-node", "node_modules"), t.TempDir()
@@ -27,4 +29,11 @@ func TestTheClientsCompile(t *testing.T) {
 		command(t, source, nil, filepath.Join(tools, "sdk-node/node_modules/.bin/pyright"), "--pythonpath", python, "src")
 	})
 	t.Run("go", func(t *testing.T) { command(t, filepath.Join(root, "clients", "go"), nil, "go", "vet", "./...") })
+	// No file of the command depends on the architecture, so one of each system is enough.
+	for goos, arch := range map[string]string{"linux": "amd64", "darwin": "arm64", "windows": "amd64"} {
+		t.Run("the command, for "+goos, func(t *testing.T) {
+			command(t, filepath.Join(root, "clients", "cli"), []string{"CGO_ENABLED=0", "GOOS=" + goos, "GOARCH=" + arch},
+				"go", "build", "-o", os.DevNull, ".")
+		})
+	}
 }
