@@ -137,7 +137,7 @@ var stages = []stage{
 		"$(go list ./pkg/... | grep -v '/pkg/\\(media\\|house\\)') ./infra/verify/e2e")},
 	{name: "clients", long: true, tools: "all", command: lines(
 		"go test -json -vet=off -count=1 -timeout 30m -tags clients ./clients/internal/verify",
-		"cd clients/go && go vet ./...")},
+		"cd clients/go && go vet ./..."), env: []string{"BREADTH=all"}},
 	{name: "n8n", long: true, tools: "n8n", command: shell(
 		"go test -json -vet=off -count=1 -timeout 10m -tags n8n ./clients/internal/verify")},
 	{name: "race", long: true, needs: "cc", env: []string{"CGO_ENABLED=1"}, command: lines(

@@ -545,14 +545,11 @@ func describeShapes(doc *huma.OpenAPI) {
 	for name, list := range shapes() {
 		divide(schemas, name, list)
 	}
-	names := append(slices.Collect(maps.Keys(together)), slices.Collect(maps.Keys(conditions))...)
-	for _, name := range names {
+	names := slices.Concat(slices.Collect(maps.Keys(together)), slices.Collect(maps.Keys(conditions)))
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
 		if s := target(schemas, name); s != nil {
-			s.Extensions = maps.Clone(s.Extensions)
-			if s.Extensions == nil {
-				s.Extensions = map[string]any{}
-			}
-			s.Extensions[dependentSchemas] = dependent(name)
+			depend(s, dependent(name))
 		}
 	}
 	describeValues(schemas)
@@ -560,6 +557,20 @@ func describeShapes(doc *huma.OpenAPI) {
 
 // dependentSchemas is a word of JSON Schema that huma lacks.
 const dependentSchemas = "dependentSchemas"
+
+// depend adds what the members of a schema need of others. The part of a choice has it in a schema of its own: Ajv
+// forgets the members that stand beside it, and refuses them as unevaluated.
+func depend(s *huma.Schema, by map[string]*huma.Schema) {
+	if s.AdditionalProperties != false {
+		s.AllOf = append(s.AllOf, &huma.Schema{Extensions: map[string]any{dependentSchemas: by}})
+		return
+	}
+	s.Extensions = maps.Clone(s.Extensions)
+	if s.Extensions == nil {
+		s.Extensions = map[string]any{}
+	}
+	s.Extensions[dependentSchemas] = by
+}
 
 // target returns the part of a schema that has members.
 func target(schemas map[string]*huma.Schema, name string) *huma.Schema {

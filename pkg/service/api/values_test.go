@@ -99,3 +99,24 @@ func TestSecretsHaveAFormat(t *testing.T) {
 		t.Errorf("the secret of a webhook has the format %q", got)
 	}
 }
+
+// Ajv, which most callers in JavaScript use, refuses members as unevaluated if what they need of others stands beside
+// them.
+func TestWhatMembersNeedStandsApartInChoices(t *testing.T) {
+	t.Parallel()
+	closed, apart := 0, 0
+	eachSchema(Document(), func(name, member string, s *huma.Schema) {
+		switch {
+		case s.Extensions[dependentSchemas] == nil:
+		case s.AdditionalProperties == false:
+			closed++
+		case len(s.Properties) > 0:
+			t.Errorf("%s.%s has members, and what they need, in one schema", name, member)
+		default:
+			apart++
+		}
+	})
+	if closed < 5 || apart < 3 {
+		t.Errorf("%d closed schemas and %d parts of choices name what members need", closed, apart)
+	}
+}

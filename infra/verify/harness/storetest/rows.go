@@ -167,21 +167,23 @@ func text(v types.AttributeValue) string {
 func Expire(t testing.TB, db *store.DB, now time.Time) (removed int) {
 	t.Helper()
 	client, table := Raw(t, db)
-	all, err := client.Scan(t.Context(), &dynamodb.ScanInput{TableName: &table})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, it := range all.Items {
-		ttl, err := strconv.ParseInt(text(it["ttl"]), 10, 64)
-		if err != nil || ttl > now.Unix() {
-			continue
-		}
-		key := map[string]types.AttributeValue{"pk": it["pk"], "sk": it["sk"]}
-		if _, err := client.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &table,
-			Key: key}); err != nil {
+	for pages := dynamodb.NewScanPaginator(client, &dynamodb.ScanInput{TableName: &table}); pages.HasMorePages(); {
+		page, err := pages.NextPage(t.Context())
+		if err != nil {
 			t.Fatal(err)
 		}
-		removed++
+		for _, it := range page.Items {
+			ttl, err := strconv.ParseInt(text(it["ttl"]), 10, 64)
+			if err != nil || ttl > now.Unix() {
+				continue
+			}
+			key := map[string]types.AttributeValue{"pk": it["pk"], "sk": it["sk"]}
+			if _, err := client.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &table,
+				Key: key}); err != nil {
+				t.Fatal(err)
+			}
+			removed++
+		}
 	}
 	return removed
 }
