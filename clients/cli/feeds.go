@@ -55,7 +55,7 @@ func feedFormat(name, head string) string {
 func beginning(file *os.File) (string, error) {
 	from := bufio.NewReader(file)
 	if magic, _ := from.Peek(2); string(magic) == "\x1f\x8b" {
-		if unpacked, err := gzip.NewReader(from); err == nil { // what is wrong with it, the run tells
+		if unpacked, err := gzip.NewReader(from); err == nil { // the run reports what is wrong with it
 			from = bufio.NewReader(unpacked)
 		}
 	}

@@ -145,7 +145,7 @@ func TestThePushOfAFeedIsInterrupted(t *testing.T) {
 	}
 }
 
-// What is no feed is not sent.
+// A file that is no feed is refused before it is sent.
 func TestFilesThatAreNoFeeds(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"shop.csv": "sku", "empty.csv": ""} {

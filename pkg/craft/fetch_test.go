@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/content-automation/api/pkg/cloud/safehttp"
@@ -119,6 +120,44 @@ func TestASourceThatCannotBeRead(t *testing.T) {
 	*full = 0
 	if _, err := read("/down", source.Feed); err == nil || *full != 2 {
 		t.Errorf("a source that is down is asked %d times: %v", *full, err)
+	}
+}
+
+// busy answers the first request with a status and Retry-After, and others with a feed. It notes when it is asked.
+type busy struct {
+	status int
+	asks   string
+	asked  []time.Time
+}
+
+func (b *busy) Do(*http.Request) (*http.Response, error) {
+	w := httptest.NewRecorder()
+	if b.asked = append(b.asked, time.Now()); len(b.asked) == 1 {
+		w.Header().Set("Retry-After", b.asks)
+		w.WriteHeader(b.status)
+	} else {
+		_, _ = w.WriteString(newsFeed)
+	}
+	return w.Result(), nil
+}
+
+// A source that asks to wait is asked again no earlier, and not at all if the wait is long.
+func TestASourceThatAsksToWait(t *testing.T) {
+	for _, c := range []struct {
+		status, calls int
+		asks          string
+		least         time.Duration
+	}{{429, 2, "2", 2 * time.Second}, {503, 2, "", 300 * time.Millisecond}, {408, 2, "1", time.Second},
+		{429, 1, "60", 0}, {404, 1, "1", 0}} {
+		synctest.Test(t, func(t *testing.T) {
+			b := &busy{status: c.status, asks: c.asks}
+			_, err := (&fetch.Fetcher{Client: b, Now: time.Now}).Read(t.Context(),
+				source.Source{URL: "https://example.com/feed", Kind: source.Feed}, source.Cache{})
+			if len(b.asked) != c.calls || (err == nil) != (c.calls == 2) ||
+				b.asked[len(b.asked)-1].Sub(b.asked[0]) < c.least {
+				t.Errorf("%d, %q: %v, asked at %v", c.status, c.asks, err, b.asked)
+			}
+		})
 	}
 }
 

@@ -23,7 +23,6 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/format"
 	"github.com/content-automation/api/pkg/base/text"
-	"github.com/content-automation/api/pkg/httpapi/humafix"
 )
 
 var _ = format.Define("error-type", format.Format{
@@ -94,12 +93,6 @@ type ErrorBody struct {
 	// Page about the code.
 	DocURL string `json:"doc_url,omitempty"`
 }
-
-// GetStatus returns the HTTP status. huma requires it.
-func (e *ErrorResponse) GetStatus() int { return e.status }
-
-// Error implements error, which huma requires.
-func (e *ErrorResponse) Error() string { return string(e.Err.Code) + ": " + e.Err.Message }
 
 // Status returns the HTTP status and the error type of a code.
 func Status(code errs.Code) (status int, kind string) {
@@ -195,23 +188,10 @@ func errorHeaders(e *errs.Error) http.Header {
 // seconds returns a time in whole seconds, rounded up.
 func seconds(d time.Duration) string { return strconv.Itoa(int((d + time.Second - 1) / time.Second)) }
 
-func init() {
-	humafix.RenderWith(func(ctx context.Context, e *errs.Error) huma.StatusError {
-		if c, ok := ctx.Value(callKey{}).(*call); ok {
-			return c.fail(e)
-		}
-		return response(e, Gateway{}) // in the document
-	})
-}
-
 func errTooLarge() *errs.Error {
 	return errs.New(errs.BodyTooLarge, "The body is larger than 256 KiB. Bring in larger files, such as photos, with "+
 		"POST /v1/media.")
 }
-
-// errorResponse is the schema of all error responses. No operation returns all codes, so finish removes the schema from
-// the document, to which huma adds it.
-const errorResponse = "ErrorResponse"
 
 // common are the codes that most operations return. The names of schemas of sets of codes omit them.
 var common = []errs.Code{
@@ -239,7 +219,7 @@ func (r *Router) errorResponses(codes []errs.Code) map[string]*huma.Response {
 		status, _ := Status(code)
 		byStatus[status] = append(byStatus[status], code)
 	}
-	components := r.api.OpenAPI().Components
+	components := r.document.Components
 	if components.Responses == nil {
 		components.Responses = map[string]*huma.Response{}
 	}
@@ -295,7 +275,7 @@ func errorResponseName(status int, codes []errs.Code) string {
 
 // errorSchema returns the schema of an error response with one of the codes.
 func (r *Router) errorSchema(name string, codes []errs.Code) *huma.Schema {
-	schemas := r.api.OpenAPI().Components.Schemas.Map()
+	schemas := r.document.Components.Schemas.Map()
 	if r.anyError == nil {
 		r.describeErrors()
 	}
@@ -332,9 +312,10 @@ func (r *Router) failure(code errs.Code) Variant {
 
 // describeErrors adds the common parts of all errors to the document.
 func (r *Router) describeErrors() {
-	schemas := r.api.OpenAPI().Components.Schemas.Map()
+	schemas := r.document.Components.Schemas.Map()
 	r.Schema(reflect.TypeFor[ErrorResponse]())
-	r.anyError = schemas[errorResponse]
+	r.anyError = schemas["ErrorResponse"]
+	delete(schemas, "ErrorResponse") // no operation returns all codes
 	members := schemas["ErrorBody"].Properties
 	members["code"].Enum = Enum(errs.Codes).Enum
 	delete(members, "context") // it depends on the code

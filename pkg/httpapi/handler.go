@@ -115,7 +115,7 @@ func (r *Router) admit(c *call, p *auth.Principal, req *http.Request) error {
 		return unknown(req, allowed)
 	}
 	reads := req.Method == http.MethodGet || req.Method == http.MethodHead
-	if known.input().conditional {
+	if known.parameters().conditional {
 		if err := conditions(req.Header); err != nil {
 			return err
 		}
@@ -125,7 +125,7 @@ func (r *Router) admit(c *call, p *auth.Principal, req *http.Request) error {
 		return errs.Invalid("query", "has a part that cannot be read: separate parameters by &, and write %% as "+
 			"%%25 and ; as %%3B")
 	}
-	if err := checkIDs(query, known.input().ids); err != nil {
+	if err := checkIDs(query, known.parameters().ids); err != nil {
 		return err
 	}
 	if reads {
@@ -207,7 +207,7 @@ type methodError struct {
 
 func (e *methodError) Unwrap() error { return e.error }
 
-// write sends an error outside of an operation.
+// write sends an error.
 func (c *call) write(w http.ResponseWriter, err error) {
 	r := c.fail(err)
 	h := w.Header()
@@ -238,11 +238,7 @@ func (c *call) write(w http.ResponseWriter, err error) {
 	if known {
 		a.Body = []byte(web.ASCII(bytes.TrimSpace(a.Body)))
 	}
-	h.Set("Content-Type", a.ContentType)
-	w.WriteHeader(a.Status)
-	if _, err := w.Write(a.Body); err != nil {
-		slog.Warn("answer not written", "request_id", c.RequestID, "error", err)
-	}
+	a.send(w, c.RequestID)
 }
 
 // setRateLimit writes the headers of draft-ietf-httpapi-ratelimit-headers.

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
 	"maps"
 	"net/http"
 	"reflect"
@@ -18,7 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/seal"
-	"github.com/content-automation/api/pkg/httpapi/humafix"
+	"github.com/content-automation/api/pkg/httpapi/input"
 	"github.com/content-automation/api/pkg/httpapi/schema"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -88,8 +89,8 @@ type Route struct {
 	// Kind is that of the operation.
 	Kind string
 
-	// input describes the parameters. It is made at the first call of the operation.
-	input func() parameters
+	// parameters are made at the first call of the operation.
+	parameters func() parameters
 }
 
 // parameters are what the router itself needs to know of the parameters of an operation.
@@ -126,8 +127,8 @@ type Router struct {
 	secret seal.Secret
 	// actions end the claims of operations that Act has registered.
 	actions map[string]ender
-	// api, if it is set, describes all operations, and serves none.
-	api huma.API
+	// document, if it is set, gets all operations. They are not served.
+	document *huma.OpenAPI
 	// anyError is the schema of an error response with any code, in the document.
 	anyError *huma.Schema
 	// texts describe the members of types in the document, and described has the types that are described.
@@ -140,22 +141,25 @@ func NewRouter(db *store.DB, audit Recorder, now func() time.Time) *Router {
 	return &Router{mux: http.NewServeMux(), served: map[string]methods{}, db: db, audit: audit, now: now}
 }
 
-// NewDocument makes a router that serves nothing, but adds the operations registered with it to the document of config.
-// The members of their types are described by texts.
-func NewDocument(config huma.Config, texts *Texts) *Router {
-	return &Router{api: humafix.NewAPI(http.NewServeMux(), config), texts: texts,
-		describedTypes: map[reflect.Type]bool{}}
+// NewDocument makes a router that serves nothing, but adds the operations registered with it to a document. The members
+// of their types are described by texts.
+func NewDocument(document *huma.OpenAPI, texts *Texts) *Router {
+	if document.Components == nil {
+		document.Components = &huma.Components{}
+	}
+	document.Components.Schemas = schema.NewRegistry()
+	return &Router{document: document, texts: texts, describedTypes: map[reflect.Type]bool{}}
 }
 
 // Routes returns the registered operations.
 func (r *Router) Routes() []Route { return r.routes }
 
 // OpenAPI returns the document of the operations of a router that NewDocument made.
-func (r *Router) OpenAPI() *huma.OpenAPI { return r.api.OpenAPI() }
+func (r *Router) OpenAPI() *huma.OpenAPI { return r.document }
 
 // Schema returns the schema of a type of answer, registered in that document.
 func (r *Router) Schema(t reflect.Type) *huma.Schema {
-	schemas := r.api.OpenAPI().Components.Schemas
+	schemas := r.document.Components.Schemas
 	s := schemas.Schema(t, true, "")
 	schema.MarkNull(schemas, t)
 	r.describe()
@@ -164,7 +168,7 @@ func (r *Router) Schema(t reflect.Type) *huma.Schema {
 
 // describe describes the types that the document got since the last call.
 func (r *Router) describe() {
-	schemas := r.api.OpenAPI().Components.Schemas
+	schemas := r.document.Components.Schemas
 	for name, s := range schemas.Map() {
 		if t := schemas.TypeFromRef(schemaPath + name); t != nil && !r.describedTypes[t] {
 			r.describedTypes[t] = true
@@ -241,21 +245,37 @@ func Write[I, T any](r *Router, op Op, handle func(context.Context, *store.Tx, *
 	})
 }
 
-// answer is a rendered response. huma reads its fields Status and Body by their names.
+// answer is a rendered response.
 type answer struct {
 	Status      int
-	ContentType string `header:"Content-Type"`
-	ETag        string `header:"ETag"`
-	Replayed    string `header:"Idempotent-Replayed"`
-	Location    string `header:"Location"`
-	RetryAfter  string `header:"Retry-After"`
-	Deprecation string `header:"Deprecation"`
-	Sunset      string `header:"Sunset"`
-	Link        string `header:"Link"`
-	Disposition string `header:"Content-Disposition"`
+	ContentType string
+	ETag        string
+	Replayed    string
+	Location    string
+	RetryAfter  string
+	Deprecation string
+	Sunset      string
+	Link        string
+	Disposition string
 	Body        []byte
 	code        errs.Code   // of a failure
 	secret      *confidence // nil if the body has no secret
+}
+
+// send writes the answer.
+func (a *answer) send(w http.ResponseWriter, requestID string) {
+	for _, header := range [][2]string{{"Content-Type", a.ContentType}, {"ETag", a.ETag},
+		{"Idempotent-Replayed", a.Replayed}, {"Location", a.Location}, {"Retry-After", a.RetryAfter},
+		{"Deprecation", a.Deprecation}, {"Sunset", a.Sunset}, {"Link", a.Link},
+		{"Content-Disposition", a.Disposition}} {
+		if header[1] != "" {
+			w.Header().Set(header[0], header[1])
+		}
+	}
+	w.WriteHeader(a.Status)
+	if _, err := w.Write(a.Body); err != nil {
+		slog.Warn("answer not written", "request_id", requestID, "error", err)
+	}
 }
 
 // versioned is a resource that has an ETag.
@@ -375,93 +395,81 @@ func (op Op) permits(p *auth.Principal, now time.Time) error {
 	return err
 }
 
-// register adds an operation to the router. The scope is checked again, though the authorizer has done so, and errors
-// get the form of this API.
+// register adds an operation to the router. It is compiled for each type of input; what does not need the type is in
+// other functions.
 func register[I any](r *Router, op Op, success reflect.Type, handle func(context.Context, *I) (*answer, error)) {
-	serve := func(ctx context.Context, in *I) (*answer, error) {
-		return r.run(ctx, &op, func() (*answer, error) { return handle(ctx, in) })
-	}
-	if r.api != nil {
-		r.describeOperation(&op, success, reflect.TypeFor[I](), func(o huma.Operation) {
-			huma.Register(r.api, o, serve)
-		})
-		return
-	}
-	r.mount(&op, reflect.TypeFor[I](), func(o huma.Operation) http.Handler {
-		return humafix.Handler(o, schema.ResourceInfo{Answer: dataOf(success), FixedMembers: op.FixedMembers}, serve)
+	r.add(&op, reflect.TypeFor[I](), success, func(ctx context.Context, in any) (*answer, error) {
+		return handle(ctx, in.(*I))
 	})
 }
 
-// run runs an operation on a call that was read. This and what follows is not part of register, which is compiled for
-// each type of input.
-func (r *Router) run(ctx context.Context, op *Op, handle func() (*answer, error)) (*answer, error) {
-	c := callFrom(ctx)
-	if err := op.permits(auth.FromContext(ctx), r.now()); err != nil {
-		return nil, c.fail(err)
-	}
-	a, err := (*answer)(nil), c.idError
-	if err == nil {
-		a, err = handle()
-	}
-	if err != nil {
-		return nil, huma.ErrorWithHeaders(c.fail(err), errorHeaders(errs.As(err)))
-	}
-	return a, nil
-}
-
-// operation notes an operation with a type of input, and begins its description.
-func (r *Router) operation(op *Op, input reflect.Type, codes []errs.Code) huma.Operation {
+// add adds an operation with a type of input and one of success. handle is called with a pointer to the input.
+func (r *Router) add(op *Op, in, success reflect.Type, handle func(context.Context, any) (*answer, error)) {
+	body, optional := input.Body(in)
+	codes := op.errors(body != nil)
 	r.routes = append(r.routes, Route{op.Method, op.Path, op.ID, op.Scope, op.Also, op.Opens, op.Function,
 		op.status(), codes, op.Kind, sync.OnceValue(func() parameters {
-			return parameters{takesIfMatch(input), idParameters(input)}
+			return parameters{takesIfMatch(in), idParameters(in)}
 		})})
-	return huma.Operation{
-		OperationID: op.ID, Method: op.Method, Path: op.Path, DefaultStatus: op.status(),
-		MaxBodyBytes: MaxBody + 1, // huma refuses at the limit, not above it
-		// The gateway passes complete bodies on: there is no reading to time out.
-		BodyReadTimeout: -1,
+	if r.document != nil {
+		r.describeOperation(op, in, success, codes)
+		return
 	}
-}
-
-// describeOperation adds an operation to the document.
-func (r *Router) describeOperation(op *Op, success, input reflect.Type, register func(huma.Operation)) {
-	takesBody, _ := humafix.TakesBody(input)
-	codes := op.errors(takesBody)
-	o := r.operation(op, input, codes)
-	r.document(&o, *op, success, codes)
-	o.Parameters = append(o.Parameters, documentIDs(idsOf(op.Path), input)...)
-	register(o)
-	r.describe()
-	r.texts.Parameters(operationOf(r.api.OpenAPI().Paths[op.Path], op.Method).Parameters, input)
-	r.finish(*op, success)
-}
-
-// mount serves an operation.
-func (r *Router) mount(op *Op, input reflect.Type, handler func(huma.Operation) http.Handler) {
-	takesBody, optional := humafix.TakesBody(input)
-	o := r.operation(op, input, op.errors(takesBody))
-	o.Responses = map[string]*huma.Response{strconv.Itoa(op.status()): {}}
 	if r.served[op.Path] == nil {
 		r.served[op.Path] = methods{}
 		r.mux.Handle(op.Path, r.served[op.Path])
 	}
-	operation, ids := handler(o), idsOf(op.Path)
+	// Most instances get no call of most operations.
+	reader := sync.OnceValue(func() *input.Reader {
+		return input.NewReader(in, op.Method == http.MethodPatch, schema.ResourceInfo{Answer: dataOf(success),
+			FixedMembers: op.FixedMembers})
+	})
+	ids := idsOf(op.Path)
 	r.served[op.Path][op.Method] = func(w http.ResponseWriter, req *http.Request) {
 		op.Successor.addTo(w.Header())
 		c := callFrom(req.Context())
-		if err := c.parse(takesBody, optional); err != nil {
-			c.write(w, err)
-			return
-		}
 		c.idError = checkPath(req, ids)
 		if len(ids) > 0 {
 			c.id = req.PathValue(ids[len(ids)-1].name)
 		}
-		if takesBody && len(c.body) > 0 {
-			req = req.WithContext(humafix.WithBody(req.Context(), c.parsedBody))
+		err := c.parse(body != nil, optional)
+		var read any
+		if err == nil {
+			read, err = reader().Read(req, c.body, c.parsedBody)
 		}
-		operation.ServeHTTP(w, req)
+		var a *answer
+		if err == nil {
+			a, err = r.run(req.Context(), op, func() (*answer, error) { return handle(req.Context(), read) })
+		}
+		if err != nil {
+			c.write(w, err)
+			return
+		}
+		a.send(w, c.RequestID)
 	}
+}
+
+// run runs an operation on a call that was read. The scope is checked again, though the authorizer has done so.
+func (r *Router) run(ctx context.Context, op *Op, handle func() (*answer, error)) (*answer, error) {
+	if err := op.permits(auth.FromContext(ctx), r.now()); err != nil {
+		return nil, err
+	}
+	if err := callFrom(ctx).idError; err != nil {
+		return nil, err
+	}
+	return handle()
+}
+
+// describeOperation adds an operation to the document.
+func (r *Router) describeOperation(op *Op, in, success reflect.Type, codes []errs.Code) {
+	o := &huma.Operation{OperationID: op.ID, Method: op.Method, Path: op.Path}
+	r.describeAnswers(o, *op, success, codes)
+	o.Parameters = append(o.Parameters, documentIDs(idsOf(op.Path), in)...)
+	input.Describe(o, in, r.document.Components.Schemas)
+	r.document.AddOperation(o)
+	r.describe()
+	r.texts.Parameters(o.Parameters, in)
+	r.finish(o, *op, success)
 }
 
 // SecurityScheme is the name of the API key in the document.
@@ -480,8 +488,8 @@ func listed(names []string) string {
 	return "`" + strings.Join(names[:last], "`, `") + "` and `" + names[last] + "`"
 }
 
-// document describes the answers of the operation and the required scope.
-func (r *Router) document(o *huma.Operation, op Op, success reflect.Type, codes []errs.Code) {
+// describeAnswers describes the answers of the operation and the required scope.
+func (r *Router) describeAnswers(o *huma.Operation, op Op, success reflect.Type, codes []errs.Code) {
 	o.Summary, o.Description, o.Tags = op.Summary, op.Description, []string{op.Tag}
 	o.Security = []map[string][]string{{SecurityScheme: {}}}
 	o.Extensions = map[string]any{RequiredScopes: op.scopes(), OpensMember: op.Opens.Names()}
@@ -567,10 +575,8 @@ func headersNamed(names ...string) map[string]*huma.Param {
 	return m
 }
 
-// finish corrects the description that huma generated.
-func (r *Router) finish(op Op, success reflect.Type) {
-	o := operationOf(r.api.OpenAPI().Paths[op.Path], op.Method)
-	delete(r.api.OpenAPI().Components.Schemas.Map(), errorResponse)
+// finish adds the headers of answers.
+func (r *Router) finish(o *huma.Operation, op Op, success reflect.Type) {
 	names := []string{"X-Request-Id", "RateLimit-Policy", "RateLimit"}
 	if data, ok := success.FieldByName("Data"); ok && data.Type.Implements(reflect.TypeFor[versioned]()) {
 		names = append(names, "ETag")
@@ -602,21 +608,6 @@ func (r *Router) finish(op Op, success reflect.Type) {
 	}
 	if json := o.RequestBody.Content["application/json"]; json != nil && op.Method == http.MethodPatch {
 		o.RequestBody.Content["application/merge-patch+json"] = json
-	}
-}
-
-func operationOf(item *huma.PathItem, method string) *huma.Operation {
-	switch method {
-	case http.MethodGet:
-		return item.Get
-	case http.MethodPost:
-		return item.Post
-	case http.MethodPut:
-		return item.Put
-	case http.MethodPatch:
-		return item.Patch
-	default:
-		return item.Delete
 	}
 }
 

@@ -23,6 +23,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/content-automation/api/infra/local/edge"
+	"github.com/content-automation/api/infra/verify/harness/calltest"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/service/api"
 )
@@ -80,25 +81,10 @@ func asked(t *testing.T, method, path string, body io.Reader) *http.Request {
 	return r
 }
 
-// passed returns the response of the gateway, and its body.
-func passed(t *testing.T, g *gateway, r *http.Request) (*http.Response, string) {
-	t.Helper()
-	resp, err := g.RoundTrip(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return resp, string(body)
-}
-
 // echoed returns what the function behind has got.
 func echoed(t *testing.T, g *gateway, r *http.Request) (got echo) {
 	t.Helper()
-	resp, body := passed(t, g, r)
+	resp, body := calltest.Through(t, g, r)
 	if err := json.Unmarshal([]byte(body), &got); err != nil || got.Name == "" {
 		t.Fatalf("%s %s: %d %s", r.Method, r.URL, resp.StatusCode, body)
 	}
@@ -178,7 +164,7 @@ func TestAResponseOfAFunction(t *testing.T) {
 		want    string
 	}{{false, "text", "text"}, {true, base64.StdEncoding.EncodeToString(binary), string(binary)}, {false, "", ""}} {
 		out.IsBase64Encoded, out.Body = c.encoded, c.body
-		resp, body := passed(t, g, asked(t, "GET", "/v1/me", nil))
+		resp, body := calltest.Through(t, g, asked(t, "GET", "/v1/me", nil))
 		if resp.StatusCode != http.StatusCreated || body != c.want || resp.ContentLength != int64(len(c.want)) ||
 			resp.Header.Get("ETag") != `"3"` || !slices.Equal(resp.Header.Values("Link"), []string{"a", "b"}) {
 			t.Errorf("%+v: %d %q %v", c, resp.StatusCode, body, resp.Header)
@@ -224,7 +210,7 @@ func TestTheGatewaysOwnResponses(t *testing.T) {
 	g.authorize = func(context.Context, identity) (policy, error) { return verdict, refusal }
 	check := func(name string, r *http.Request, status int, code string) {
 		t.Helper()
-		resp, body := passed(t, g, r)
+		resp, body := calltest.Through(t, g, r)
 		ownResponse(t, name, resp, body, status, code)
 	}
 	for _, path := range []string{"//v1/me", "/v1/../me"} {
@@ -273,7 +259,7 @@ func TestAFunctionThatTakesTooLong(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now()
-			resp, body := passed(t, behind(f), asked(t, "GET", "/v1/me", nil))
+			resp, body := calltest.Through(t, behind(f), asked(t, "GET", "/v1/me", nil))
 			ownResponse(t, name, resp, body, http.StatusGatewayTimeout, "timeout")
 			<-time.After(time.Hour) // until the function ends
 			if took := time.Since(began) - time.Hour; took != 15*time.Second {
@@ -293,7 +279,7 @@ func TestACallOutlastsItsCaller(t *testing.T) {
 		})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
-		passed(t, g, asked(t, "POST", "/v1/factories", nil).WithContext(ctx))
+		calltest.Through(t, g, asked(t, "POST", "/v1/factories", nil).WithContext(ctx))
 		if !ended {
 			t.Error("the function was canceled")
 		}
@@ -344,7 +330,7 @@ func TestChallengesAreThoseOfTheGateway(t *testing.T) {
 		for _, path := range []string{"/mcp", "/v1/me"} {
 			r := asked(t, http.MethodPost, path, nil)
 			r.Header.Del("Authorization")
-			resp, body := passed(t, g, r)
+			resp, body := calltest.Through(t, g, r)
 			challenge := resp.Header.Get("WWW-Authenticate")
 			if resp.StatusCode != 401 || !strings.Contains(body, "missing_api_key") || strings.Contains(challenge,
 				`resource_metadata="http://localhost:8080/.well-known/oauth-protected-resource/mcp"`) != people ||
@@ -353,7 +339,7 @@ func TestChallengesAreThoseOfTheGateway(t *testing.T) {
 			}
 		}
 	}
-	resp, _ := passed(t, g, asked(t, http.MethodPost, "/mcp", nil))
+	resp, _ := calltest.Through(t, g, asked(t, http.MethodPost, "/mcp", nil))
 	if resp.Header.Get("WWW-Authenticate") != "" ||
 		resp.Header.Get("X-Amzn-Remapped-Www-Authenticate") != `Bearer error="insufficient_scope"` {
 		t.Errorf("%v", resp.Header)

@@ -77,8 +77,8 @@ var unseen = []exception{
 		"meet a race, a deletion or a list depends on the run"},
 	{functions: []string{"sync-feed"}, action: "dynamodb:*", on: "table", reason: "which of the calls of a run meet a " +
 		"race, a deletion or a list depends on the run"},
-	{functions: []string{"sync-feed"}, action: "s3:ListBucket", reason: "Without it, S3 answers that a file that is " +
-		"missing is forbidden; those of the tests are there"},
+	{functions: []string{"sync-feed"}, action: "s3:ListBucket", reason: "S3 returns 403 instead of 404 for a " +
+		"missing file without this permission; the files of the tests are there"},
 	{functions: []string{"publish"}, action: "dynamodb:DeleteItem", reason: "`DeleteItem` frees the slot of a post " +
 		"that goes back, and removes comments of a post that was deleted; not every run of the tests has one"},
 	{functions: []string{"deliver"}, action: "dynamodb:Query", reason: "`Query` finds the deliveries that wait for a " +

@@ -40,7 +40,7 @@ var figures = []figure{
 	{"uses between files of pkg/area/content/item that go round", 2, 0, (*sources).knots},
 	{"places that make a generate.Worker", 1, 1, (*sources).workers},
 	{"lines of pkg/area/webhook", 4700, 4_600, (*sources).webhook},
-	{"lines of pkg/httpapi/humafix", 500, 500, (*sources).humafix},
+	{"lines of pkg/httpapi/input", 500, 500, (*sources).input},
 	{"lines of more than 120 columns, struct tags included", 0, 0, (*sources).wide},
 	{"comments of at most six words", 1985, 0, (*sources).brief},
 	{"words of docs", 32_000, 32_000, func(s *sources) int { return s.words("docs/*.md") }},
@@ -167,7 +167,7 @@ func (s *sources) webhook() (n int) {
 	return n
 }
 
-func (s *sources) humafix() int { return length(s.in("pkg/httpapi/humafix")) }
+func (s *sources) input() int { return length(s.in("pkg/httpapi/input")) }
 
 func (s *sources) packages() int {
 	folders := map[string]bool{}

@@ -18,7 +18,6 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -33,10 +32,7 @@ const (
 	maxAnswer = 1 << 20
 )
 
-const (
-	maxExcerpt    = 512 // bytes of a refusal in the log
-	maxRetryAfter = 24 * time.Hour
-)
+const maxExcerpt = 512 // bytes of a refusal in the log
 
 // Doer sends a request. It follows no redirect, because a redirect could carry a credential elsewhere.
 type Doer interface {
@@ -190,21 +186,6 @@ func (c Call) request(ctx context.Context) (*http.Request, *sending, error) {
 	}
 	maps.Copy(req.Header, c.Header)
 	return req, streamed, nil
-}
-
-// RetryAfter parses the header Retry-After: seconds, or a date (RFC 9110, 10.2.3). It returns at most a day, and 0 if
-// the header says nothing.
-func RetryAfter(h http.Header, now time.Time) time.Duration {
-	value := h.Get("Retry-After")
-	var after time.Duration
-	if seconds, err := strconv.ParseInt(value, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {
-		// ParseInt returns the nearest number of one that is too large (RFC 9111, 1.2.2).
-		// Compared first: the product of a large number would overflow.
-		after = time.Duration(min(seconds, int64(maxRetryAfter/time.Second))) * time.Second
-	} else if at, err := http.ParseTime(value); err == nil {
-		after = at.Sub(now)
-	}
-	return min(max(after, 0), maxRetryAfter)
 }
 
 // Body is a body that is streamed.

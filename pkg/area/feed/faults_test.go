@@ -184,10 +184,7 @@ func TestAFactoryThatIsDeletedDuringARun(t *testing.T) {
 	w := newWorld(t)
 	w.set()
 	w.worker.StepRows = 1
-	rows := map[string]string{}
-	for i := range 200 {
-		rows[fmt.Sprintf("P%03d", i)] = "3 EUR"
-	}
+	rows := products(200, "3 EUR")
 	w.shop.feed = table(rows)
 	var r feed.Run
 	w.Call(http.MethodPost, w.path()+"/sync", nil).Into(t, http.StatusAccepted, &r)
@@ -241,13 +238,10 @@ func TestAFifthExactly(t *testing.T) {
 	for gone, state := range map[int]feed.RunState{3: feed.Completed, 4: feed.Held, 5: feed.Held, 20: feed.Held} {
 		w := newWorld(t)
 		w.set()
-		rows := map[string]string{}
-		for i := range 20 {
-			rows[fmt.Sprintf("P%02d", i)] = "3 EUR"
-		}
+		rows := products(20, "3 EUR")
 		w.sync(table(rows))
 		for i := range gone {
-			delete(rows, fmt.Sprintf("P%02d", i))
+			delete(rows, fmt.Sprintf("P%d", i))
 		}
 		rows["new"] = "3 EUR" // new products do not count
 		if r := w.sync(table(rows)); r.State != state || r.Gone != gone {

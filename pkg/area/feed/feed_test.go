@@ -105,10 +105,7 @@ func TestSalesMakePromotions(t *testing.T) {
 func TestWhatIsGoneIsArchivedUnlessItIsAFifth(t *testing.T) {
 	w := newWorld(t)
 	w.set()
-	rows := map[string]string{}
-	for i := range 10 {
-		rows[fmt.Sprintf("P%d", i)] = "3 EUR"
-	}
+	rows := products(10, "3 EUR")
 	w.sync(table(rows))
 	delete(rows, "P0")
 	if got := told(w.sync(table(rows))); got != "completed read 9, created 0, changed 0, unchanged 9, archived 1, refused 0" {
@@ -347,11 +344,11 @@ func TestFormulasInRefusals(t *testing.T) {
 func TestARunThatDiesGoesOn(t *testing.T) {
 	first, second := map[string]string{}, map[string]string{}
 	for i := range 120 {
-		first[fmt.Sprintf("P%03d", i)] = "3 EUR"
-		second[fmt.Sprintf("P%03d", i)] = fmt.Sprintf("%d EUR", 3+i%2)
+		first[fmt.Sprintf("P%d", i)] = "3 EUR"
+		second[fmt.Sprintf("P%d", i)] = fmt.Sprintf("%d EUR", 3+i%2)
 	}
 	for i := range 20 {
-		delete(second, fmt.Sprintf("P%03d", i*3))
+		delete(second, fmt.Sprintf("P%d", i*3))
 		second[fmt.Sprintf("Q%03d", i)] = "5 EUR,,4 EUR"
 	}
 	want := ""

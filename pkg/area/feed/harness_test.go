@@ -184,6 +184,15 @@ func table(rows map[string]string) string {
 	return b.String()
 }
 
+// products returns the rows of n products, P0, P1 and so on, each with the same cells.
+func products(n int, cells string) map[string]string {
+	rows := map[string]string{}
+	for i := range n {
+		rows[fmt.Sprintf("P%d", i)] = cells
+	}
+	return rows
+}
+
 // breadth reports whether the long tests run.
 func breadth() bool { return os.Getenv("BREADTH") != "" }
 

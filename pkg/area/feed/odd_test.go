@@ -155,10 +155,7 @@ func TestTwoCallsAtOnce(t *testing.T) {
 func TestAFeedThatIsDeletedWithItsRun(t *testing.T) {
 	w := newWorld(t)
 	w.set("schedule", "hourly")
-	rows := map[string]string{}
-	for i := range 10 {
-		rows[fmt.Sprintf("P%d", i)] = "3 EUR"
-	}
+	rows := products(10, "3 EUR")
 	w.sync(table(rows))
 	held := w.sync(table(map[string]string{"P0": "3 EUR"}))
 	if held.State != feed.Held {
@@ -214,10 +211,8 @@ func TestProductsThatWereThereBefore(t *testing.T) {
 		w.Call(http.MethodPost, "/v1/products", object{"factory_id": w.seller, "sku": sku, "name": "By hand",
 			"price": object{"amount": 900, "currency": "EUR"}}).Into(t, http.StatusCreated, new(any))
 	}
-	rows := map[string]string{"A": "10 EUR,,8 EUR"}
-	for i := range 9 {
-		rows[fmt.Sprintf("P%d", i)] = "3 EUR"
-	}
+	rows := products(9, "3 EUR")
+	rows["A"] = "10 EUR,,8 EUR"
 	for range 2 { // it may come back
 		w.sync(table(rows))
 		if a := w.products()["A"]; !a.InFeed || a.Name != "Product A" || a.Price.Amount != 1000 {
@@ -248,17 +243,14 @@ func TestManyRefusalsOfTheCatalog(t *testing.T) {
 	w := newWorld(t)
 	w.set()
 	w.worker.StepRows = 100
-	rows := map[string]string{}
-	for i := range 230 {
-		rows[fmt.Sprintf("P%03d", i)] = "5 EUR"
-	}
+	rows := products(230, "5 EUR")
 	w.shop.header = map[string]string{"ETag": `"1"`}
 	w.sync(table(rows))
 	all := w.products()
 	for part := range 5 {
 		var ids []string
 		for i := part * 46; i < part*46+46; i++ {
-			ids = append(ids, all[fmt.Sprintf("P%03d", i)].ID)
+			ids = append(ids, all[fmt.Sprintf("P%d", i)].ID)
 		}
 		w.Call(http.MethodPost, "/v1/promotions", object{"factory_id": w.seller, "product_ids": ids, "name": "Mine",
 			"discount": object{"kind": "amount", "value": 300}, "ends_at": "2027-01-01T00:00:00Z"}).

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/content-automation/api/pkg/adapter/wire"
 	incoming "github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/area/product"
 	"github.com/content-automation/api/pkg/auth"
@@ -42,12 +41,10 @@ type URLs interface {
 	Do(req *http.Request) (*http.Response, error)
 }
 
-// fetchTime bounds one attempt to fetch a feed, fetches is the number of attempts, and longestPause the longest pause
-// between them that a server may ask for.
+// fetchTime bounds one attempt to fetch a feed, and fetches is the number of attempts.
 const (
-	fetchTime    = 5 * time.Minute
-	fetches      = 4
-	longestPause = time.Hour
+	fetchTime = 5 * time.Minute
+	fetches   = 4
 )
 
 // NewClient returns the client for the addresses of feeds.
@@ -297,13 +294,12 @@ func (s *sync) open(ctx context.Context) (io.ReadCloser, error) {
 		return resp.Body, nil
 	}
 	_ = resp.Body.Close()
-	switch again := resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests ||
-		resp.StatusCode == http.StatusRequestTimeout; {
+	switch pause, again := safehttp.Again(resp, s.Now()); {
 	case resp.StatusCode == http.StatusNotModified && s.feed.ETag+s.feed.LastModified != "":
 		return nil, nil
 	case again && !last:
 		return nil, &task.RetryError{Err: fmt.Errorf("feed: status %d", resp.StatusCode), MaxFailures: task.NoLimit,
-			After: min(wire.RetryAfter(resp.Header, s.Now()), longestPause)}
+			After: pause}
 	}
 	return nil, failure("not_fetched", "The feed could not be fetched: the server answered with status %d.",
 		resp.StatusCode)

@@ -218,9 +218,9 @@ func (w *Importer) fetch(ctx context.Context, address string) (io.ReadCloser, er
 		return &fetchBody{resp.Body}, nil
 	}
 	_ = resp.Body.Close()
-	if again := resp.StatusCode >= http.StatusInternalServerError ||
-		resp.StatusCode == http.StatusTooManyRequests; again {
-		return nil, &lateError{fmt.Sprintf("the server answered with status %d", resp.StatusCode)}
+	if pause, again := safehttp.Again(resp, w.Now()); again {
+		return nil, &task.RetryError{After: pause, MaxFailures: task.NoLimit,
+			Err: &lateError{fmt.Sprintf("the server answered with status %d", resp.StatusCode)}}
 	}
 	return nil, reject("not_fetched", "The file could not be fetched: the server answered with status %d.",
 		resp.StatusCode)

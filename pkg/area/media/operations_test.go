@@ -241,6 +241,34 @@ func TestASourceIsFetched(t *testing.T) {
 	}
 }
 
+// A server that asks to wait is waited for, up to an hour each time, and the file is fetched then.
+func TestASourceWhoseServerAsksToWait(t *testing.T) {
+	for asked, wait := range map[string]time.Duration{"600": 10 * time.Minute, "86400": time.Hour} {
+		for _, status := range []int{408, 429, 503} {
+			w := newWorld(t)
+			w.urls.answer = func(rw http.ResponseWriter, _ *http.Request) {
+				if w.urls.fetches < 3 {
+					rw.Header().Set("Retry-After", asked)
+					rw.WriteHeader(status)
+				}
+				_, _ = rw.Write(photo(1))
+			}
+			m := w.create(object{"source_url": public})
+			w.start(m.ID)
+			for n := 1; n < 3; n++ {
+				w.due(m.ID, wait-5*time.Minute)
+				if got := w.get(m.ID); w.urls.fetches != n || got.State != incoming.Pending {
+					t.Errorf("%d, %s: %s after %d fetches, want %d", status, asked, got.State, w.urls.fetches, n)
+				}
+				w.due(m.ID, 6*time.Minute)
+			}
+			if got := w.get(m.ID); got.State != incoming.Ready || w.urls.fetches != 3 {
+				t.Errorf("%d, %s: %s after %d fetches", status, asked, got.State, w.urls.fetches)
+			}
+		}
+	}
+}
+
 func TestASourceThatCannotBeTaken(t *testing.T) {
 	large := make([]byte, 21<<20)
 	for name, c := range map[string]struct {

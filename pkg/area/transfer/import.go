@@ -566,9 +566,8 @@ func (w *Importer) open(ctx context.Context, s *task.Run, address string, n int)
 		return resp.Body, nil
 	}
 	_ = resp.Body.Close()
-	again := resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests
-	if again && s.Failures+1 < fetches {
-		return nil, fmt.Errorf("transfer: part %d: status %d", n, resp.StatusCode)
+	if pause, again := safehttp.Again(resp, w.Now()); again && s.Failures+1 < fetches {
+		return nil, &task.RetryError{Err: fmt.Errorf("transfer: part %d: status %d", n, resp.StatusCode), After: pause}
 	}
 	return nil, failure("not_fetched", "Part %d could not be fetched: the server answered with status %d. URLs of "+
 		"exports end: read the export again for new ones.", n, resp.StatusCode)

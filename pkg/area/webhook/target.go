@@ -14,7 +14,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
 
-	"github.com/content-automation/api/pkg/adapter/wire"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/format"
 	"github.com/content-automation/api/pkg/base/id"
@@ -283,7 +282,7 @@ func retryAfter(status int, h http.Header, now time.Time) time.Duration {
 	if status != http.StatusTooManyRequests && status != http.StatusServiceUnavailable {
 		return 0
 	}
-	return wire.RetryAfter(h, now)
+	return safehttp.RetryAfter(h, now)
 }
 
 // text returns the first bytes of an answer as valid UTF-8 without control characters, within the same bound.

@@ -3,7 +3,9 @@ package schema
 import (
 	"bytes"
 	"encoding/json"
+	"os"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +13,21 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi/jsontree"
 )
+
+// checkedWith is the version of huma that the work-arounds were checked with.
+const checkedWith = "v2.37.2"
+
+func TestTheVersionOfHumaIsTheOneChecked(t *testing.T) {
+	mod, err := os.ReadFile("../../../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile(`danielgtaylor/huma/v2 (\S+)`).FindSubmatch(mod)
+	if found == nil || string(found[1]) != checkedWith {
+		t.Errorf("go.mod has huma %s. The work-arounds of this package were checked with %s: see in huma's changes "+
+			"whether each is still needed and still works, then change checkedWith.", found[1], checkedWith)
+	}
+}
 
 type inner struct {
 	Size  int `json:"size" minimum:"1"`

@@ -3,6 +3,7 @@ package compose
 import (
 	"bytes"
 	"encoding/binary"
+	"image"
 	"io"
 	"math"
 	"math/cmplx"
@@ -105,22 +106,24 @@ func transform(v []complex128) {
 	}
 }
 
+// bar returns the place of the n-th bar in the picture of the bars, with a level from 0 to 1.
+func bar(n int, level float64) image.Rectangle {
+	half := max(int(level*barsHigh/2), 2)
+	return image.Rect(2*n, barsHigh/2-half, 2*n+1, barsHigh/2+half)
+}
+
 // drawBars writes a frame for each of some levels: bars around a middle line, on nothing.
 func drawBars(w io.Writer, levels [][bands]float64, c canvas.Color) error {
-	const wide = 2*bands - 1
-	frame := make([]byte, wide*barsHigh*4)
+	frame := bytes.Repeat([]byte{c.R, c.G, c.B, 0}, barsWide*barsHigh)
 	for _, of := range levels {
-		for x := range wide {
-			half := -1
-			if x%2 == 0 {
-				half = max(int(of[x/2]*barsHigh/2), 2)
-			}
+		for n, level := range of {
+			at := bar(n, level)
 			for y := range barsHigh {
 				opacity := byte(0)
-				if d := y - barsHigh/2; d < half && -d <= half {
+				if y >= at.Min.Y && y < at.Max.Y {
 					opacity = 255
 				}
-				copy(frame[(y*wide+x)*4:], []byte{c.R, c.G, c.B, opacity})
+				frame[(y*barsWide+at.Min.X)*4+3] = opacity
 			}
 		}
 		if _, err := w.Write(frame); err != nil {

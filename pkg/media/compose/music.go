@@ -45,9 +45,12 @@ var (
 	titleAt = image.Rect(164, 1254, 916, 1440)
 )
 
+const artistEm = 46
+
+// The size of the picture of the bars, in pixels: one for each bar, and one for each gap between two.
 const (
-	artistEm = 46
-	barsHigh = 140 // the height of the picture of the bars, in pixels
+	barsWide = 2*bands - 1
+	barsHigh = 140
 )
 
 func (m MusicClip) check() error {
@@ -183,11 +186,10 @@ func (m MusicClip) still(ctx context.Context, r *run) error {
 		return err
 	}
 	_, bars := m.colors()
-	middle, step := (barsAt.Min.Y+barsAt.Max.Y)/2, float64(barsAt.Dx())/(2*bands-1)
-	for i := range bands {
-		half := int(barsHigh / 2 * (0.25 + 0.75*math.Abs(math.Sin(float64(i*i)/9))))
-		x := barsAt.Min.X + int(2*step*float64(i))
-		canvas.Fill(img, image.Rect(x, middle-half, x+int(step), middle+half), bars)
+	for n := range bands {
+		at := bar(n, 0.25+0.75*math.Abs(math.Sin(float64(n*n)/9)))
+		at.Min.X, at.Max.X = at.Min.X*barsAt.Dx()/barsWide, at.Max.X*barsAt.Dx()/barsWide
+		canvas.Fill(img, at.Add(barsAt.Min), bars)
 	}
 	s, err := m.texts(r)
 	if err == nil {
@@ -233,7 +235,7 @@ func (m MusicClip) encode(ctx context.Context, r *run, back *image.RGBA, frames 
 			{Path: r.path("back.raw"), Format: "rawvideo", Options: []string{"-pixel_format", "rgb0", "-framerate",
 				fmt.Sprint(fps), "-video_size", fmt.Sprintf("%dx%d", wide, storyTall)}},
 			{Format: "rawvideo", Options: []string{"-pixel_format", "rgba", "-framerate", fmt.Sprint(fps),
-				"-video_size", fmt.Sprintf("%dx%d", 2*bands-1, barsHigh)},
+				"-video_size", fmt.Sprintf("%dx%d", barsWide, barsHigh)},
 				Feed: func(w io.Writer) error { return drawBars(w, levels, bars) }},
 		},
 		Filter: fmt.Sprintf("[0:v]format=rgb24,%s,scale=out_color_matrix=bt709:out_range=tv,format=yuv420p,"+

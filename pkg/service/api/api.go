@@ -35,7 +35,7 @@ import (
 
 // router registers every operation of every area.
 func router(texts *httpapi.Texts) *httpapi.Router {
-	r := httpapi.NewDocument(huma.Config{OpenAPI: header()}, texts)
+	r := httpapi.NewDocument(header(), texts)
 	for _, f := range serve.All {
 		f.Mount(r, area.Env{})
 	}

@@ -148,7 +148,7 @@ func TestDocumentDescribesEveryAnswer(t *testing.T) {
 // TestSamplesFitTheirSchemas holds the sample of each type of event against the
 // schema of the resource that it carries.
 func TestSamplesFitTheirSchemas(t *testing.T) {
-	r := httpapi.NewDocument(huma.Config{}, httpapi.NewTexts(nil))
+	r := httpapi.NewDocument(&huma.OpenAPI{}, httpapi.NewTexts(nil))
 	registry := r.OpenAPI().Components.Schemas
 	for _, known := range event.Types {
 		shape := payloads[known.Type]
@@ -212,7 +212,7 @@ func strict(doc []byte, shape reflect.Type) error {
 
 func TestEveryOperationIsRoutedToTheFunctionThatMountsIt(t *testing.T) {
 	for _, f := range serve.All {
-		r := httpapi.NewDocument(huma.Config{}, httpapi.NewTexts(nil))
+		r := httpapi.NewDocument(&huma.OpenAPI{}, httpapi.NewTexts(nil))
 		f.Mount(r, area.Env{})
 		if len(r.Routes()) == 0 {
 			t.Errorf("%s serves nothing", f.Name)

@@ -24,7 +24,18 @@ func Request(t testing.TB, method, url string, body io.Reader) *http.Request {
 // Send sends a request, and returns the response and its body.
 func Send(t testing.TB, req *http.Request) (*http.Response, string) {
 	t.Helper()
-	res, err := direct.Do(req)
+	return read(t, direct.Do, req)
+}
+
+// Through sends a request through a transport, such as one without a network.
+func Through(t testing.TB, transport http.RoundTripper, req *http.Request) (*http.Response, string) {
+	t.Helper()
+	return read(t, transport.RoundTrip, req)
+}
+
+func read(t testing.TB, send func(*http.Request) (*http.Response, error), req *http.Request) (*http.Response, string) {
+	t.Helper()
+	res, err := send(req)
 	if err != nil {
 		t.Fatal(err)
 	}

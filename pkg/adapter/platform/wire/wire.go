@@ -24,6 +24,7 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/wire"
+	"github.com/content-automation/api/pkg/cloud/safehttp"
 )
 
 var errNoToken = errors.New("there is no access token")
@@ -164,7 +165,7 @@ func (c *Client) Check(call Call, answer Answer, refused Classifier) error {
 		e = byKind(wire.KindOf(answer.Status), call.Posts && answer.Status != http.StatusTooEarly)
 	}
 	if e.RetryAfter == 0 && (e.Kind == platform.Retry || e.Kind == platform.Quota) {
-		e.RetryAfter = wire.RetryAfter(answer.Header, c.Now())
+		e.RetryAfter = safehttp.RetryAfter(answer.Header, c.Now())
 	}
 	secrets := []string{call.Bearer.Reveal()}
 	for _, s := range call.Secrets {

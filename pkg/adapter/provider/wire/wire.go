@@ -176,7 +176,7 @@ func (c *Client) failed(call Call, fault *wire.Fault) *provider.Error {
 
 // refused returns the error of an unsuccessful answer.
 func (c *Client) refused(call Call, answer wire.Answer, key string) *provider.Error {
-	after := wire.RetryAfter(answer.Header, c.now())
+	after := safehttp.RetryAfter(answer.Header, c.now())
 	var e *provider.Error
 	if c.dialect.Classify != nil {
 		e = c.dialect.Classify(call, answer.Status, answer.Body)
@@ -291,7 +291,7 @@ func (c AWSCall) refused(refusal smithy.APIError, resp *http.Response, cause err
 	if failed.Kind == provider.Transient || failed.Kind == provider.Quota {
 		// A date refers to the clock of the service. Without one, it is far away.
 		at, _ := http.ParseTime(resp.Header.Get("Date"))
-		failed.RetryAfter = max(e.RetryAfter, min(wire.RetryAfter(resp.Header, at), maxRetryAfter))
+		failed.RetryAfter = max(e.RetryAfter, min(safehttp.RetryAfter(resp.Header, at), maxRetryAfter))
 	}
 	return failed
 }

@@ -30,13 +30,14 @@ import (
 	"github.com/content-automation/api/pkg/craft/source"
 )
 
-// The bounds of one source: the time and the size of an answer, the attempts, the wait before the second one, and the
-// articles that are kept.
+// The bounds of one source: the time and the size of an answer, the attempts, the shortest and the longest wait before
+// the second one, and the articles that are kept.
 const (
 	timeout     = 8 * time.Second
 	maxBody     = 2 << 20
 	attempts    = 2
 	wait        = 300 * time.Millisecond
+	longestWait = 3 * time.Second
 	maxArticles = 15
 )
 
@@ -57,40 +58,47 @@ type Fetcher struct {
 	Now    func() time.Time
 }
 
-// status is the error of an answer that is not a text.
-type status int
-
-func (s status) Error() string { return fmt.Sprintf("fetch: the source answered %d", int(s)) }
-
-// Read returns the articles that a source has now. If the source has not changed since it was read into the cache, it
-// returns the cache with the new time. A read that fails for a moment is tried twice.
-func (f *Fetcher) Read(ctx context.Context, s source.Source, cached source.Cache) (c source.Cache, err error) {
-	for n := range attempts {
-		if n > 0 {
-			select {
-			case <-ctx.Done():
-				return c, ctx.Err()
-			case <-time.After(wait + rand.N(wait)):
-			}
-		}
-		if c, err = f.read(ctx, s, cached); err == nil || !passing(err) {
-			return c, err
-		}
-	}
-	return c, err
+// refusal is the error of an answer that is not a text.
+type refusal struct {
+	status int
+	// pause is the wait before another attempt, if another may succeed.
+	pause time.Duration
+	again bool
 }
 
-// passing reports whether a read may succeed when it is tried again.
-func passing(err error) bool {
-	var code status
+func (r *refusal) Error() string { return fmt.Sprintf("fetch: the source answered %d", r.status) }
+
+// Read returns the articles that a source has now. If the source has not changed since it was read into the cache, it
+// returns the cache with the new time. A read that fails for a moment is tried twice, unless the server asks for a long
+// wait.
+func (f *Fetcher) Read(ctx context.Context, s source.Source, cached source.Cache) (c source.Cache, err error) {
+	for n := 1; ; n++ {
+		if c, err = f.read(ctx, s, cached); err == nil {
+			return c, nil
+		}
+		pause, again := passing(err)
+		if pause = max(pause, wait+rand.N(wait)); !again || n == attempts || pause > longestWait {
+			return c, err
+		}
+		select {
+		case <-ctx.Done():
+			return c, ctx.Err()
+		case <-time.After(pause):
+		}
+	}
+}
+
+// passing reports whether a read may succeed when it is tried again, and the wait that the server asks for.
+func passing(err error) (time.Duration, bool) {
+	var answer *refusal
 	var blocked *safehttp.BlockedError
 	switch {
-	case errors.As(err, &code):
-		return code >= http.StatusInternalServerError || code == http.StatusTooManyRequests
+	case errors.As(err, &answer):
+		return answer.pause, answer.again
 	case errors.As(err, &blocked), errors.Is(err, errContent), errors.Is(err, safehttp.ErrBodyTooLarge):
-		return false
+		return 0, false
 	}
-	return true
+	return 0, true
 }
 
 // errContent is the error of an answer whose text cannot be extracted.
@@ -125,7 +133,8 @@ func (f *Fetcher) read(ctx context.Context, s source.Source, cached source.Cache
 		cached.At = f.Now()
 		return cached, nil
 	case code != http.StatusOK:
-		return c, status(code)
+		pause, again := safehttp.Again(resp, f.Now())
+		return c, &refusal{code, pause, again}
 	}
 	c = source.Cache{Source: s, ETag: short(resp.Header.Get("ETag")),
 		LastModified: short(resp.Header.Get("Last-Modified")), At: f.Now()}

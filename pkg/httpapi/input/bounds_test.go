@@ -1,4 +1,4 @@
-package humafix
+package input
 
 import (
 	"fmt"

@@ -1,20 +1,15 @@
-package humafix
+package input
 
 import (
-	"context"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"reflect"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/format"
@@ -22,21 +17,6 @@ import (
 	"github.com/content-automation/api/pkg/httpapi/schema"
 	"github.com/content-automation/api/pkg/record/resource"
 )
-
-// checkedWith is the version of huma that the work-arounds were checked with.
-const checkedWith = "v2.37.2"
-
-func TestTheVersionOfHumaIsTheOneChecked(t *testing.T) {
-	mod, err := os.ReadFile("../../../go.mod")
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := regexp.MustCompile(`danielgtaylor/huma/v2 (\S+)`).FindSubmatch(mod)
-	if found == nil || string(found[1]) != checkedWith {
-		t.Errorf("go.mod has huma %s. The work-arounds of this package were checked with %s: see in huma's changes "+
-			"whether each is still needed and still works, then change checkedWith.", found[1], checkedWith)
-	}
-}
 
 type inner struct {
 	Size  int `json:"size" minimum:"1"`
@@ -67,7 +47,7 @@ type Bound struct {
 
 type outer struct{ Bound }
 
-type input struct {
+type call struct {
 	Since time.Time `query:"since"`
 	Body  sent
 }
@@ -88,43 +68,32 @@ type resourceLike struct {
 	State string `json:"state"`
 }
 
-// failure is how the tests answer errors.
-type failure struct {
-	Message string        `json:"message"`
-	Details []errs.Detail `json:"details"`
-}
-
-func (failure) GetStatus() int  { return http.StatusTeapot }
-func (f failure) Error() string { return f.Message }
-
-func init() {
-	RenderWith(func(_ context.Context, e *errs.Error) huma.StatusError { return failure{e.Message, e.Details} })
-}
-
-// serve serves a call with the body and query, and returns the input of the operation, or the reason for which it was
-// not called.
+// serve reads a call with the body and query, and returns the body of its input, or what is wrong with the call.
 func serve(t *testing.T, method, query, body string) (got *sent, refused string) {
 	t.Helper()
-	h := Handler(huma.Operation{OperationID: "x", Method: method, Path: "/x"},
-		schema.ResourceInfo{Answer: reflect.TypeFor[resourceLike](), FixedMembers: map[string]string{"state": "cancel it instead"}},
-		func(_ context.Context, in *input) (*struct{}, error) {
-			got = &in.Body
-			return nil, nil
-		})
-	tree, err := jsontree.Parse([]byte(body))
-	if err != nil {
-		t.Fatal(err)
+	r := NewReader(reflect.TypeFor[call](), method == http.MethodPatch, schema.ResourceInfo{
+		Answer: reflect.TypeFor[resourceLike](), FixedMembers: map[string]string{"state": "cancel it instead"}})
+	in, refused := read(t, r, method, query, body)
+	if in == nil {
+		return nil, refused
 	}
-	req := httptest.NewRequest(method, "/x?"+query, strings.NewReader(body))
-	w := httptest.NewRecorder()
-	h.ServeHTTP(w, req.WithContext(WithBody(req.Context(), tree)))
-	if got != nil {
-		return got, ""
+	return &in.(*call).Body, ""
+}
+
+func read(t *testing.T, r *Reader, method, query, body string) (in any, refused string) {
+	t.Helper()
+	var tree any
+	if body != "" {
+		var err error
+		if tree, err = jsontree.Parse([]byte(body)); err != nil {
+			t.Fatal(err)
+		}
 	}
-	var e failure
-	if err := json.Unmarshal(w.Body.Bytes(), &e); err != nil {
-		t.Fatalf("%s: %v", w.Body, err)
+	in, err := r.Read(httptest.NewRequest(method, "/x?"+query, nil), []byte(body), tree)
+	if err == nil {
+		return in, ""
 	}
+	e := errs.As(err)
 	if len(e.Details) == 0 {
 		return nil, e.Message
 	}
@@ -137,7 +106,6 @@ func serve(t *testing.T, method, query, body string) (got *sent, refused string)
 
 const members = "The members are any, at, inner, labels, line, lines, many, mood, name, note, once, part, tags, title"
 
-// The texts of huma and encoding/json that errors are recognised by.
 func TestRefusalsAreTranslated(t *testing.T) {
 	for _, c := range []struct{ query, body, want string }{
 		{"", `{}`, "/name is required"},
@@ -312,24 +280,6 @@ func TestAPatchRemovesOnlyWhatMayBeNull(t *testing.T) {
 	}
 }
 
-// A body is decoded to the input, and to nothing else: its tree is at hand.
-func TestABodyIsDecodedOnce(t *testing.T) {
-	was := huma.DefaultFormats["application/json"]
-	defer func() { huma.DefaultFormats["application/json"] = was }()
-	var targets []string
-	huma.DefaultFormats["application/json"] = huma.Format{Marshal: was.Marshal,
-		Unmarshal: func(data []byte, v any) error {
-			targets = append(targets, reflect.TypeOf(v).String())
-			return was.Unmarshal(data, v)
-		}}
-	if got, refused := serve(t, http.MethodPost, "", `{"name":"a"}`); got == nil || got.Name != "a" {
-		t.Errorf("%v, %s", got, refused)
-	}
-	if want := []string{"*humafix.sent"}; !slices.Equal(targets, want) {
-		t.Errorf("it was decoded to %v, want %v", targets, want)
-	}
-}
-
 // A format by name holds for parameters as for members.
 func TestFormatsOfParametersHold(t *testing.T) {
 	type listed struct {
@@ -337,19 +287,14 @@ func TestFormatsOfParametersHold(t *testing.T) {
 		Land string   `query:"land" format:"country"`
 	}
 	format.Define("mood", format.Format{Values: []string{"good", "bad"}})
-	h := Handler(huma.Operation{OperationID: "x", Method: http.MethodGet, Path: "/x"}, schema.ResourceInfo{},
-		func(context.Context, *listed) (*struct{}, error) { return nil, nil })
+	r := NewReader(reflect.TypeFor[listed](), false, schema.ResourceInfo{})
 	for query, want := range map[string]string{
 		"mood=good,bad&land=DE": "",
 		"mood=good,odd":         "mood is not a known value. The values are good, bad",
 		"land=de":               "land must be an ISO 3166-1 code of two letters",
 	} {
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/x?"+query, nil))
-		var e failure
-		if want != "" && (json.Unmarshal(w.Body.Bytes(), &e) != nil || len(e.Details) != 1 ||
-			e.Details[0].Param+" "+e.Details[0].Message != want) || want == "" && w.Code != http.StatusNoContent {
-			t.Errorf("%s: %d %s", query, w.Code, w.Body)
+		if in, refused := read(t, r, http.MethodGet, query, ""); refused != want || (in != nil) != (want == "") {
+			t.Errorf("%s: %q", query, refused)
 		}
 	}
 }
@@ -368,21 +313,105 @@ func (e *entry) UnmarshalJSON([]byte) error {
 	return nil
 }
 
+// A body is decoded to the input, and to nothing else: its tree is at hand.
+func TestABodyIsDecodedOnce(t *testing.T) {
+	r := NewReader(reflect.TypeFor[struct{ Body counted }](), false, schema.ResourceInfo{})
+	decoded = 0
+	if in, refused := read(t, r, http.MethodPost, "", `{"list":[1]}`); in == nil || decoded != 1 {
+		t.Errorf("%d entries were decoded: %s", decoded, refused)
+	}
+}
+
 // A body that does not fit its schema is not decoded: its entries could take thousands of times its bytes.
 func TestARefusedBodyIsNotDecoded(t *testing.T) {
-	h := Handler(huma.Operation{OperationID: "x", Method: http.MethodPost, Path: "/x"}, schema.ResourceInfo{},
-		func(_ context.Context, in *struct{ Body counted }) (*struct{}, error) { return nil, nil })
-	for body, most := range map[string]int{`{"list":[1]}`: 1, `{"list":[1,2,3,4,5,6]}`: 0} {
-		decoded = 0
-		tree, err := jsontree.Parse([]byte(body))
-		if err != nil {
-			t.Fatal(err)
+	r := NewReader(reflect.TypeFor[struct{ Body counted }](), false, schema.ResourceInfo{})
+	decoded = 0
+	if in, _ := read(t, r, http.MethodPost, "", `{"list":[1,2,3,4,5,6]}`); in != nil || decoded != 0 {
+		t.Errorf("%d entries were decoded", decoded)
+	}
+}
+
+// Parameters of every type are set, and what is left out gets its default.
+func TestParametersAreSet(t *testing.T) {
+	type mood string
+	type Paged struct {
+		Limit int    `query:"limit" minimum:"1" maximum:"100" default:"20"`
+		Order string `query:"order" enum:"asc,desc" default:"desc"`
+	}
+	type list struct {
+		Paged
+		Moods  []mood            `query:"mood" nullable:"false"`
+		Groups []string          `query:"group_by" default:"day" nullable:"false"`
+		Whole  bool              `query:"whole"`
+		Since  time.Time         `query:"since"`
+		Pairs  resource.Metadata `query:"metadata,deepObject"`
+		Shop   string            `query:"shop" required:"true"`
+	}
+	r := NewReader(reflect.TypeFor[list](), false, schema.ResourceInfo{})
+	since := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	for query, want := range map[string]any{
+		"shop=a": &list{Paged: Paged{20, "desc"}, Groups: []string{"day"}, Shop: "a"},
+		"shop=a&limit=5&order=asc&mood=good,bad&group_by=kind&whole=true&since=2026-05-01T12:00:00Z&" +
+			"metadata[a[b]]=1&metadata[c]=2": &list{Paged{5, "asc"}, []mood{"good", "bad"}, []string{"kind"}, true,
+			since, resource.Metadata{"a[b]": "1", "c": "2"}, "a"},
+		"": "shop required query parameter is missing",
+		"limit=x&whole=x&shop=a&order=up": "limit must be an integer | order is not a known value. The values are " +
+			"asc, desc | whole must be true or false",
+		"limit=0&metadata[a]=" + strings.Repeat("x", 501): "limit must be at least 1 | metadata.a is too long: the " +
+			"longest length is 500 | shop required query parameter is missing",
+		"shop=a&metadata[a][b]=1&metadata=1": "metadata takes the name of a pair in brackets: metadata[order]=4711 | " +
+			"metadata[a][b] is not a parameter of this operation; did you mean metadata[…]? It takes limit, order, mood, " +
+			"group_by, whole, since, metadata[…], shop",
+	} {
+		in, refused := read(t, r, http.MethodGet, query, "")
+		if got := cmp.Or[any](in, refused); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s:\n got %+v\nwant %+v", query, got, want)
 		}
-		req := httptest.NewRequest(http.MethodPost, "/x", strings.NewReader(body))
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, req.WithContext(WithBody(req.Context(), tree)))
-		if refused := w.Code == http.StatusTeapot; decoded != most || refused != (most == 0) {
-			t.Errorf("%s: %d entries were decoded, status %d", body, decoded, w.Code)
+	}
+}
+
+// An address with another value than ids and numbers names nothing.
+func TestAPathWithAnotherValueNamesNothing(t *testing.T) {
+	r := NewReader(reflect.TypeFor[struct {
+		Number int `path:"number" minimum:"1"`
+	}](), false, schema.ResourceInfo{})
+	for number, want := range map[string]string{"7": "", "0": "The path names nothing: number must be at least 1.",
+		"x": "The path names nothing: number must be an integer."} {
+		req := httptest.NewRequest(http.MethodGet, "/x", nil)
+		req.SetPathValue("number", number)
+		_, err := r.Read(req, nil, nil)
+		if (err == nil) != (want == "") || err != nil && (errs.CodeOf(err) != errs.NotFound ||
+			errs.As(err).Message != want) {
+			t.Errorf("%s: %v", number, err)
+		}
+	}
+}
+
+// What a body leaves out gets its default: in objects, in lists, and in objects that may be left out.
+func TestABodyHasItsDefaults(t *testing.T) {
+	type part struct {
+		Share int      `json:"share,omitempty" default:"1"`
+		Alpha float64  `json:"alpha,omitempty" default:"0.05"`
+		Parts []part   `json:"parts,omitempty"`
+		Names []string `json:"names,omitempty"`
+	}
+	type body struct {
+		Mode  string `json:"mode,omitempty" default:"each"`
+		First *part  `json:"first,omitempty"`
+		Parts []part `json:"parts,omitempty"`
+	}
+	r := NewReader(reflect.TypeFor[struct{ Body *body }](), false, schema.ResourceInfo{})
+	for sent, want := range map[string]*body{
+		"":                      nil,
+		`{}`:                    {Mode: "each"},
+		`{"mode":"all"}`:        {Mode: "all"},
+		`{"first":{"share":3}}`: {Mode: "each", First: &part{Share: 3, Alpha: 0.05}},
+		`{"parts":[{"alpha":0.1,"parts":[{}]}]}`: {Mode: "each", Parts: []part{{Share: 1, Alpha: 0.1,
+			Parts: []part{{Share: 1, Alpha: 0.05}}}}},
+	} {
+		in, refused := read(t, r, http.MethodPost, "", sent)
+		if refused != "" || !reflect.DeepEqual(in.(*struct{ Body *body }).Body, want) {
+			t.Errorf("%s: %s %+v", sent, refused, in)
 		}
 	}
 }
