@@ -105,6 +105,11 @@ func (p *parser) row(w *raw) error {
 	return p.take(r, nil)
 }
 
+// tooLarge refuses a row whose largest member makes it too large.
+func (p *parser) tooLarge(w *raw, member string) error {
+	return p.misshapen(w, member, "is too long. A row has up to %d KB", maxRecord>>10)
+}
+
 // refusalOf returns the refusal of a row. The name of a member may be as long as its feed likes.
 func refusalOf(w *raw, member, reason string) *Refusal {
 	return &Refusal{w.number, text.ClipLetters(member, 100), reason}
