@@ -503,8 +503,8 @@ func TestFeedsThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// A row that is too large is refused with the name of its largest member. Its product is still there, and the other rows
-// go on.
+// A row that is too large is refused with the name of its largest member. Its product is still there, and the other
+// rows go on.
 func TestRowsThatAreTooLarge(t *testing.T) {
 	for _, size := range []int{300 << 10, 3 << 20} {
 		long := strings.Repeat("A long text, as <b>HTML</b>.\n", size/29)

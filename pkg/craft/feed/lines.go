@@ -46,11 +46,7 @@ func (p *parser) lines(body io.Reader) error {
 		case !whole && !json.Valid(line):
 			return fault("The feed ends in the middle of line %d.", number)
 		}
-		read := p.object
-		if len(line) > maxRecord {
-			read = p.largeObject
-		}
-		if err := read(number, line); err != nil {
+		if err := p.object(number, line); err != nil {
 			return err
 		}
 	}
@@ -66,6 +62,9 @@ var writtenID = sync.OnceValue(func() *regexp.Regexp {
 })
 
 func (p *parser) object(number int, line []byte) error {
+	if len(line) > maxRecord {
+		return p.largeObject(number, line)
+	}
 	w, d := newRaw(number), json.NewDecoder(bytes.NewReader(line))
 	d.UseNumber()
 	all, twice, err := objectOf(d)
@@ -102,15 +101,14 @@ func (p *parser) largeObject(number int, line []byte) error {
 			largest, member = len(value), title
 		}
 		if memberOf(title) == memberID && len(value) < 1<<10 {
-			var id any
-			of := json.NewDecoder(bytes.NewReader(value))
-			of.UseNumber()
-			_ = of.Decode(&id) // it was decoded once
+			id := string(value)
+			_ = json.Unmarshal(value, &id) // a number stays as it is written
 			ids[title] = id
 		}
 	}
 	w.identify(ids)
-	return p.tooLarge(w, member)
+	w.large = cmp.Or(member, "line")
+	return p.row(w)
 }
 
 // objectOf reads an object. It also returns a name that it has twice.

@@ -30,7 +30,7 @@ type rowReader struct {
 func (t *rowReader) read() (cells []string, line int, err error) {
 	var cell strings.Builder
 	size, quoted, began, any := 0, false, false, false
-	lines, marks := 0, 0 // those that quotation marks surround
+	lines, marks := 0, 0 // the line ends and separators that quotation marks surround
 	t.line++
 	line = t.line
 	for {
@@ -42,7 +42,7 @@ func (t *rowReader) read() (cells []string, line int, err error) {
 			return nil, line, io.EOF
 		case err == io.EOF:
 			t.open = true
-			return t.bounded(append(cells, cell.String()), line, size, swallows(t.cells, lines, marks))
+			return t.bounded(append(cells, cell.String()), line, size, lines > 0 && marks >= lines*(t.cells-1))
 		case err != nil:
 			return nil, line, err
 		}
@@ -78,7 +78,7 @@ func (t *rowReader) read() (cells []string, line int, err error) {
 			}
 			cell.Reset()
 		case b == '\n':
-			return t.bounded(append(cells, cell.String()), line, size, swallows(t.cells, lines, marks))
+			return t.bounded(append(cells, cell.String()), line, size, lines > 0 && marks >= lines*(t.cells-1))
 		default:
 			began = true
 			cell.WriteByte(b)
@@ -86,8 +86,8 @@ func (t *rowReader) read() (cells []string, line int, err error) {
 	}
 }
 
-// bounded returns the cells of a row. One that is too large is one of the feed, unless a quotation mark without an end
-// has made it.
+// bounded returns the cells of a row. One that is too large is one of the feed, unless it is open: a quotation mark
+// without an end has taken lines with as many separators as rows have.
 func (t *rowReader) bounded(cells []string, line, size int, open bool) ([]string, int, error) {
 	if t.large = -1; size <= maxRecord {
 		return cells, line, nil
@@ -103,9 +103,6 @@ func (t *rowReader) bounded(cells []string, line, size int, open bool) ([]string
 	}
 	return cells, line, nil
 }
-
-// swallows reports whether the lines in quotation marks have as many separators as rows with so many cells.
-func swallows(cells, lines, marks int) bool { return lines > 0 && marks >= lines*(cells-1) }
 
 // closes reports whether the quotation mark that was read has another one before the next tab. Values of TSV have no
 // tabs, so that another mark is one of inches or of a name.
@@ -334,23 +331,20 @@ func (p *parser) next(t *rowReader, titles int) (cells []string, line int, err e
 	}
 }
 
-// cells reads the cells of a row. Large is the number of the one that makes it too large, or -1.
+// cells reads the cells of a row. Large is the number of its largest one if it is too large, or -1.
 func (p *parser) cells(number int, titles []string, of [][]string, own map[string]string, cells []string,
 	large int) error {
 	w := newRaw(number)
 	w.names = own
-	at := slices.IndexFunc(of, func(all []string) bool { return slices.Contains(all, memberID) })
-	if large >= 0 && large < len(titles) {
-		if at < len(cells) && at != large {
-			w.set(memberID, cells[at])
-		}
-		return p.tooLarge(w, titles[large])
-	}
 	if len(cells) > len(of) {
-		w.set(memberID, cells[at])
+		w.set(memberID, cells[slices.IndexFunc(of, func(all []string) bool { return slices.Contains(all, memberID) })])
 		return p.misshapen(w, "", manyCells, len(cells), len(titles))
 	}
 	for i, cell := range cells {
+		if i == large {
+			w.large = titles[i]
+			continue
+		}
 		for _, member := range of[i] {
 			w.cell(member, cell)
 		}

@@ -20,8 +20,8 @@ type node struct {
 	attrs    []xml.Attr
 	text     strings.Builder
 	children []*node
-	// large is the name of the largest child, and size its bytes. over reports that a row is too large. What is behind
-	// maxRecord bytes of it is not held, but its id.
+	// large is the name of the largest child, and size its bytes. over reports that the row has become too large: what
+	// is behind is not held, but its id.
 	large string
 	size  int64
 	over  bool
@@ -65,8 +65,8 @@ type elements struct {
 	*xml.Decoder
 	tokens *budget.Tokens
 	meter  *budget.Meter
-	begin  int64 // the place of the element that is held
-	row    *node // and that element
+	begin  int64 // the place of the element row, which is held
+	row    *node
 	rows   *int
 }
 
@@ -132,7 +132,8 @@ func (e *elements) element(start xml.StartElement) (*node, error) {
 		n.over = at-e.begin > maxRecord
 		if at-e.begin > mostSkipped {
 			line, _ := e.InputPos()
-			return nil, fault("Row %d, which ends behind line %d, has more than %d MB.", *e.rows+1, line, mostSkipped>>20)
+			return nil, fault("Row %d, which ends behind line %d, has more than %d MB.", *e.rows+1, line,
+				mostSkipped>>20)
 		}
 		switch t := token.(type) {
 		case xml.StartElement:
@@ -185,6 +186,9 @@ func (e *elements) each(roots string, names map[string]func(*node) error) error 
 		}
 		e.begin, e.row = e.InputOffset(), nil
 		n, err := e.element(start)
+		if err == nil && !n.over {
+			n.large = ""
+		}
 		if err == nil {
 			err = take(n)
 		}
@@ -194,14 +198,6 @@ func (e *elements) each(roots string, names map[string]func(*node) error) error 
 	}
 }
 
-// element passes on the row of an element.
-func (p *parser) element(w *raw, n *node) error {
-	if n.over {
-		return p.tooLarge(w, n.large)
-	}
-	return p.row(w)
-}
-
 // google reads RSS 2.0 or Atom with the elements of Google's product data specification.
 func (p *parser) google(tokens *budget.Tokens) error {
 	number := 0
@@ -209,7 +205,8 @@ func (p *parser) google(tokens *budget.Tokens) error {
 		number++
 		w := newRaw(number)
 		w.google(n)
-		return p.element(w, n)
+		w.large = n.large
+		return p.row(w)
 	}
 	return p.elements(tokens).each("rss feed RDF", map[string]func(*node) error{"item": item, "entry": item})
 }
@@ -278,7 +275,8 @@ func (p *parser) yml(tokens *budget.Tokens) error {
 				memberSale: "price", memberPhoto: "picture", memberPhotos: "picture", memberStock: "available",
 				memberGroup: "group_id"}
 			p.offer(w, n, categories)
-			return p.element(w, n)
+			w.large = n.large
+			return p.row(w)
 		},
 	})
 }
