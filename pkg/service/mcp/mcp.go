@@ -206,15 +206,6 @@ type message struct {
 	Params  params          `json:"params"`
 }
 
-// countable reports whether the id of a request is a text or a whole number, which the library sends back as it came.
-func (m message) countable() bool {
-	if strings.HasPrefix(string(m.ID), `"`) {
-		return true
-	}
-	_, err := strconv.ParseInt(string(m.ID), 10, 64)
-	return err == nil
-}
-
 // params are the params of a call of a tool. Others are left to the library.
 type params struct {
 	Name      string
@@ -255,6 +246,7 @@ var notifications = []string{"notifications/initialized", "notifications/cancell
 // answered answers a message that needs no tool, and reports whether it did so: a request with an unknown method gets
 // an error with its id, and an unknown notification is taken and ignored (JSON-RPC 2.0, 4.1).
 func answered(w http.ResponseWriter, m message) bool {
+	_, odd := strconv.ParseInt(string(m.ID), 10, 64) // the library sends no other number back as it came
 	switch {
 	case m.Version != "2.0":
 		complain(w, http.StatusBadRequest, m.ID, codeInvalid, `The member jsonrpc must be "2.0".`)
@@ -268,7 +260,7 @@ func answered(w http.ResponseWriter, m message) bool {
 		complain(w, http.StatusOK, m.ID, codeMethodNotFound, "This server has no such method. Its methods are "+
 			strings.Join(methods, ", ")+".")
 		return true
-	case m.ID != nil && !m.countable():
+	case m.ID != nil && m.ID[0] != '"' && odd != nil:
 		complain(w, http.StatusBadRequest, nil, codeInvalid, "The id of a request must be a text or a whole number.")
 		return true
 	}
