@@ -440,8 +440,7 @@ func Arrange(p Post, c Capabilities) ArrangedText {
 	return a
 }
 
-// lineEnds makes the line ends of other systems those of platforms, which store no others: a post is found again by its
-// text, and a line end counts once.
+// lineEnds makes line ends those of platforms, which keep no others: a post is found again by its text.
 var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
 // Length returns the length of a text in the unit of the limit, as a reader sees the text.

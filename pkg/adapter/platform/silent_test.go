@@ -21,8 +21,8 @@ var silences = []string{"{}", "null", `{"error":null}`, "<!DOCTYPE html><html>We
 
 type teller interface{ Say(a control.Answer) }
 
-// A call is made only once the platform has said so: a success that names nothing is asked for again, and a post of which
-// nothing was said is not called published.
+// A call is made only once the platform has said so: a success that names nothing is asked for again, and a post of
+// which nothing was said is not called published.
 func TestSuccessesThatSayNothing(t *testing.T) {
 	photo := platform.Post{Key: "pub_1", Kind: platform.KindPost, Caption: "A shoe", Media: []platform.Media{fixture.Image("a")}}
 	video := platform.Post{Key: "pub_2", Kind: platform.KindVideo, Title: "A shoe", Caption: "It runs",

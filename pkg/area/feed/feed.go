@@ -77,7 +77,8 @@ var (
 	_ = format.Define("feed-policy", format.Format{Values: format.Words("keep hold withdraw")})
 	_ = format.Define("feed-held", format.Format{Values: format.Words("mass_removal")})
 	_ = format.Define("feed-photos", format.Format{Values: format.Words("none main all")})
-	_ = format.Define("feed-run-state", format.Format{Values: format.Words("queued running held completed failed canceled")})
+	_ = format.Define("feed-run-state", format.Format{
+		Values: format.Words("queued running held completed failed canceled")})
 )
 
 // Feed is the feed of a factory as callers see it.
@@ -284,8 +285,7 @@ func runItem(o tenant.Owner, r *runRecord) (store.Item, error) {
 	return it, it.Encode(r)
 }
 
-// begin adds a run to the transaction, with its task. It takes the place of a run that is held. The caller writes the
-// feed.
+// begin adds a run with its task to the transaction, in place of one that is held. The caller writes the feed.
 func (r *Record) begin(ctx context.Context, db *store.DB, tx *store.Tx, now time.Time, o tenant.Owner) (Run, error) {
 	if err := r.cancelHeld(ctx, db, tx); err != nil {
 		return Run{}, err

@@ -148,8 +148,8 @@ func TestWhatIsGoneIsArchivedUnlessItIsAFifth(t *testing.T) {
 	}
 }
 
-// A run that is held ends when a newer one begins, by call or by the schedule, or when its feed is deleted. A feed that is
-// whole again goes on by itself.
+// A run that is held ends when a newer one begins, by call or by the schedule, or when its feed is deleted. A feed that
+// is whole again goes on by itself.
 func TestARunTakesThePlaceOfOneThatIsHeld(t *testing.T) {
 	for _, by := range []string{"call", "schedule", "deletion"} {
 		w := newWorld(t)

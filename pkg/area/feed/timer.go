@@ -21,8 +21,7 @@ type timing struct {
 	Round int `json:"round"`
 }
 
-// tick begins a run when its time has come. A run that is under way has the schedule wait. One that is held does not:
-// most feeds that were cut are whole again the next time.
+// tick begins a run when its time has come, unless one is under way. It takes the place of one that is held.
 func (w *Worker) tick(ctx context.Context, t *task.Run) error {
 	var p timing
 	if err := t.Decode(&p); err != nil {

@@ -414,17 +414,14 @@ const Jitter = 0.1
 
 // Wait returns how long after the failure with the given number (0 for the first) the
 // next attempt follows. chance is a random number from 0 to 1. A receiver that asks
-// for more time gets it: it is never called before the time that it names, but for one beyond longestWait.
+// for more time gets it: it is never called before the time that it names, but for one after more than a day.
 func Wait(failures int, asked time.Duration, chance float64) time.Duration {
 	if failures >= len(Schedule) {
 		return 0
 	}
-	later := min(time.Duration(float64(asked)*(1+Jitter*chance)), longestWait)
+	later := min(time.Duration(float64(asked)*(1+Jitter*chance)), 24*time.Hour)
 	return max(Spread(Schedule[failures], Jitter, chance), later)
 }
-
-// longestWait bounds the wait that a receiver may ask for.
-const longestWait = 24 * time.Hour
 
 // Spread makes a wait longer or shorter by up to a part of it. chance is a random number from 0 to 1.
 func Spread(wait time.Duration, part, chance float64) time.Duration {

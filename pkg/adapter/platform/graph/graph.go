@@ -200,16 +200,12 @@ func (g API) Delete(ctx context.Context, token platform.Secret, id string) error
 	return platform.Except(platform.CodePostNotFound, err)
 }
 
-var errNotDone = errors.New("there is no success")
-
 // Done makes a call whose answer says that it was done, and nothing else.
 func (g API) Done(ctx context.Context, call wire.Call, refused wire.Classifier) error {
-	var answer struct {
-		Success bool `json:"success"`
-	}
+	var answer struct{ Success bool }
 	err := g.Client.JSON(ctx, call, refused, &answer)
 	if err == nil && !answer.Success {
-		err = g.Client.GarbledError(call, errNotDone)
+		err = g.Client.GarbledError(call, errors.New("there is no success"))
 	}
 	return err
 }

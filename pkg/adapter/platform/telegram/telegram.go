@@ -170,15 +170,13 @@ func (p *Platform) Make(ctx context.Context, w *platform.Work[state]) (ref platf
 		return ref, platform.ErrMore
 	}
 	if err == nil && made.ID == 0 {
-		return ref, p.Client.GarbledError(call, errNoMessage)
+		return ref, p.Client.GarbledError(call, errors.New("there is no message_id"))
 	}
 	if err == nil && w.PostsMade == 0 {
 		ref = platform.Ref{ID: strconv.FormatInt(made.ID, 10), URL: address(made)}
 	}
 	return ref, err
 }
-
-var errNoMessage = errors.New("there is no message_id")
 
 // Find implements chain.Steps.
 func (p *Platform) Find(context.Context, *platform.Work[state]) (ref platform.Ref, next platform.Stage, err error) {

@@ -159,7 +159,7 @@ func (c *Client) Check(call Call, answer Answer, refused Classifier) error {
 	}
 	if e == nil && answer.OK() {
 		if page(answer) {
-			return c.GarbledError(call, errPage)
+			return c.GarbledError(call, errors.New("it is a page of HTML"))
 		}
 		return nil
 	}
@@ -178,8 +178,6 @@ func (c *Client) Check(call Call, answer Answer, refused Classifier) error {
 	}
 	return e.Because(c.cause(call, answer.Refusal(secrets...)))
 }
-
-var errPage = errors.New("the answer is a page of HTML")
 
 // page reports whether an answer is a page of HTML: proxies and maintenance answer with one, also with the status 200.
 // No platform does.
