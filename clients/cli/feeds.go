@@ -242,7 +242,7 @@ func (c *calling) watch(ctx context.Context, client *contentautomation.Client, a
 		}
 		ended := run.State != "queued" && run.State != "running"
 		c.progress(run, ended)
-		if run.State == "failed" {
+		if run.State == "failed" || run.State == "canceled" {
 			return nil, &contentautomation.FailedError{State: run.State, Resource: raw, Failure: run.Failure}
 		} else if ended {
 			return raw, nil

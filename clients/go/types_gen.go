@@ -7745,7 +7745,7 @@ type FeedRun struct {
 	FactoryID string `json:"factory_id"`
 	// Time of the call, or of the schedule, UTC.
 	CreatedAt time.Time `json:"created_at"`
-	// State of the run.
+	// State of the run. canceled: it was held, and a newer run has taken its place, or its feed was deleted.
 	State FeedRunState `json:"state"`
 	// mass_removal: a fifth of the products of the feed or more are not in it any more, and nothing was changed. Call
 	// syncFeed with confirm_run_id if that is right. Null: it was not held.
@@ -7786,7 +7786,7 @@ type FeedRunEventData struct {
 	Object FeedRun `json:"object"`
 }
 
-// FeedRunState: State of the run.
+// FeedRunState: State of the run. canceled: it was held, and a newer run has taken its place, or its feed was deleted.
 // A newer service may have more values.
 type FeedRunState string
 
@@ -7797,6 +7797,7 @@ const (
 	FeedRunStateHeld      FeedRunState = "held"
 	FeedRunStateCompleted FeedRunState = "completed"
 	FeedRunStateFailed    FeedRunState = "failed"
+	FeedRunStateCanceled  FeedRunState = "canceled"
 )
 
 // FeedRunStateInput has the values of FeedRunState.

@@ -57,7 +57,7 @@ func TestProxyHandsTheCallOn(t *testing.T) {
 		w.WriteHeader(http.StatusCreated)
 		_, _ = io.WriteString(w, `{"data":{}}`)
 	})
-	req := calltest.Request(t, http.MethodPost, url+"/v1/factories/a%2Fb?limit=2&cursor=%26x",
+	req := calltest.Request(t, http.MethodPost, url+"/v1/factories/a%2Fb?limit=2&cursor=%26x&name=%zz&a;b",
 		strings.NewReader(`{"name":"x"}`))
 	req.Header.Set("Authorization", "Bearer svc_test_x")
 	req.Header.Set("X-Forwarded-For", "203.0.113.9")
@@ -71,7 +71,7 @@ func TestProxyHandsTheCallOn(t *testing.T) {
 			t.Errorf("the caller sees %s: %s", name, value)
 		}
 	}
-	if got.RequestURI != "/_aws/execute-api/api123/local/v1/factories/a%2Fb?limit=2&cursor=%26x" {
+	if got.RequestURI != "/_aws/execute-api/api123/local/v1/factories/a%2Fb?limit=2&cursor=%26x&name=%zz&a;b" {
 		t.Errorf("the gateway was called with %s", got.RequestURI)
 	}
 	if got.Host != "localhost:8080" || got.Method != http.MethodPost || body != `{"name":"x"}` ||

@@ -470,7 +470,7 @@ type QuietHours struct {
 
 // Check returns the name of the member that is not valid, and what is wrong with it, or empty texts.
 func (q QuietHours) Check() (member, problem string) {
-	if _, err := time.LoadLocation(q.Timezone); err != nil || q.Timezone == "" || q.Timezone == "Local" {
+	if _, err := clock.Zone(q.Timezone); err != nil {
 		return "timezone", "is not an IANA time zone; write it as Europe/Berlin"
 	}
 	if !clock.Valid(q.From) {

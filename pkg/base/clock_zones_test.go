@@ -155,3 +155,14 @@ func TestACronOfManyTimesIsDueAtAllOfThem(t *testing.T) {
 		}
 	}
 }
+
+// A zone is one of the IANA database on every machine.
+func TestZonesOfTheDatabase(t *testing.T) {
+	for name, known := range map[string]bool{"Europe/Berlin": true, "UTC": true, "Etc/GMT+5": true, "Asia/Calcutta": true,
+		"": false, "Local": false, "localtime": false, "posixrules": false, "Factory": false, "posix/UTC": false,
+		"right/UTC": false, "right/Europe/Berlin": false, "Europe/Nowhere": false, "../etc/passwd": false} {
+		if _, err := clock.Zone(name); (err == nil) != known {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}

@@ -442,7 +442,7 @@ func TestLinesOfJSON(t *testing.T) {
 
 // A feed that is broken as a whole changes nothing: it is a fault.
 func TestFeedsThatCannotBeRead(t *testing.T) {
-	many := strings.Repeat("x", 256<<10+10)
+	many, rest := strings.Repeat("x", 4<<20+10), strings.Repeat("B,Tea,1 EUR\n", 256<<10/12+1)
 	var bomb bytes.Buffer
 	z := gzip.NewWriter(&bomb)
 	_, _ = io.WriteString(z, "sku,name,price\n")
@@ -460,6 +460,7 @@ func TestFeedsThatCannotBeRead(t *testing.T) {
 		"no price":         {feed.CSV, "sku,name\nA,B\n", "has no column for price"},
 		"open quote":       {feed.CSV, "sku,name,price\n\"A,Tea,1 EUR\nB,Tea,1 EUR\n", "A quotation mark that begins in line 2 has no end"},
 		"a long row":       {feed.CSV, "sku,name,price\nA,\"" + many + "\",1 EUR\n", "The row in line 2 has more than 256 KB"},
+		"rows in quotes":   {feed.CSV, "sku,name,price\nA,B,1 EUR\nA,\"5\" x,1 EUR\n" + rest + "C,\"D\",1 EUR\n", "Does a quotation mark have no end?"},
 		"a page":           {feed.GoogleXML, "<html><body>Not found</body></html>", "The first element of the feed is html"},
 		"a page of YML":    {feed.YML, "<rss></rss>", "The first element of the feed is rss"},
 		"truncated":        {feed.GoogleXML, googleFeed[:1000], "is no XML"},
@@ -472,10 +473,10 @@ func TestFeedsThatCannotBeRead(t *testing.T) {
 			"defines entities"},
 		"unknown entity":   {feed.GoogleXML, "<rss><item><title>&x;</title></item></rss>", "is no XML"},
 		"deep":             {feed.GoogleXML, "<rss>" + strings.Repeat("<a>", 30), "20 elements in one another"},
-		"a long text":      {feed.GoogleXML, "<rss><item><title>" + many + "</title></item></rss>", "Row 1, which ends behind line 1, has more than 256 KB"},
-		"many elements":    {feed.GoogleXML, "<rss><item>" + strings.Repeat("<a></a>", 60000) + "</item></rss>", "256 KB"},
+		"a long text":      {feed.GoogleXML, "<rss><item><title>" + many + "</title></item></rss>", "Row 1, which ends behind line 1, has more than 4 MB"},
+		"many elements":    {feed.GoogleXML, "<rss><item>" + strings.Repeat("<a></a>", 600000) + "</item></rss>", "has more than 4 MB"},
 		"an array":         {feed.JSONLines, "\n[\n{\"id\":\"A\"}]", "is one array of JSON"},
-		"a long line":      {feed.JSONLines, "{\"id\":\"A\"}\n{\"id\":\"" + many + "\"}", "Line 2 of the feed has more than 256 KB"},
+		"a long line":      {feed.JSONLines, "{\"id\":\"A\"}\n{\"id\":\"" + many + "\"}", "Line 2 of the feed has more than 4 MB"},
 		"a page of lines":  {feed.JSONLines, "\n<html>\n<body>Not found</body>", "Line 2, the first with text, is no object of JSON"},
 		"lines, cut off":   {feed.JSONLines, `{"id":"A","title":"T","price":"1 EUR"}` + "\n" + `{"id":"B","ti`, "ends in the middle of line 2"},
 		"a row, cut off":   {feed.CSV, "sku,name,price,stock\nA,Tea,1 EUR,5\nB,Tea,1", "ends in the middle of the row in line 3"},
@@ -498,6 +499,52 @@ func TestFeedsThatCannotBeRead(t *testing.T) {
 		if _, _, fault := readFeed(t, feed.Options{Format: c.format}, []byte(c.sent)); !strings.Contains(fault,
 			c.want) {
 			t.Errorf("%s: fault %.300q, want %q", name, fault, c.want)
+		}
+	}
+}
+
+// A row that is too large is refused with the name of its largest member. Its product is still there, and the other
+// rows go on.
+func TestRowsThatAreTooLarge(t *testing.T) {
+	for _, size := range []int{300 << 10, 3 << 20} {
+		long := strings.Repeat("A long text, as <b>HTML</b>.\n", size/29)
+		line, pieces := strings.ReplaceAll(long, "\n", " "), strings.Repeat("<p>x</p>", size/8)
+		const item = "<item><id>%s</id><title>Tea</title><price>1 EUR</price></item>"
+		for name, c := range map[string]struct {
+			format       feed.Format
+			sent, member string
+		}{
+			"csv": {feed.CSV, "name,description,price,sku\nTea,x,1 EUR,A\nTea,\"" + long + "\",1 EUR,B\nTea,x,1 EUR,C\n",
+				"description"},
+			"one line": {feed.CSV, "sku,name,price\nA,Tea,1 EUR\nB,\"" + line + "\",1 EUR\nC,Tea,1 EUR", "name"},
+			"tsv":      {feed.GoogleTSV, "id\ttitle\tprice\nA\tTea\t1 EUR\nB\t" + line + "\t1 EUR\nC\tTea\t1 EUR\n", "title"},
+			"shopify": {feed.ShopifyCSV, "Handle,Title,Body (HTML),Variant SKU,Variant Price\na,Tea,x,A,1\nb,Tea,\"" + line +
+				"\",B,1\nc,Tea,x,C,1\n", "Body (HTML)"},
+			"xml": {feed.GoogleXML, "<rss>" + fmt.Sprintf(item, "A") + "<item><id>B</id><description><![CDATA[" + long +
+				"]]></description><price>1 EUR</price></item>" + fmt.Sprintf(item, "C") + "</rss>", "description"},
+			"xml, its id last": {feed.GoogleXML, "<rss>" + fmt.Sprintf(item, "A") + "<item><x>" + pieces +
+				"</x><title>Tea</title><id>B</id></item>" + fmt.Sprintf(item, "C") + "</rss>", "x"},
+			"yml": {feed.YML, `<yml_catalog><offer id="A"><name>Tea</name><price>1</price></offer><offer id="B"><name>Tea</name>` +
+				"<price>1</price><description>" + pieces + `</description></offer><offer id="C"><name>Tea</name><price>1</price>` +
+				"</offer></yml_catalog>", "description"},
+			"json": {feed.JSONLines, `{"id":"A","title":"T","price":"1 EUR"}` + "\n" + `{"title":"T","description":"` + line +
+				`","id":"1","sku":"B"}` + "\n" + `{"id":"C","title":"T","price":"1 EUR"}`, "description"},
+		} {
+			rows, ids := []string{}, []string{}
+			var refused []feed.Refusal
+			err := feed.Read(t.Context(), strings.NewReader(c.sent), feed.Options{Format: c.format, Currency: "EUR"},
+				func(r feed.Row, no *feed.Refusal) error {
+					if ids = append(ids, r.ID); no == nil {
+						rows = append(rows, r.ID)
+					} else {
+						refused = append(refused, *no)
+					}
+					return nil
+				})
+			if err != nil || strings.Join(rows, "") != "AC" || strings.Join(ids, "") != "ABC" || len(refused) != 1 ||
+				refused[0].Member != c.member || !strings.Contains(refused[0].Reason, "is too long. A row has up to 256 KB") {
+				t.Errorf("%s of %d KB: read %v of %v, refused %+v, %v", name, size>>10, rows, ids, refused, err)
+			}
 		}
 	}
 }

@@ -1736,8 +1736,8 @@ export class FeedsResource {
   }
 
   /** Calls getRun until the work has ended. Failed work is a FailedError. */
-  waitForRun(factoryId: string, runId: string, options?: WaitOptions<'queued' | 'running' | 'held' | 'completed' | 'failed'>): Promise<T.FeedRun> {
-    return this.#core.wait('/v1/factories/{factory_id}/feed/runs/{run_id}', [factoryId, runId], ['state', ['completed', 'held'], ['failed']], options);
+  waitForRun(factoryId: string, runId: string, options?: WaitOptions<'queued' | 'running' | 'held' | 'completed' | 'failed' | 'canceled'>): Promise<T.FeedRun> {
+    return this.#core.wait('/v1/factories/{factory_id}/feed/runs/{run_id}', [factoryId, runId], ['state', ['completed', 'held'], ['failed', 'canceled']], options);
   }
 
   /**
@@ -1745,8 +1745,9 @@ export class FeedsResource {
    *
    * Reads the feed in the background, and brings the catalog up to it: products are created and changed, and those that
    * are gone are archived. Rows that are not right are refused, and the others go on. If a fifth of the products of the
-   * feed or more are gone, the run is `held` and changes nothing, until it is confirmed. The events `feed.completed`,
-   * `feed.held` and `feed.failed` report its end.
+   * feed or more are gone, the run is `held` and changes nothing, until it is confirmed. The next run, also that of the
+   * schedule, cancels it, and judges the feed anew. The events `feed.completed`, `feed.held` and `feed.failed` report
+   * its end.
    *
    * Needs the scope `products:write`.
    */

@@ -6935,7 +6935,7 @@ export interface FeedRun {
   factory_id: string;
   /** Time of the call, or of the schedule, UTC. */
   created_at: string;
-  /** State of the run. */
+  /** State of the run. canceled: it was held, and a newer run has taken its place, or its feed was deleted. */
   state: FeedRunState;
   /**
    * mass_removal: a fifth of the products of the feed or more are not in it any more, and nothing was changed. Call
@@ -6978,11 +6978,11 @@ export interface FeedRunEventData {
   object: FeedRun;
 }
 
-/** State of the run. */
-export type FeedRunState = 'queued' | 'running' | 'held' | 'completed' | 'failed' | (string & {});
+/** State of the run. canceled: it was held, and a newer run has taken its place, or its feed was deleted. */
+export type FeedRunState = 'queued' | 'running' | 'held' | 'completed' | 'failed' | 'canceled' | (string & {});
 
 /** Values of `state` of `listFeedRuns`. */
-export type FeedRunStateInput = 'queued' | 'running' | 'held' | 'completed' | 'failed';
+export type FeedRunStateInput = 'queued' | 'running' | 'held' | 'completed' | 'failed' | 'canceled';
 
 /** When it is read: when you call syncFeed, each hour, or each day. */
 export type FeedSchedule = 'manual' | 'hourly' | 'daily' | (string & {});

@@ -66,6 +66,7 @@ func New(c Config) http.Handler {
 		Transport:  transport,
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(target)
+			r.Out.URL.RawQuery = r.In.URL.RawQuery // the proxy has left out what it could not read
 			if r.Out.Host = host; slices.Contains(c.Others, r.In.Host) {
 				r.Out.Host = r.In.Host
 			}

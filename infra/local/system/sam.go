@@ -210,7 +210,7 @@ func (m *sam) openDoor(ctx context.Context, endpoint, gateway string) (string, e
 func door(to *url.URL) http.Handler {
 	return &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(to)
-		r.Out.Host = r.In.Host
+		r.Out.Host, r.Out.URL.RawQuery = r.In.Host, r.In.URL.RawQuery
 	}}
 }
 

@@ -156,7 +156,8 @@ func TestRegistrationsAreNarrowed(t *testing.T) {
 		"a long name":        {`"client_name":"` + strings.Repeat("Long ", 40) + `"`, strings.TrimSpace(strings.Repeat("Long ", 13))[:64]},
 		"unknown members": {`"resource":"https://x.example","logo_uri":"https://x.example/l.png","scope":"openid x",` +
 			`"software_id":7,"contacts":[],"application_type":"native","default_acr_values":null`, "Program"},
-		"empty lists": {`"grant_types":[],"response_types":[]`, "Program"},
+		"an invisible name": {`"client_name":"\u3164\u2800"`, "Program"},
+		"empty lists":       {`"grant_types":[],"response_types":[]`, "Program"},
 	} {
 		status, a := s.posted(t, "/oauth/register", `{`+redirects+`,`+c.members+`}`, "application/json")
 		if status != http.StatusCreated || a["token_endpoint_auth_method"] != "none" || a["client_secret"] != nil ||

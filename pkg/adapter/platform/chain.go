@@ -49,7 +49,7 @@ func (w *Work[S]) Text() string {
 	if posts := w.texts.Posts(); w.PostsMade < len(posts) {
 		return posts[w.PostsMade]
 	}
-	return w.Post.Options.FirstComment
+	return lineEnds.Replace(w.Post.Options.FirstComment)
 }
 
 // IsComment reports whether the next post is the first comment.

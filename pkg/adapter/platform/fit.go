@@ -412,7 +412,7 @@ func (a ArrangedText) Parts() int { return len(a.Posts()) }
 // platform allows a separate message, Arrange divides it at the end of a paragraph, else of a sentence, else of a word.
 func Arrange(p Post, c Capabilities) ArrangedText {
 	rule := c.Rule(p)
-	a := ArrangedText{Title: strings.TrimSpace(p.Title), Body: strings.TrimSpace(p.Caption)}
+	a := ArrangedText{Title: strings.TrimSpace(p.Title), Body: strings.TrimSpace(lineEnds.Replace(p.Caption))}
 	if c.Hashtags.Tags {
 		a.Tags = p.Hashtags
 	} else if len(p.Hashtags) > 0 {
@@ -439,6 +439,9 @@ func Arrange(p Post, c Capabilities) ArrangedText {
 	}
 	return a
 }
+
+// lineEnds makes line ends those of platforms, which keep no others: a post is found again by its text.
+var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
 // Length returns the length of a text in the unit of the limit, as a reader sees the text.
 func (t Text) Length(s string) int { return t.Unit.Length(t.plain(s)) }

@@ -298,6 +298,20 @@ func TestHashtagsArePlacedAsThePlatformWants(t *testing.T) {
 	}
 }
 
+// Texts have the line ends of platforms, whatever system they were written on.
+func TestLineEndsOfOtherSystems(t *testing.T) {
+	c := capabilities(t, "x")
+	for _, end := range []string{"\r\n", "\r", "\n"} {
+		p := platform.Post{Kind: platform.KindPost, Caption: strings.Repeat("a"+end, 140)}
+		if body := platform.Arrange(p, c).Body; body != strings.TrimSpace(strings.Repeat("a\n", 140)) {
+			t.Errorf("%q: %q", end, body)
+		}
+		if found := platform.Fit("x", p, c); len(found) > 0 {
+			t.Errorf("%q: %v", end, found)
+		}
+	}
+}
+
 func TestALongCaptionIsDividedWhereItPauses(t *testing.T) {
 	sentence := "This is a sentence of some length. "
 	for name, c := range map[string]struct{ caption, first, rest string }{

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/area/content/item"
-	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/clock"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/format"
 	"github.com/content-automation/api/pkg/base/id"
@@ -110,7 +110,7 @@ type bestInput struct {
 func (s *Service) bestTimes(ctx context.Context, in *bestInput) (out BestTimes, err error) {
 	zone := (*time.Location)(nil)
 	if in.Timezone != "" {
-		if zone, err = factory.Zone(in.Timezone); err != nil {
+		if zone, err = clock.Zone(in.Timezone); err != nil {
 			return out, errZone()
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/content-automation/api/infra/verify/harness/servicetest"
 	"github.com/content-automation/api/pkg/area/analytics"
 	"github.com/content-automation/api/pkg/area/content/item"
-	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/base/clock"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
@@ -139,7 +139,7 @@ func day(s string) time.Time {
 
 func zone(t *testing.T, name string) *time.Location {
 	t.Helper()
-	z, err := factory.Zone(name)
+	z, err := clock.Zone(name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,8 +18,8 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/area/content/item"
-	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/area/training"
+	"github.com/content-automation/api/pkg/base/clock"
 	"github.com/content-automation/api/pkg/base/tenant"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/store"
@@ -183,7 +183,7 @@ func (c contribution) countTo(all sums, times int64) error {
 	if len(c.Lines) == 0 {
 		return nil
 	}
-	zone, err := factory.Zone(c.Zone)
+	zone, err := clock.Zone(c.Zone)
 	if err != nil {
 		return err
 	}
@@ -430,7 +430,7 @@ func zoneOf(of store.Item) (name string, zone *time.Location, err error) {
 	if f.Schedule == nil || f.Schedule.Timezone == "" {
 		return "UTC", time.UTC, nil
 	}
-	zone, err = factory.Zone(f.Schedule.Timezone)
+	zone, err = clock.Zone(f.Schedule.Timezone)
 	return f.Schedule.Timezone, zone, err
 }
 

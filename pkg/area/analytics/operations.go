@@ -10,6 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/clock"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -80,7 +81,7 @@ func (in *input) parse() (a query, err error) {
 	from, first := day("from", in.From)
 	to, last := day("to", in.To)
 	if in.Timezone != "" {
-		if a.zone, err = factory.Zone(in.Timezone); err != nil {
+		if a.zone, err = clock.Zone(in.Timezone); err != nil {
 			zone = errZone()
 		}
 	}

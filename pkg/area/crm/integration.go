@@ -563,8 +563,8 @@ func checkMapping(p *auth.Principal, pipelines []crm.Pipeline, m Mapping) error 
 	return errs.All(found...)
 }
 
-func blank(param, text string) error {
-	if resource.IsBlank(text) {
+func blank(param, value string) error {
+	if text.IsBlank(value) {
 		return errs.Invalid(param, "is blank")
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/craft/guard"
 	"github.com/content-automation/api/pkg/craft/prompt"
@@ -97,7 +98,7 @@ func (w *Suggester) Suggest(ctx context.Context, r *task.Run) error {
 		},
 		Take: func(known *suggestion, answer json.RawMessage) (bool, error) {
 			var form struct{ Reply string }
-			if err := json.Unmarshal(answer, &form); err != nil || resource.IsBlank(form.Reply) {
+			if err := json.Unmarshal(answer, &form); err != nil || text.IsBlank(form.Reply) {
 				return false, &provider.Error{Kind: provider.Transient, Code: string(provider.FailedResultInvalid),
 					Message: "The text model wrote no reply.", Cause: err}
 			}

@@ -398,20 +398,12 @@ func (f *Factory) checkModels(models map[string]string, now time.Time) error {
 	return errs.All(found...)
 }
 
-// Zone returns the time zone with a name of the IANA database.
-func Zone(name string) (*time.Location, error) {
-	if name == "" || name == "Local" { // Local depends on the machine
-		return nil, fmt.Errorf("factory: %q is no time zone", name)
-	}
-	return time.LoadLocation(name)
-}
-
 func (s *Schedule) check() error {
 	if s == nil {
 		return nil
 	}
 	var found []error
-	if _, err := Zone(s.Timezone); err != nil {
+	if _, err := clock.Zone(s.Timezone); err != nil {
 		found = append(found, errs.Invalid("/schedule/timezone", "is not an IANA time zone; write it as Europe/Berlin"))
 	}
 	for i, at := range s.Times {

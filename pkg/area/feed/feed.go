@@ -77,7 +77,8 @@ var (
 	_ = format.Define("feed-policy", format.Format{Values: format.Words("keep hold withdraw")})
 	_ = format.Define("feed-held", format.Format{Values: format.Words("mass_removal")})
 	_ = format.Define("feed-photos", format.Format{Values: format.Words("none main all")})
-	_ = format.Define("feed-run-state", format.Format{Values: format.Words("queued running held completed failed")})
+	_ = format.Define("feed-run-state", format.Format{
+		Values: format.Words("queued running held completed failed canceled")})
 )
 
 // Feed is the feed of a factory as callers see it.
@@ -159,6 +160,7 @@ const (
 	Held      RunState = "held"
 	Completed RunState = "completed"
 	Failed    RunState = "failed"
+	Canceled  RunState = "canceled"
 )
 
 // MassRemoval is the reason for which a run is held.
@@ -188,7 +190,7 @@ type Run struct {
 	FactoryID string `json:"factory_id" example:"fac_01h455vb4pex5vsknk084sn02q"`
 	// Time of the call, or of the schedule, UTC.
 	CreatedAt resource.Time `json:"created_at"`
-	// State of the run.
+	// State of the run. canceled: it was held, and a newer run has taken its place, or its feed was deleted.
 	State RunState `json:"state" filter:"state" format:"feed-run-state"`
 	// mass_removal: a fifth of the products of the feed or more are not in it any more, and nothing was changed. Call
 	// syncFeed with confirm_run_id if that is right. Null: it was not held.
@@ -228,7 +230,7 @@ func (r Run) Pending() (path string, after time.Duration) {
 }
 
 // ended reports whether a run waits for nothing but a confirmation.
-func (s RunState) ended() bool { return s == Held || s == Completed || s == Failed }
+func (s RunState) ended() bool { return s != Queued && s != Running }
 
 // short returns a run without its refusals, for lists.
 func (r Run) short() Run {
@@ -283,8 +285,11 @@ func runItem(o tenant.Owner, r *runRecord) (store.Item, error) {
 	return it, it.Encode(r)
 }
 
-// begin adds a run to the transaction, with its task. The caller writes the feed.
-func (r *Record) begin(tx *store.Tx, now time.Time, o tenant.Owner) (Run, error) {
+// begin adds a run with its task to the transaction, in place of one that is held. The caller writes the feed.
+func (r *Record) begin(ctx context.Context, db *store.DB, tx *store.Tx, now time.Time, o tenant.Owner) (Run, error) {
+	if err := r.cancelHeld(ctx, db, tx); err != nil {
+		return Run{}, err
+	}
 	run := &runRecord{Attempt: 1, Run: Run{ID: id.New(id.FeedRun, now), FactoryID: r.FactoryID,
 		CreatedAt: resource.Instant(now), State: Queued, Refusals: []feed.Refusal{}}}
 	it, err := runItem(o, run)
@@ -294,6 +299,23 @@ func (r *Record) begin(tx *store.Tx, now time.Time, o tenant.Owner) (Run, error)
 	tx.Create(it, nil)
 	r.LastRun, r.State = &run.Run, Syncing
 	return run.Run, run.start(tx, now, o)
+}
+
+// cancelHeld ends the last run of a feed if it is held. Nobody can confirm it any more.
+func (r *Record) cancelHeld(ctx context.Context, db *store.DB, tx *store.Tx) error {
+	if r.LastRun == nil || r.LastRun.State != Held {
+		return nil
+	}
+	it, err := db.Lookup(ctx, store.IDKey(r.LastRun.ID))
+	if err != nil || it.Kind != RunItem {
+		return err
+	}
+	held := &runRecord{}
+	if err := it.Decode(held); err != nil {
+		return err
+	}
+	held.State = Canceled
+	return tx.Rewrite(it, held)
 }
 
 // mostRunTime is the time after which a run that has not ended fails.

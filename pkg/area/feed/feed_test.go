@@ -145,6 +145,49 @@ func TestWhatIsGoneIsArchivedUnlessItIsAFifth(t *testing.T) {
 	}
 }
 
+// A run that is held ends when a newer one begins, by call or by the schedule, or when its feed is deleted. A feed that
+// is whole again goes on by itself.
+func TestARunTakesThePlaceOfOneThatIsHeld(t *testing.T) {
+	for _, by := range []string{"call", "schedule", "deletion"} {
+		w := newWorld(t)
+		w.set("schedule", "hourly")
+		whole, cut := table(map[string]string{"A": "3 EUR", "B": "3 EUR"}), table(map[string]string{"A": "3 EUR"})
+		w.sync(whole)
+		held := w.sync(cut)
+		if held.State != feed.Held {
+			t.Fatal(told(held))
+		}
+		switch by {
+		case "call":
+			w.sync(whole)
+		case "schedule":
+			w.shop.feed = whole
+			w.DoAfter(w.task(feed.TimerKind), time.Hour)
+			w.DoAfter(store.IDKey(task.ID(feed.RunKind, w.get().LastRun.ID, 1)), 0)
+		case "deletion":
+			w.Call(http.MethodDelete, w.path(), nil).Into(t, http.StatusOK, new(any))
+		}
+		r := w.run(held.ID)
+		if r.State != feed.Canceled || r.HeldReason != feed.MassRemoval || r.EndedAt == nil || r.Gone != 1 {
+			t.Errorf("%s: the held run is %+v", by, r)
+		}
+		if all := apitest.All[feed.Run](w.Caller, w.path()+"/runs?state=held", 10); len(all) != 0 {
+			t.Errorf("%s: held are %+v", by, all)
+		}
+		if by == "deletion" {
+			continue
+		}
+		if f := w.get(); f.State != feed.Idle || f.LastRun.State != feed.Completed || f.LastRun.ID == held.ID {
+			t.Errorf("%s: the feed is %s, its last run %+v", by, f.State, f.LastRun)
+		}
+		e := w.Call(http.MethodPost, w.path()+"/sync", object{"confirm_run_id": held.ID})
+		e.Refused(t, 409, errs.InvalidState, "/confirm_run_id")
+		if !strings.Contains(e.Error.Message, w.get().LastRun.ID+", and is completed") {
+			t.Errorf("%s: %s", by, e.Error.Message)
+		}
+	}
+}
+
 // A broken feed changes nothing, and never empties a shelf.
 func TestRunsThatFail(t *testing.T) {
 	w := newWorld(t)
@@ -282,13 +325,19 @@ func TestAFeedIsReadByItsSchedule(t *testing.T) {
 	}
 }
 
+// upload brings in a feed as a media.
+func (w *world) upload(text string) (m mediaarea.Media) {
+	w.T.Helper()
+	sent := []byte(text)
+	w.Call(http.MethodPost, "/v1/media", importertest.Declare("text/csv", sent)).Into(w.T, http.StatusCreated, &m)
+	w.Notify(w.bucket.Upload(w.T, m.Upload.URL, sent))
+	w.Call(http.MethodGet, "/v1/media/"+m.ID, nil).Into(w.T, http.StatusOK, &m)
+	return m
+}
+
 func TestAFeedInAMedia(t *testing.T) {
 	w := newWorld(t)
-	text := []byte(table(map[string]string{"A": "3 EUR"}))
-	var m mediaarea.Media
-	w.Call(http.MethodPost, "/v1/media", importertest.Declare("text/csv", text)).Into(t, http.StatusCreated, &m)
-	w.Notify(w.bucket.Upload(t, m.Upload.URL, text))
-	w.Call(http.MethodGet, "/v1/media/"+m.ID, nil).Into(t, http.StatusOK, &m)
+	m := w.upload(table(map[string]string{"A": "3 EUR"}))
 	if m.State != mediaarea.Ready || m.Type != "data" || m.MIMEType != "text/csv" {
 		t.Fatalf("the media is %+v", m)
 	}
@@ -297,6 +346,15 @@ func TestAFeedInAMedia(t *testing.T) {
 	w.set("source", object{"media_id": m.ID})
 	if got := told(w.sync("")); got != "completed read 1, created 1, changed 0, unchanged 0, archived 0, refused 0" {
 		t.Error(got)
+	}
+	// The same file, and the same content in another one, are compared again, and change nothing.
+	before := w.writes("product")
+	for range 2 {
+		if got := told(w.sync("")); got != "completed read 1, created 0, changed 0, unchanged 1, archived 0, refused 0" ||
+			w.writes("product") != before {
+			t.Errorf("%s, %d writes", got, w.writes("product")-before)
+		}
+		w.set("source", object{"media_id": w.upload(table(map[string]string{"A": "3 EUR"})).ID})
 	}
 }
 

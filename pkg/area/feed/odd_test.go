@@ -163,7 +163,7 @@ func TestAFeedThatIsDeletedWithItsRun(t *testing.T) {
 	}
 	w.Call(http.MethodDelete, w.path(), nil).Into(t, http.StatusOK, new(any))
 	w.Call(http.MethodPost, w.path()+"/sync", object{"confirm_run_id": held.ID}).Refused(t, 404, errs.NotFound, "")
-	if r := w.run(held.ID); r.State != feed.Held || len(w.products()) != 10 {
+	if r := w.run(held.ID); r.State != feed.Canceled || len(w.products()) != 10 {
 		t.Errorf("%s, %d products", told(r), len(w.products()))
 	}
 	// A feed that is set anew knows what the one before has brought, and its tasks are others.

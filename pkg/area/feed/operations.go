@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -149,7 +150,8 @@ func (s *Service) Register(r *httpapi.Router) {
 		"Reads the feed in the background, and brings the catalog up to it: products are created and changed, and "+
 			"those that are gone are archived. Rows that are not right are refused, and the others go on. If a fifth "+
 			"of the products of the feed or more are gone, the run is `held` and changes nothing, until it is "+
-			"confirmed. The events `feed.completed`, `feed.held` and `feed.failed` report its end.").
+			"confirmed. The next run, also that of the schedule, cancels it, and judges the feed anew. The events "+
+			"`feed.completed`, `feed.held` and `feed.failed` report its end.").
 		Opening(httpapi.Publishing)
 	sync.Status = http.StatusAccepted
 	sync.Errors = []errs.Code{errs.InvalidState}
@@ -329,6 +331,9 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *changeInput) (ou
 		return out, errs.New(errs.InvalidState, "A run of the feed is under way. Delete the feed once it has ended.").
 			In(string(r.State), "get")
 	}
+	if err := r.cancelHeld(ctx, s.db, tx); err != nil {
+		return out, err
+	}
 	tx.Delete(it)
 	return r.Feed, r.startFollowing(tx, s.now(), it.Owner, shelf.Moment{}) // content waits for it no more
 }
@@ -345,7 +350,7 @@ func (s *Service) sync(ctx context.Context, tx *store.Tx, in *syncInput) (out Ru
 	now := s.now()
 	r.Authority = authority.Of(auth.FromContext(ctx), scopes...)
 	if in.Body == nil || in.Body.ConfirmRunID == "" {
-		if out, err = r.begin(tx, now, it.Owner); err != nil {
+		if out, err = r.begin(ctx, s.db, tx, now, it.Owner); err != nil {
 			return out, err
 		}
 		return out, r.rewrite(tx, now, it)
@@ -354,6 +359,9 @@ func (s *Service) sync(ctx context.Context, tx *store.Tx, in *syncInput) (out Ru
 	if r.LastRun == nil || r.LastRun.ID != runID || r.LastRun.State != Held {
 		e := errs.New(errs.InvalidState, "Only the last run of the feed can be confirmed, while it is held.").
 			In(string(r.State), "sync")
+		if r.LastRun != nil {
+			e.Message += fmt.Sprintf(" The last run is %s, and is %s.", r.LastRun.ID, r.LastRun.State)
+		}
 		e.Param = "/confirm_run_id"
 		return out, e
 	}

@@ -21,7 +21,7 @@ type timing struct {
 	Round int `json:"round"`
 }
 
-// tick begins a run when its time has come. A run that is under way, or is held, has the schedule wait.
+// tick begins a run when its time has come, unless one is under way. It takes the place of one that is held.
 func (w *Worker) tick(ctx context.Context, t *task.Run) error {
 	var p timing
 	if err := t.Decode(&p); err != nil {
@@ -56,8 +56,8 @@ func (w *Worker) tick(ctx context.Context, t *task.Run) error {
 			return err
 		}
 		paused := factoryrecord.State(found[1]) == factoryrecord.StatePaused
-		if r.State != Syncing && r.State != Waiting && !paused {
-			if _, err := r.begin(tx, w.Now(), t.Owner); err != nil {
+		if r.State != Syncing && !paused {
+			if _, err := r.begin(ctx, w.DB, tx, w.Now(), t.Owner); err != nil {
 				return err
 			}
 		}

@@ -702,7 +702,7 @@ func (s *SCIM) getGroup(c *call, groupID string) (answer, error) {
 
 // set checks and sets the attributes of a group.
 func (g *group) set(from groupBody) error {
-	if resource.IsBlank(from.DisplayName) || len(from.DisplayName) > 256 {
+	if text.IsBlank(from.DisplayName) || len(from.DisplayName) > 256 {
 		return invalid("invalidValue", "displayName must have 1 to 256 characters.")
 	}
 	g.DisplayName, g.ExternalID, g.Members = from.DisplayName, text.ClipText(from.ExternalID, maxExternalID), []string{}

@@ -613,7 +613,7 @@ func whereOf(b createBody, f factory.Factory) (zone, country string, err error) 
 	if zone == "" {
 		return time.UTC.String(), country, nil
 	}
-	if _, err := factory.Zone(zone); err != nil {
+	if _, err := clock.Zone(zone); err != nil {
 		return time.UTC.String(), country, errs.Invalid("/timezone", "is not an IANA time zone; write it as "+
 			"Europe/Berlin")
 	}

@@ -8,7 +8,9 @@ import (
 	"net/url"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/content-automation/api/pkg/area"
 	incoming "github.com/content-automation/api/pkg/area/media"
@@ -60,9 +62,13 @@ func checkPrice(p money.Price) error {
 
 // checkURL refuses a text that is not the address of a page.
 func checkURL(address string) error {
-	if u, err := url.Parse(address); address != "" && (err != nil || u.Host == "" || u.Scheme != "https" &&
-		u.Scheme != "http") {
+	u, err := url.Parse(address)
+	switch {
+	case address == "":
+	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
 		return errs.Invalid("/url", "is not an http or https URL; write it as https://shop.example.com/trail-42")
+	case strings.ContainsFunc(address, unicode.IsSpace), u.User != nil:
+		return errs.Invalid("/url", "has a space or a password; write spaces as %%20, and leave passwords out of posts")
 	}
 	return nil
 }

@@ -93,6 +93,9 @@ func TestBodiesThatAreRefused(t *testing.T) {
 		{object{"name": "  "}, "/name"},
 		{object{"url": "javascript:alert(1)"}, "/url"},
 		{object{"url": "shop.example.com"}, "/url"},
+		{object{"url": "https://a.example.com/trail 42"}, "/url"},
+		{object{"url": "https://a.example.com/trail\u00a042"}, "/url"},
+		{object{"url": "https://user:secret@a.example.com/"}, "/url"},
 		{object{"attributes": object{"color": 1}}, "/attributes/color"},
 		{object{"photos": []any{}}, "/photos"},
 	} {

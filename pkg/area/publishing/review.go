@@ -20,9 +20,9 @@ import (
 	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
-	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/clock"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/base/text"
@@ -647,7 +647,7 @@ func choicesOf(req *http.Request) choices {
 		c.query.Set("lang", c.language)
 	}
 	if name := given.Get("zone"); len(name) <= 64 {
-		if zone, err := factory.Zone(name); err == nil {
+		if zone, err := clock.Zone(name); err == nil {
 			c.zone = zone
 			c.query.Set("zone", name)
 		}

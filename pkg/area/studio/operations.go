@@ -23,6 +23,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -461,13 +462,13 @@ func rules(b body) error {
 // check refuses an input that no model of the kind can use. Prefix is the place of the input in the body.
 func check(kind provider.Kind, in Input, prefix string) error {
 	switch {
-	case kind == provider.KindAvatar && resource.IsBlank(in.Text) && in.AudioURL == "":
+	case kind == provider.KindAvatar && text.IsBlank(in.Text) && in.AudioURL == "":
 		return errs.Invalid(prefix+"/text", "is required, unless audio_url is sent")
 	case kind == provider.KindAvatar && in.Text != "" && in.AudioURL != "":
 		return errs.Invalid(prefix+"/audio_url", "cannot be sent together with text: send one of the two")
-	case kind == provider.KindVoice && resource.IsBlank(in.Text):
+	case kind == provider.KindVoice && text.IsBlank(in.Text):
 		return errs.Invalid(prefix+"/text", "must say what is spoken")
-	case kind != provider.KindVoice && kind != provider.KindAvatar && resource.IsBlank(in.Prompt):
+	case kind != provider.KindVoice && kind != provider.KindAvatar && text.IsBlank(in.Prompt):
 		return errs.Invalid(prefix+"/prompt", "must say what to make")
 	}
 	return nil

@@ -414,12 +414,13 @@ const Jitter = 0.1
 
 // Wait returns how long after the failure with the given number (0 for the first) the
 // next attempt follows. chance is a random number from 0 to 1. A receiver that asks
-// for more time gets it: it is never called before the time that it names.
+// for more time gets it: it is never called before the time that it names, but for one after more than a day.
 func Wait(failures int, asked time.Duration, chance float64) time.Duration {
 	if failures >= len(Schedule) {
 		return 0
 	}
-	return max(Spread(Schedule[failures], Jitter, chance), time.Duration(float64(asked)*(1+Jitter*chance)))
+	later := min(time.Duration(float64(asked)*(1+Jitter*chance)), 24*time.Hour)
+	return max(Spread(Schedule[failures], Jitter, chance), later)
 }
 
 // Spread makes a wait longer or shorter by up to a part of it. chance is a random number from 0 to 1.

@@ -12,6 +12,9 @@ func TestWaitsSpreadRoundTheSchedule(t *testing.T) {
 			t.Errorf("wait %d: %v to %v, want round %v", i, low, high, scheduled)
 		}
 	}
+	if got := Wait(0, 24*time.Hour, 1); got != 24*time.Hour {
+		t.Errorf("a receiver that asks for a day is called after %v", got)
+	}
 	if got := Wait(len(Schedule), time.Hour, 0.5); got != 0 {
 		t.Errorf("after the last attempt: %v", got)
 	}

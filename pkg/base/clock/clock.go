@@ -4,6 +4,8 @@ package clock
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -26,6 +28,16 @@ func Parse(text string) (time.Duration, error) {
 func Valid(text string) bool {
 	_, err := Parse(text)
 	return err == nil && len(text) == len(Layout)
+}
+
+// Zone returns the time zone with a name of the IANA database. What depends on the machine is none: its own zone, and
+// the files beside the database, such as the clocks with leap seconds below right/.
+func Zone(name string) (*time.Location, error) {
+	top, _, _ := strings.Cut(name, "/")
+	if slices.Contains([]string{"", "Local", "localtime", "posixrules", "Factory", "posix", "right"}, top) {
+		return nil, fmt.Errorf("clock: %q is no time zone", name)
+	}
+	return time.LoadLocation(name)
 }
 
 // Day returns the day that a time shows in its zone, as midnight in UTC. Days are counted there: in a zone, a day may

@@ -13,6 +13,13 @@ func IsHidden(r rune) bool {
 	return r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r >= 0xe0000 && r <= 0xe007f
 }
 
+// IsBlank reports whether a text has no visible character. The fillers of Hangul and the blank of Braille are none.
+func IsBlank(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool {
+		return unicode.IsGraphic(r) && !unicode.IsSpace(r) && !strings.ContainsRune("\u115f\u1160\u3164\uffa0\u2800", r)
+	})
+}
+
 // flags are the emoji with tags that are for general interchange (RGI of UTS 51): the flags of England, Scotland and
 // Wales. They hide nothing.
 var flags = []string{

@@ -103,7 +103,7 @@ const (
 )
 
 // most bounds a feed: 200 MB, and 100 elements for each row.
-var most = budget.Budget{Name: "feed of products", Bytes: MaxBytes, Elements: 50_000_000, Depth: 20, Part: maxRecord,
+var most = budget.Budget{Name: "feed of products", Bytes: MaxBytes, Elements: 50_000_000, Depth: 20, Part: mostSkipped,
 	Time: 10 * time.Minute}
 
 // The bounds of the attributes of a product: pairs, and characters of their names and values.
@@ -113,8 +113,11 @@ const (
 	MaxAttributeValue = 500
 )
 
-// maxRecord bounds what is held of a feed: a cell, an element, a line.
-const maxRecord = 256 << 10
+// maxRecord bounds a row: an element, a line. One that is larger is refused, and mostSkipped bounds what is read of it.
+const (
+	maxRecord   = 256 << 10
+	mostSkipped = 4 << 20
+)
 
 // Read reads a feed. It returns a *FaultError for one that cannot be read, and the error of take.
 func Read(ctx context.Context, file io.ReadSeeker, o Options, take Taker) error {
@@ -147,8 +150,8 @@ func Read(ctx context.Context, file io.ReadSeeker, o Options, take Taker) error 
 	switch {
 	case errors.Is(err, budget.ErrExceeded):
 		_, what, _ := strings.Cut(err.Error(), most.Name+": ")
-		return fault("The feed has %s. A feed has up to %d MB, and an element up to %d KB.", what, MaxBytes>>20,
-			maxRecord>>10)
+		return fault("The feed has %s. A feed has up to %d MB, and an element up to %d MB.", what, MaxBytes>>20,
+			mostSkipped>>20)
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return fault("The feed ends in the middle of an element or a row.")
 	case err == nil && p.rows == 0:

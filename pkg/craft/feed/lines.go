@@ -22,7 +22,7 @@ import (
 // products of this API.
 func (p *parser) lines(body io.Reader) error {
 	s, whole := bufio.NewScanner(body), true
-	s.Buffer(make([]byte, 0, 64<<10), maxRecord)
+	s.Buffer(make([]byte, 0, 64<<10), mostSkipped)
 	s.Split(func(text []byte, ends bool) (n int, line []byte, err error) {
 		n, line, err = bufio.ScanLines(text, ends)
 		whole = n > len(line)
@@ -51,7 +51,7 @@ func (p *parser) lines(body io.Reader) error {
 		}
 	}
 	if s.Err() == bufio.ErrTooLong {
-		return fault("Line %d of the feed has more than %d KB.", number, maxRecord>>10)
+		return fault("Line %d of the feed has more than %d MB.", number, mostSkipped>>20)
 	}
 	return s.Err()
 }
@@ -62,6 +62,9 @@ var writtenID = sync.OnceValue(func() *regexp.Regexp {
 })
 
 func (p *parser) object(number int, line []byte) error {
+	if len(line) > maxRecord {
+		return p.largeObject(number, line)
+	}
 	w, d := newRaw(number), json.NewDecoder(bytes.NewReader(line))
 	d.UseNumber()
 	all, twice, err := objectOf(d)
@@ -80,6 +83,32 @@ func (p *parser) object(number int, line []byte) error {
 		err = errors.New("it has no end")
 	}
 	return p.misshapen(w, "", "is no object of JSON: %s", err)
+}
+
+// largeObject refuses an object that is too large. It names its largest member, and holds none but its id.
+func (p *parser) largeObject(number int, line []byte) error {
+	w, d := newRaw(number), json.NewDecoder(bytes.NewReader(line))
+	largest, member, ids := 0, "", map[string]any{}
+	_, err := d.Token()
+	for err == nil && d.More() {
+		var name json.Token
+		var value json.RawMessage
+		if name, err = d.Token(); err == nil {
+			err = d.Decode(&value)
+		}
+		title, _ := name.(string)
+		if len(value) > largest {
+			largest, member = len(value), title
+		}
+		if memberOf(title) == memberID && len(value) < 1<<10 {
+			id := string(value)
+			_ = json.Unmarshal(value, &id) // a number stays as it is written
+			ids[title] = id
+		}
+	}
+	w.identify(ids)
+	w.large = cmp.Or(member, "line")
+	return p.row(w)
 }
 
 // objectOf reads an object. It also returns a name that it has twice.
@@ -107,14 +136,19 @@ func objectOf(d *json.Decoder) (all map[string]any, twice string, err error) {
 	return all, twice, err
 }
 
-// members sets the members of an object. A product of this API has an id beside its SKU.
-func (p *parser) members(w *raw, all map[string]any) error {
+// identify sets the id of an object. A product of this API has an id beside its SKU.
+func (w *raw) identify(all map[string]any) {
 	w.set(memberID, scalar(all["sku"]))
 	for _, title := range slices.Sorted(maps.Keys(all)) {
 		if memberOf(title) == memberID {
 			w.set(memberID, scalar(all[title]))
 		}
 	}
+}
+
+// members sets the members of an object.
+func (p *parser) members(w *raw, all map[string]any) error {
+	w.identify(all)
 	for _, title := range slices.Sorted(maps.Keys(all)) {
 		if err := w.value(memberOf(title), all[title]); err != nil {
 			return p.misshapen(w, title, "%s", err)

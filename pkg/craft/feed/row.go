@@ -28,6 +28,8 @@ type raw struct {
 	// attributes are properties of the product by their names, in the order of order.
 	attributes map[string]string
 	order      []string
+	// large is the largest member of a row that is too large, as the feed calls it.
+	large string
 }
 
 func newRaw(number int) *raw {
@@ -126,12 +128,15 @@ func (p *parser) rowOf(w *raw) (r Row, err error) {
 		return r, w.refuse(memberID, "is %q, as in row %d. Give each product an id of its own", id, other)
 	}
 	p.seen[key], r.ID = int32(w.number), id // what is refused from here on is not gone
+	if w.large != "" {
+		return r, &refusal{w.large, fmt.Sprintf("is too long. A row has up to %d KB", maxRecord>>10)}
+	}
 	for _, name := range slices.Sorted(maps.Keys(v)) {
 		if strings.ContainsRune(v[name], unicode.ReplacementChar) {
 			return r, w.refuse(name, "has a character that cannot be read. Write the feed in UTF-8")
 		}
 	}
-	if r.Name = text.ClipLetters(oneLine(text.OfHTML(v[memberTitle]), 1000), 200); isBlank(r.Name) {
+	if r.Name = text.ClipLetters(oneLine(text.OfHTML(v[memberTitle]), 1000), 200); text.IsBlank(r.Name) {
 		return r, w.refuse(memberTitle, "is missing")
 	}
 	r.Description = text.ClipLetters(text.OfHTML(v[memberDescription]), 5000)
@@ -290,11 +295,6 @@ func stockOf(word string) (Stock, error) {
 		return s, fmt.Errorf("is %.40q. Write in_stock, out_of_stock, preorder or backorder", word)
 	}
 	return s, nil
-}
-
-// isBlank reports whether nothing of a text can be seen.
-func isBlank(text string) bool {
-	return !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) })
 }
 
 // oneLine puts a text on one line of at most n characters.

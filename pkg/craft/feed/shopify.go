@@ -69,6 +69,10 @@ func (p *parser) shopify(body io.Reader) error {
 		case err != nil:
 		case len(cells) > len(of):
 			err = p.misshapen(p.variant(row.cells, row, nil, false), "", manyCells, len(cells), len(titles))
+		case t.large >= 0:
+			w := p.variant(row.cells, row, nil, false)
+			w.large = titles[t.large]
+			err = p.row(w)
 		case handle == "":
 			err = p.misshapen(p.variant(row.cells, row, nil, false), "Handle", "is missing")
 		case len(held) == maxVariants:

@@ -22,12 +22,15 @@ type rowReader struct {
 	// open reports that the last row has no line end, and cells is the number of cells of the last row with any.
 	open  bool
 	cells int
+	// large is the number of the largest cell of a row that is too large, or -1.
+	large int
 }
 
 // read returns the cells of the next row, and the line on which it begins.
 func (t *rowReader) read() (cells []string, line int, err error) {
 	var cell strings.Builder
 	size, quoted, began, any := 0, false, false, false
+	lines, marks := 0, 0 // the line ends and separators that quotation marks surround
 	t.line++
 	line = t.line
 	for {
@@ -39,14 +42,13 @@ func (t *rowReader) read() (cells []string, line int, err error) {
 			return nil, line, io.EOF
 		case err == io.EOF:
 			t.open = true
-			return append(cells, cell.String()), line, nil
+			return t.bounded(append(cells, cell.String()), line, size, lines > 0 && marks >= lines*(t.cells-1))
 		case err != nil:
 			return nil, line, err
 		}
 		any = true
-		if size++; size > maxRecord {
-			return nil, line, fault("The row in line %d has more than %d KB. Does a quotation mark have no end?", line,
-				maxRecord>>10)
+		if size++; size > mostSkipped {
+			return t.bounded(nil, line, size, true)
 		}
 		if b == '\r' {
 			if next, err := t.in.Peek(1); err == nil && next[0] == '\n' {
@@ -63,20 +65,43 @@ func (t *rowReader) read() (cells []string, line int, err error) {
 		case quoted:
 			if b == '\n' {
 				t.line++
+				lines++
+			} else if b == t.separator {
+				marks++
 			}
 			cell.WriteByte(b)
 		case b == '"' && !began && (t.separator != '\t' || t.closes()):
 			quoted, began = true, true
 		case b == t.separator:
-			cells, began = append(cells, cell.String()), false
+			if began = false; size <= maxRecord || len(cells) < 1000 {
+				cells = append(cells, cell.String())
+			}
 			cell.Reset()
 		case b == '\n':
-			return append(cells, cell.String()), line, nil
+			return t.bounded(append(cells, cell.String()), line, size, lines > 0 && marks >= lines*(t.cells-1))
 		default:
 			began = true
 			cell.WriteByte(b)
 		}
 	}
+}
+
+// bounded returns the cells of a row. One that is too large is one of the feed, unless it is open: a quotation mark
+// without an end has taken lines with as many separators as rows have.
+func (t *rowReader) bounded(cells []string, line, size int, open bool) ([]string, int, error) {
+	if t.large = -1; size <= maxRecord {
+		return cells, line, nil
+	}
+	if open {
+		return nil, line, fault("The row in line %d has more than %d KB. Does a quotation mark have no end?", line,
+			maxRecord>>10)
+	}
+	for i, c := range cells {
+		if t.large < 0 || len(c) > len(cells[t.large]) {
+			t.large = i
+		}
+	}
+	return cells, line, nil
 }
 
 // closes reports whether the quotation mark that was read has another one before the next tab. Values of TSV have no
@@ -273,7 +298,7 @@ func (p *parser) table(body io.Reader) error {
 			return nil
 		}
 		if err == nil {
-			err = p.cells(line, titles, of, own, cells)
+			err = p.cells(line, titles, of, own, cells, t.large)
 		}
 		if err != nil {
 			return err
@@ -306,8 +331,9 @@ func (p *parser) next(t *rowReader, titles int) (cells []string, line int, err e
 	}
 }
 
-// cells reads the cells of a row.
-func (p *parser) cells(number int, titles []string, of [][]string, own map[string]string, cells []string) error {
+// cells reads the cells of a row. Large is the number of its largest one if it is too large, or -1.
+func (p *parser) cells(number int, titles []string, of [][]string, own map[string]string, cells []string,
+	large int) error {
 	w := newRaw(number)
 	w.names = own
 	if len(cells) > len(of) {
@@ -315,6 +341,10 @@ func (p *parser) cells(number int, titles []string, of [][]string, own map[strin
 		return p.misshapen(w, "", manyCells, len(cells), len(titles))
 	}
 	for i, cell := range cells {
+		if i == large {
+			w.large = titles[i]
+			continue
+		}
 		for _, member := range of[i] {
 			w.cell(member, cell)
 		}

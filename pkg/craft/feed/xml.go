@@ -20,6 +20,11 @@ type node struct {
 	attrs    []xml.Attr
 	text     strings.Builder
 	children []*node
+	// large is the name of the largest child, and size its bytes. over reports that the row has become too large: what
+	// is behind is not held, but its id.
+	large string
+	size  int64
+	over  bool
 }
 
 // attr returns an attribute.
@@ -60,7 +65,8 @@ type elements struct {
 	*xml.Decoder
 	tokens *budget.Tokens
 	meter  *budget.Meter
-	begin  int64 // the place of the element that is held
+	begin  int64 // the place of the element row, which is held
+	row    *node
 	rows   *int
 }
 
@@ -116,14 +122,18 @@ func withoutDeclaration(r io.Reader) io.Reader {
 // element reads the rest of an element.
 func (e *elements) element(start xml.StartElement) (*node, error) {
 	n := &node{name: start.Name, attrs: start.Copy().Attr}
+	e.row = cmp.Or(e.row, n)
 	for {
 		token, err := e.token()
 		if err != nil {
 			return nil, err
 		}
-		if e.InputOffset()-e.begin > maxRecord {
+		at := e.InputOffset()
+		n.over = at-e.begin > maxRecord
+		if at-e.begin > mostSkipped {
 			line, _ := e.InputPos()
-			return nil, fault("Row %d, which ends behind line %d, has more than %d KB.", *e.rows+1, line, maxRecord>>10)
+			return nil, fault("Row %d, which ends behind line %d, has more than %d MB.", *e.rows+1, line,
+				mostSkipped>>20)
 		}
 		switch t := token.(type) {
 		case xml.StartElement:
@@ -131,9 +141,16 @@ func (e *elements) element(start xml.StartElement) (*node, error) {
 			if err != nil {
 				return nil, err
 			}
-			n.children = append(n.children, c)
+			if size := e.InputOffset() - at; size > n.size {
+				n.size, n.large = size, c.name.Local
+			}
+			if isID := n == e.row && memberOf(c.name.Local) == memberID; !c.over || isID && len(n.children) < 100 {
+				n.children = append(n.children, c)
+			}
 		case xml.CharData:
-			n.text.Write(t)
+			if !n.over || n.text.Len()+len(t) < 1<<10 {
+				n.text.Write(t)
+			}
 		case xml.EndElement:
 			return n, nil
 		}
@@ -167,8 +184,11 @@ func (e *elements) each(roots string, names map[string]func(*node) error) error 
 		if take == nil {
 			continue
 		}
-		e.begin = e.InputOffset()
+		e.begin, e.row = e.InputOffset(), nil
 		n, err := e.element(start)
+		if err == nil && !n.over {
+			n.large = ""
+		}
 		if err == nil {
 			err = take(n)
 		}
@@ -185,6 +205,7 @@ func (p *parser) google(tokens *budget.Tokens) error {
 		number++
 		w := newRaw(number)
 		w.google(n)
+		w.large = n.large
 		return p.row(w)
 	}
 	return p.elements(tokens).each("rss feed RDF", map[string]func(*node) error{"item": item, "entry": item})
@@ -254,6 +275,7 @@ func (p *parser) yml(tokens *budget.Tokens) error {
 				memberSale: "price", memberPhoto: "picture", memberPhotos: "picture", memberStock: "available",
 				memberGroup: "group_id"}
 			p.offer(w, n, categories)
+			w.large = n.large
 			return p.row(w)
 		},
 	})

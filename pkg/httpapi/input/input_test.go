@@ -158,10 +158,13 @@ func TestRefusalsAreTranslated(t *testing.T) {
 		{"", `{"name":"a","mood":"Good"}`, "/mood is not a known value; did you mean good? The values are good, bad"},
 		{"", `{"name":"a","mood":"secret"}`, "/mood is not a known value. The values are good, bad"},
 		{"", `{"name":"a","line":"a\nb"}`, "/line must not have control characters, such as line breaks"},
+		{"", `{"name":"a","line":"a\u2028b"}`, "/line must be one line: leave out the character U+2028 or U+2029, which " +
+			"separates lines"},
 		{"since=", `{"name":"a"}`, "since is empty; send a value, or leave it out"},
 		{"since=1&since=2&x=1", `{"nam":1,"name":2}`, "since " + schema.MustBeTime + "; in a URL, write + as %2B; is sent more than once | x is not a parameter of this " +
 			"operation. It takes since | /name must be a string, not a number | /nam is not a member; did you mean " +
 			"name? " + members},
+		{"", `{"name":"\u3164\u2800","title":"\u115f \uffa0"}`, "/name must not be blank | /title must not be blank"},
 		{"", `{"name":"\u200b","title":"\t"}`, "/name must not be blank | /title must not be blank"},
 	} {
 		if got, refused := serve(t, http.MethodPost, c.query, c.body); got != nil || refused != c.want {

@@ -21,7 +21,6 @@ import (
 	"github.com/content-automation/api/pkg/base/format"
 	"github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/httpapi/jsontree"
-	"github.com/content-automation/api/pkg/record/resource"
 )
 
 // maxProblems bounds the reported faults of a body: a large body may have thousands.
@@ -313,10 +312,12 @@ func (w *walk) leaf(s *huma.Schema, value any, at string) {
 		return
 	}
 	switch required := s.MinLength != nil && *s.MinLength > 0; {
-	case (required || s.Format == format.NotBlank && said != "") && resource.IsBlank(said):
+	case (required || s.Format == format.NotBlank && said != "") && text.IsBlank(said):
 		w.addLate(at, "must not be blank")
 	case strings.Contains(s.Pattern, oneLine) && text.HasHidden(said):
 		w.addLate(at, "must not have characters that hide text or turn it round")
+	case strings.Contains(s.Pattern, oneLine) && strings.ContainsAny(said, "\u2028\u2029"):
+		w.addLate(at, "must be one line: leave out the character U+2028 or U+2029, which separates lines")
 	}
 }
 

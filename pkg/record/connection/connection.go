@@ -22,6 +22,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/base/web"
 	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/person"
@@ -211,7 +212,7 @@ func (c *Connection) apply(set Settings) error {
 		}
 	}
 	switch {
-	case resource.IsBlank(c.Name) || len([]rune(c.Name)) > 100 || strings.ContainsAny(c.Name, "\r\n\t"):
+	case text.IsBlank(c.Name) || len([]rune(c.Name)) > 100 || strings.ContainsAny(c.Name, "\r\n\t"):
 		return errs.Invalid("/name", "must have 1 to 100 characters, none of them a control character")
 	case !c.DefaultRole.Known() || c.DefaultRole == auth.Owner:
 		return errs.Invalid("/default_role", "is not a known value. The values are admin, developer, auditor")

@@ -792,7 +792,7 @@ var endStates = map[string]struct{ done, failed []string }{
 	"getPostImport":  {[]string{"completed"}, []string{"failed"}},
 	"getExport":      {[]string{"completed"}, []string{"failed"}},
 	"getImport":      {[]string{"completed"}, []string{"failed"}},
-	"getFeedRun":     {[]string{"completed", "held"}, []string{"failed"}},
+	"getFeedRun":     {[]string{"completed", "held"}, []string{"failed", "canceled"}},
 	"getMedia":       {[]string{"ready"}, []string{"rejected"}},
 }
 

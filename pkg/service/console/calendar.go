@@ -41,8 +41,8 @@ func zoneOf(r *http.Request, s *session.Session) *time.Location {
 	if c, err := r.Cookie(zoneCookie); err == nil && name == "" {
 		name = c.Value
 	}
-	zone, err := time.LoadLocation(name)
-	if err != nil || zone == time.Local {
+	zone, err := clock.Zone(name)
+	if err != nil {
 		return time.UTC
 	}
 	return zone
@@ -51,8 +51,7 @@ func zoneOf(r *http.Request, s *session.Session) *time.Location {
 // chooseZone changes the time zone of the calendar and of planned times.
 func chooseZone(r *request) error {
 	name := strings.TrimSpace(r.PostFormValue("zone"))
-	// The name Local would be the zone of the machine.
-	if zone, err := time.LoadLocation(name); err != nil || name == "" || zone == time.Local {
+	if _, err := clock.Zone(name); err != nil {
 		return r.showCalendarOf(http.StatusUnprocessableEntity, "There is no such time zone. Choose one of the list.")
 	}
 	if err := r.site.Sessions.Change(r.Context(), r.session, func(s *session.Session) { s.Zone = name }); err != nil {

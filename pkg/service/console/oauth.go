@@ -619,8 +619,11 @@ func programOf(id string, raw []byte) (p session.Program, ok bool) {
 	return p, true
 }
 
-// clippedName returns the name of a program with as many characters as are shown.
+// clippedName returns the part of a program's name that is shown. It is empty for a name that shows nothing.
 func clippedName(name string) string {
+	if text.IsBlank(name) {
+		return ""
+	}
 	return strings.TrimSpace(text.ClipLetters(strings.TrimSpace(name), longestProgram))
 }
 

@@ -135,6 +135,14 @@ func TestMessagesAsAgentsSendThem(t *testing.T) {
 			t.Errorf("the body %q: %d %s", body, w.Code, w.Body)
 		}
 	}
+	for body, id := range map[string]string{`{"id":7,"method":"ping"}`: "7", `{"jsonrpc":"1.0","id":"a","method":"ping"}`: `"a"`,
+		`{"jsonrpc":"2.0","id":null,"method":"ping"}`: "null", `{"jsonrpc":"2.0","id":1.5,"method":"ping"}`: "null",
+		`{"jsonrpc":"2.0","id":{},"method":"ping"}`: "null", `{"jsonrpc":"2.0","id":1e30,"method":"tools/list"}`: "null"} {
+		if w := send(body); w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), `"code":-32600`) ||
+			!strings.Contains(w.Body.String(), `"id":`+id+`,`) {
+			t.Errorf("the message %s: %d %s", body, w.Code, w.Body)
+		}
+	}
 	for accept, kind := range map[string]string{"application/json": "application/json", "text/event-stream": "text/event-stream",
 		"*/*": "application/json", "": "application/json", "text/event-stream, */*;q=0.1": "application/json",
 		"application/json; charset=utf-8": "application/json", "text/html": "application/json"} {

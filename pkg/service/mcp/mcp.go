@@ -17,6 +17,7 @@ import (
 	"mime"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -199,9 +200,10 @@ func (output) Close() error { return nil }
 
 // message is what the server reads of a message of JSON-RPC before the library does.
 type message struct {
-	ID     json.RawMessage `json:"id"`
-	Method string          `json:"method"`
-	Params params          `json:"params"`
+	Version string          `json:"jsonrpc"`
+	ID      json.RawMessage `json:"id"`
+	Method  string          `json:"method"`
+	Params  params          `json:"params"`
 }
 
 // params are the params of a call of a tool. Others are left to the library.
@@ -228,6 +230,7 @@ func (p *params) UnmarshalJSON(raw []byte) error {
 // The codes of errors of JSON-RPC 2.0, 5.1.
 const (
 	codeParse          = -32700
+	codeInvalid        = -32600
 	codeMethodNotFound = -32601
 )
 
@@ -243,7 +246,11 @@ var notifications = []string{"notifications/initialized", "notifications/cancell
 // answered answers a message that needs no tool, and reports whether it did so: a request with an unknown method gets
 // an error with its id, and an unknown notification is taken and ignored (JSON-RPC 2.0, 4.1).
 func answered(w http.ResponseWriter, m message) bool {
+	_, odd := strconv.ParseInt(string(m.ID), 10, 64) // the library sends no other number back as it came
 	switch {
+	case m.Version != "2.0":
+		complain(w, http.StatusBadRequest, m.ID, codeInvalid, `The member jsonrpc must be "2.0".`)
+		return true
 	case m.Method == "": // such as an answer, of which the library knows what to do
 		return false
 	case m.ID == nil && !slices.Contains(notifications, m.Method):
@@ -252,6 +259,9 @@ func answered(w http.ResponseWriter, m message) bool {
 	case m.ID != nil && !slices.Contains(methods, m.Method):
 		complain(w, http.StatusOK, m.ID, codeMethodNotFound, "This server has no such method. Its methods are "+
 			strings.Join(methods, ", ")+".")
+		return true
+	case m.ID != nil && m.ID[0] != '"' && odd != nil:
+		complain(w, http.StatusBadRequest, nil, codeInvalid, "The id of a request must be a text or a whole number.")
 		return true
 	}
 	return false

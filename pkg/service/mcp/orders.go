@@ -632,6 +632,8 @@ func (r runIn) text() string {
 			"changed. Ask the user. If the feed is right, call sync_feed with this confirm_run_id.", r.Gone)
 	case "failed":
 		text += " The failure says why."
+	case "canceled":
+		text += " It was held, and a newer run has taken its place."
 	default:
 		text += fmt.Sprintf(" %d created, %d changed, %d unchanged, %d archived, %d refused.", r.Created, r.Changed,
 			r.Unchanged, r.Archived, r.Refused)

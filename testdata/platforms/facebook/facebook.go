@@ -100,7 +100,9 @@ func (f *Fake) Handler() http.Handler {
 	on("DELETE /{node}", func(w http.ResponseWriter, r *http.Request) {
 		if id := r.PathValue("node"); !f.Remove(id) && !f.RemoveComment(id) {
 			absent(w)
+			return
 		}
+		control.JSON(w, http.StatusOK, map[string]bool{"success": true}) // Page Post, Deleting: Return Type
 	})
 	guarded := http.NewServeMux()
 	guarded.HandleFunc("POST /v26.0/oauth/access_token", f.token)

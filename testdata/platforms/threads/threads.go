@@ -102,9 +102,12 @@ func (f *Fake) Handler() http.Handler {
 	on("POST /{comment}/manage_reply", f.hide, "threads_manage_replies")
 	on("GET /{node}", f.node)
 	on("DELETE /{node}", func(w http.ResponseWriter, r *http.Request) {
-		if !f.Remove(r.PathValue("node")) {
+		id := r.PathValue("node")
+		if !f.Remove(id) {
 			absent(w)
+			return
 		}
+		control.JSON(w, http.StatusOK, map[string]any{"success": true, "deleted_id": id}) // Delete Posts
 	}, "threads_delete")
 	guarded := http.NewServeMux()
 	guarded.HandleFunc("POST /oauth/access_token", func(w http.ResponseWriter, r *http.Request) {

@@ -1449,10 +1449,10 @@ class FeedsResource:
         return cast("types.FeedRun", data)
 
     def wait_for_run(
-        self, factory_id: str, run_id: str, **options: Unpack[WaitOptions[Literal["queued", "running", "held", "completed", "failed"]]]
+        self, factory_id: str, run_id: str, **options: Unpack[WaitOptions[Literal["queued", "running", "held", "completed", "failed", "canceled"]]]
     ) -> types.FeedRun:
         """Calls get_run until the work has ended. Failed work raises FailedError."""
-        rule = Rule("state", ("completed", "held"), ("failed",))
+        rule = Rule("state", ("completed", "held"), ("failed", "canceled"))
         return cast("types.FeedRun", self._client.wait("/v1/factories/{factory_id}/feed/runs/{run_id}", (factory_id, run_id, ), rule, options))
 
     def sync(
@@ -1463,7 +1463,8 @@ class FeedsResource:
         Reads the feed in the background, and brings the catalog up to it: products are created and changed, and
         those that are gone are archived. Rows that are not right are refused, and the others go on. If a fifth of
         the products of the feed or more are gone, the run is `held` and changes nothing, until it is confirmed. The
-        events `feed.completed`, `feed.held` and `feed.failed` report its end.
+        next run, also that of the schedule, cancels it, and judges the feed anew. The events `feed.completed`,
+        `feed.held` and `feed.failed` report its end.
 
         Needs the scope `products:write`.
         """

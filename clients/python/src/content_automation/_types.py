@@ -6842,7 +6842,7 @@ class FeedRun(TypedDict):
     created_at: str
     """Time of the call, or of the schedule, UTC."""
     state: "FeedRunState"
-    """State of the run."""
+    """State of the run. canceled: it was held, and a newer run has taken its place, or its feed was deleted."""
     held_reason: Optional[str]
     """mass_removal: a fifth of the products of the feed or more are not in it any more, and nothing was changed. Call
     syncFeed with confirm_run_id if that is right. Null: it was not held.
@@ -6885,10 +6885,10 @@ class FeedRunEventData(TypedDict):
     """The resource as GET returned it at that time."""
 
 
-FeedRunState = Union[Literal["queued", "running", "held", "completed", "failed"], str]
-"""State of the run."""
+FeedRunState = Union[Literal["queued", "running", "held", "completed", "failed", "canceled"], str]
+"""State of the run. canceled: it was held, and a newer run has taken its place, or its feed was deleted."""
 
-FeedRunStateInput = Literal["queued", "running", "held", "completed", "failed"]
+FeedRunStateInput = Literal["queued", "running", "held", "completed", "failed", "canceled"]
 """Values of `state` of `listFeedRuns`."""
 
 FeedSchedule = Union[Literal["manual", "hourly", "daily"], str]

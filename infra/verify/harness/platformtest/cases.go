@@ -556,8 +556,8 @@ func oddAnswers() (all []control.Answer) {
 			add(status, body)
 		}
 	}
-	for _, status := range []int{302, 405, 406, 408, 410, 412, 415, 418, 421, 423, 425, 451, 499, 501, 502, 504, 511,
-		520, 524, 530} {
+	for _, status := range []int{200, 302, 405, 406, 408, 410, 412, 415, 418, 421, 423, 425, 451, 499, 501, 502, 504,
+		511, 520, 524, 530} {
 		add(status, page)
 	}
 	return all

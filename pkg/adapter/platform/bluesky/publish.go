@@ -71,7 +71,7 @@ func (p *Platform) Begin(ctx context.Context, w *platform.Work[state]) error {
 		return nil
 	}
 	var limits struct {
-		Can  bool   `json:"canUpload"`
+		Can  *bool  `json:"canUpload"`
 		Left *int64 `json:"remainingDailyVideos"`
 		fault
 	}
@@ -81,8 +81,11 @@ func (p *Platform) Begin(ctx context.Context, w *platform.Work[state]) error {
 	}
 	call := wire.Call{Name: "getUploadLimits", Method: http.MethodGet, Bearer: token,
 		URL: p.Client.Base(videos) + "/xrpc/app.bsky.video.getUploadLimits"}
-	if err := p.Client.JSON(ctx, call, p.classifyVideo, &limits); err != nil || limits.Can {
+	if err := p.Client.JSON(ctx, call, p.classifyVideo, &limits); err != nil || limits.Can != nil && *limits.Can {
 		return err
+	}
+	if limits.Can == nil {
+		return p.Client.GarbledError(call, errIncomplete)
 	}
 	if limits.Left != nil && *limits.Left <= 0 {
 		return platform.Full(time.Hour).Saying(limits.Message)

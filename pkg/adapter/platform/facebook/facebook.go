@@ -372,7 +372,7 @@ func (p *Platform) prepareReel(ctx context.Context, a platform.Account, post pla
 		call := wire.Call{Name: "upload", Method: http.MethodPost, URL: s.Upload, Header: http.Header{
 			"Authorization": {"OAuth " + a.Token.Access.Reveal()}, "File_url": {post.Media[0].URL},
 		}, Secrets: []platform.Secret{a.Token.Access}}
-		if err := p.Client.JSON(ctx, call, unsent, nil); err != nil {
+		if err := p.api.Done(ctx, call, unsent); err != nil {
 			return false, 0, err
 		}
 		s.Sent, s.Upload = true, ""
@@ -474,7 +474,7 @@ func (p *Platform) Make(ctx context.Context, w *platform.Work[state]) (ref platf
 		call.Form = url.Values{"upload_phase": {"finish"}, "video_id": {w.Own.Reel}, "video_state": {"PUBLISHED"},
 			"description": {text}}
 		own.place(call.Form)
-		return platform.Ref{ID: w.Own.Reel}, p.Send(ctx, call, nil)
+		return platform.Ref{ID: w.Own.Reel}, p.api.Done(ctx, call, p.Classify(true))
 	case len(w.Post.Media) == 1 && w.Post.Media[0].Video():
 		form := url.Values{"file_url": {w.Post.Media[0].URL}, "description": {text}}
 		if w.Post.Title != "" {

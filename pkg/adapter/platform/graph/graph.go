@@ -196,8 +196,18 @@ func (g API) Delete(ctx context.Context, token platform.Secret, id string) error
 	}
 	gone := g.Refusals
 	gone.Missing, gone.Lenient = g.NoPost, true
-	err := g.Client.JSON(ctx, g.Call(http.MethodDelete, "/"+id, token), gone.Classify(false), nil)
+	err := g.Done(ctx, g.Call(http.MethodDelete, "/"+id, token), gone.Classify(false))
 	return platform.Except(platform.CodePostNotFound, err)
+}
+
+// Done makes a call whose answer says that it was done, and nothing else.
+func (g API) Done(ctx context.Context, call wire.Call, refused wire.Classifier) error {
+	var answer struct{ Success bool }
+	err := g.Client.JSON(ctx, call, refused, &answer)
+	if err == nil && !answer.Success {
+		err = g.Client.GarbledError(call, errors.New("there is no success"))
+	}
+	return err
 }
 
 // Places returns pages of places whose name is like the text, without pages that have no place.

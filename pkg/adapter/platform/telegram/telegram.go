@@ -169,6 +169,9 @@ func (p *Platform) Make(ctx context.Context, w *platform.Work[state]) (ref platf
 		w.Own.Chat = strconv.FormatInt(moved.chat, 10)
 		return ref, platform.ErrMore
 	}
+	if err == nil && made.ID == 0 {
+		return ref, p.Client.GarbledError(call, errors.New("there is no message_id"))
+	}
 	if err == nil && w.PostsMade == 0 {
 		ref = platform.Ref{ID: strconv.FormatInt(made.ID, 10), URL: address(made)}
 	}

@@ -45,6 +45,7 @@ func (p *Platform) Prepare(ctx context.Context, w *platform.Work[state]) (ready 
 	default:
 		var answer struct {
 			ID    int64  `json:"video_id"`
+			Size  int64  `json:"size"`
 			Error string `json:"error"`
 		}
 		if err := p.upload(ctx, s.Upload, "video_file", m, videoTimeout, &answer); err != nil {
@@ -53,11 +54,16 @@ func (p *Platform) Prepare(ctx context.Context, w *platform.Work[state]) (ready 
 		if answer.Error != "" {
 			return false, 0, uploadError(answer.Error)
 		}
+		if answer.ID == 0 && answer.Size == 0 {
+			return false, 0, platform.Busy().Because(errNoFile)
+		}
 		s.Attachments = append(s.Attachments, s.Video)
 		s.Upload, s.Video = "", ""
 	}
 	return len(s.Attachments) == len(all), 0, nil
 }
+
+var errNoFile = errors.New("vk: the answer to an upload names no file")
 
 func community(a platform.Account) string { return strings.TrimPrefix(a.ID, "-") }
 
@@ -81,6 +87,9 @@ func (p *Platform) photo(ctx context.Context, a platform.Account, m platform.Med
 	}
 	if uploaded.Error != "" {
 		return "", uploadError(uploaded.Error)
+	}
+	if uploaded.Photo == "" {
+		return "", platform.Busy().Because(errNoFile)
 	}
 	if uploaded.Photo == "[]" {
 		return "", platform.Reject(platform.CodeMediaRefused, "VK refuses the photo.")

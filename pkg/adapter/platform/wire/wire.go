@@ -152,13 +152,16 @@ func (c *Client) JSON(ctx context.Context, call Call, refused Classifier, out an
 	return nil
 }
 
-// Check returns the error of an answer that is a refusal.
+// Check returns the error of an answer that is a refusal, or that is not the platform's.
 func (c *Client) Check(call Call, answer Answer, refused Classifier) error {
 	var e *platform.Error
 	if refused != nil {
 		e = refused(answer)
 	}
 	if e == nil && answer.OK() {
+		if page(answer) {
+			return c.GarbledError(call, errors.New("it is a page of HTML"))
+		}
 		return nil
 	}
 	if e == nil {
@@ -175,6 +178,13 @@ func (c *Client) Check(call Call, answer Answer, refused Classifier) error {
 		e.Saying(explanation(answer, secrets))
 	}
 	return e.Because(c.cause(call, answer.Refusal(secrets...)))
+}
+
+// page reports whether an answer is a page of HTML: proxies and maintenance answer with one, also with the status 200.
+// No platform does.
+func page(a Answer) bool {
+	begin := strings.ToLower(strings.TrimLeft(string(a.Body[:min(len(a.Body), 256)]), "\ufeff \t\r\n"))
+	return strings.HasPrefix(begin, "<!doctype html") || strings.HasPrefix(begin, "<html")
 }
 
 // byKind returns the error of a kind of failure. The argument posts reports whether the call may have made a post.

@@ -99,6 +99,9 @@ func (p *Platform) Prepare(ctx context.Context, w *platform.Work[state]) (ready 
 		if err := p.Send(ctx, call, &u); err != nil {
 			return false, 0, err
 		}
+		if u.Data.ID == "" {
+			return false, 0, p.Client.GarbledError(call, errIncomplete)
+		}
 		s.Whole = true
 		if s.Ready, wait, err = u.ready(); err != nil || !s.Ready {
 			return false, wait, err
@@ -269,8 +272,12 @@ func (p *Platform) Delete(ctx context.Context, a platform.Account, post platform
 			return platform.Reject(platform.CodePostNotFound, "X does not have the post.")
 		}
 		call := p.Call(http.MethodDelete, "/2/tweets/"+id, a.Token.Access)
-		err := platform.Except(platform.CodePostNotFound, p.Client.JSON(ctx, call, p.classify(reads), nil))
-		if err != nil {
+		var answer struct{ Data struct{ Deleted bool } }
+		err := p.Client.JSON(ctx, call, p.classify(reads), &answer)
+		if err == nil && !answer.Data.Deleted {
+			err = p.Client.GarbledError(call, errIncomplete)
+		}
+		if err = platform.Except(platform.CodePostNotFound, err); err != nil {
 			return err
 		}
 	}

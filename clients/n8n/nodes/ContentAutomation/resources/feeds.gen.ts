@@ -347,6 +347,7 @@ export const feedsDescription: INodeProperties[] = [
         name: 'state',
         type: 'multiOptions',
         options: [
+          { name: 'Canceled', value: 'canceled' },
           { name: 'Completed', value: 'completed' },
           { name: 'Failed', value: 'failed' },
           { name: 'Held', value: 'held' },
