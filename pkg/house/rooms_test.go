@@ -75,24 +75,34 @@ func TestNoTwoFoldersImportEachOther(t *testing.T) {
 // parent reports whether one of two folders holds the other.
 func parent(a, b string) bool { return strings.HasPrefix(a, b+"/") || strings.HasPrefix(b, a+"/") }
 
-// The doubles of the platforms are judges: they are written from the documents of the platforms, and neither they nor
-// what they import know anything of the service.
+// The doubles of platforms, providers and CRMs are judges: they are written from the documents of these, and neither
+// they nor what they import know anything of the service. The tests of the platforms' doubles do not either.
 func TestDoublesKnowNothingOfTheService(t *testing.T) {
-	list := exec.Command("go", "list", "-test", "-deps", "-json=ImportPath,Imports,Dir", "./testdata/platforms/...")
+	for least, args := range map[int][]string{12: {"-test", "./testdata/platforms/..."},
+		20: {"./testdata/platforms/...", "./testdata/fakes/...", "./testdata/providers/..."}} {
+		if doubles := importers(t, args...); doubles < least {
+			t.Errorf("%v are %d doubles", args, doubles)
+		}
+	}
+}
+
+// importers refuses imports of pkg by packages and what they import, and returns the number of packages in testdata.
+func importers(t *testing.T, args ...string) (doubles int) {
+	t.Helper()
+	list := exec.Command("go", append([]string{"list", "-deps", "-json=ImportPath,Imports,Dir"}, args...)...)
 	list.Dir = filepath.Join("..", "..")
 	out, err := list.Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	doubles := 0
 	for d := json.NewDecoder(bytes.NewReader(out)); ; {
 		var p listed
 		if err := d.Decode(&p); errors.Is(err, io.EOF) {
-			break
+			return doubles
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		if p.under("testdata/platforms") {
+		if p.under("testdata") {
 			doubles++
 		}
 		if !strings.HasPrefix(p.ImportPath, module) {
@@ -103,8 +113,5 @@ func TestDoublesKnowNothingOfTheService(t *testing.T) {
 				t.Errorf("%s imports %s", p.short(), strings.TrimPrefix(path, module+"/"))
 			}
 		}
-	}
-	if doubles < 12 {
-		t.Errorf("there are %d doubles", doubles)
 	}
 }

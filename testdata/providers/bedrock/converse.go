@@ -8,8 +8,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/content-automation/api/pkg/adapter/provider"
-	"github.com/content-automation/api/pkg/adapter/provider/samples"
 	"github.com/content-automation/api/testdata/providers/control"
 )
 
@@ -133,42 +131,35 @@ func post(system, prompt string) any {
 	if json.NewDecoder(strings.NewReader(prompt)).Decode(&data) != nil {
 		data.Request = prompt
 	}
-	topic := provider.Clip(strings.Join(strings.Fields(data.Request), " "), maxTopic)
-	o := samples.Order{Language: "en", Topic: strings.Trim(topic, ".!?…,;: "), Seed: uint32(utf8.RuneCountInString(topic)),
-		Pictures: asked(picturesAsked, system), Slides: asked(slidesAsked, system), Scenes: asked(scenesAsked, system),
-		Headline: strings.Contains(system, `"headline": the words`), Hashtags: asked(tagsAsked, system)}
+	topic := strings.Trim(clip(strings.Join(strings.Fields(data.Request), " "), maxTopic), ".!?…,;: ")
+	if strings.Contains(system, again) && !strings.Contains(topic, Insisted) {
+		topic = ""
+	}
+	b := brief{language: "en", topic: topic, kind: "post",
+		pictures: asked(picturesAsked, system), slides: asked(slidesAsked, system), scenes: asked(scenesAsked, system),
+		words: asked(wordsAsked, system), headline: strings.Contains(system, `"headline": the words`),
+		hashtags: asked(tagsAsked, system), sources: strings.Contains(system, `"sources": an array`),
+		news: strings.Contains(system, "The channel is a news channel")}
 	if match := languageAsked.FindStringSubmatch(system); match != nil {
-		o.Language = match[1]
-	}
-	if strings.Contains(system, again) && !strings.Contains(o.Topic, Insisted) || o.Topic == "" {
-		o.Topic = samples.LinesOf(o.Language).Subject
-	}
-	if strings.Contains(system, `"sources": an array`) {
-		o.Sources = 1
+		b.language = match[1]
 	}
 	for _, match := range shortAsked.FindAllStringSubmatch(system, -1) {
 		n, _ := strconv.Atoi(match[2]) // the expression has digits alone there
-		o.Short = append(o.Short, provider.ShortVersion{Platform: match[1], Characters: n})
+		b.short = append(b.short, shortVersion{match[1], n})
 	}
 	for kind, phrase := range map[string]string{"story": "You write stories", "carousel": "You write carousels",
 		"music_clip": "new pieces of music"} {
 		if strings.Contains(system, phrase) {
-			o.About.Kind = kind
+			b.kind = kind
 		}
 	}
-	if o.Scenes > 0 {
-		o.About.Kind, o.Seconds = "video", int(float64(asked(wordsAsked, system))/wordsPerSecond)
+	if b.scenes > 0 {
+		b.kind = "video"
 	}
-	if strings.Contains(system, "The channel is a news channel") {
-		o.About.Type = "news"
-	}
-	return samples.Write(o)
+	return compose(b)
 }
 
-const (
-	maxTopic       = 60
-	wordsPerSecond = 2.5
-)
+const maxTopic = 60
 
 func asked(pattern *regexp.Regexp, system string) int {
 	match := pattern.FindStringSubmatch(system)

@@ -6,8 +6,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-
-	"github.com/content-automation/api/pkg/adapter/provider/samples"
 )
 
 // forms are the objects other than posts, by phrases of the system prompt.
@@ -150,21 +148,19 @@ func topics(system, prompt string) any {
 	if match := languageAsked.FindStringSubmatch(system); match != nil {
 		language = match[1]
 	}
-	angles, twists := samples.PlainTopicsOf(language)
-	hooks := samples.LinesOf(language).Hooks
+	of := sentencesOf(language)
 	all := []any{}
 	for i, s := range data.Slots {
 		n := s.Slot - 1 + len(data.Avoid)
 		event, _, _ := strings.Cut(s.Event, " (")
-		subject := samples.Capital(samples.Subject(cmp.Or(s.Product, event, s.Pillar, data.Brief, nameOf(data.Channel)),
-			maxSubject))
-		angle := angles[n%len(angles)]
-		topic := subject + ": " + angle + ", " + twists[(n/len(angles)+n)%len(twists)]
+		subject := capital(subjectOf(cmp.Or(s.Product, event, s.Pillar, data.Brief, nameOf(data.Channel)), maxSubject))
+		angle := of.Angles[n%len(of.Angles)]
+		topic := subject + ": " + angle + ", " + of.Twists[(n/len(of.Angles)+n)%len(of.Twists)]
 		if i == 0 && len(data.Avoid) > 0 && len(data.Slots) > 1 {
 			topic = data.Avoid[0]
 		}
 		all = append(all, map[string]any{"slot": s.Slot, "topic": topic, "angle": angle,
-			"hook": samples.Fill(hooks[n%len(hooks)], "topic", subject)})
+			"hook": fill(of.Hooks[n%len(of.Hooks)], "topic", subject)})
 	}
 	return map[string]any{"topics": all}
 }
