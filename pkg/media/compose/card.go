@@ -14,9 +14,9 @@ import (
 
 // card is a picture with a text on it.
 type card struct {
-	about, name string
-	layout      theme.Layout
-	size        image.Point
+	about  string
+	layout theme.Layout
+	size   image.Point
 	// area is the area in which texts may be.
 	area  image.Rectangle
 	text  string
@@ -57,8 +57,8 @@ const (
 // ink is the color of the parts of a brand without colors.
 var ink = canvas.Color{R: 17, G: 18, B: 22}
 
-// card composes a picture, as a JPEG.
-func (r *run) card(ctx context.Context, path string, c card) error {
+// card draws a picture, and the script of its letters.
+func (r *run) card(ctx context.Context, path string, c card) (*image.RGBA, *text.Script, error) {
 	if c.whole {
 		c.layout = c.brand.look().Product
 	}
@@ -76,16 +76,13 @@ func (r *run) card(ctx context.Context, path string, c card) error {
 		draw = r.product
 	}
 	img, err := draw(ctx, path, c, s)
-	if err != nil {
-		return err
+	if err == nil {
+		err = r.marks(ctx, img, s, c)
 	}
-	if err := r.marks(ctx, img, s, c); err != nil {
-		return err
+	if err == nil {
+		err = r.notice(s, c.notice, c.lang, top, 1)
 	}
-	if err := r.notice(s, c.notice, c.lang, top, 1); err != nil {
-		return err
-	}
-	return r.jpeg(ctx, img, s, c.name)
+	return img, s, err
 }
 
 // rest returns the area that the mark of the brand and the number of a slide leave free.

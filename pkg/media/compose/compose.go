@@ -206,6 +206,7 @@ func (e *Engine) Compose(ctx context.Context, w Work, out string, progress func(
 type run struct {
 	*Engine
 	fonts    *text.Fonts // of the brand
+	mark     image.Image // the logo of the brand, once it was read
 	dir, out string
 	mu       sync.Mutex // of usage
 	usage    ffmpeg.Usage

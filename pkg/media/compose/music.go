@@ -190,13 +190,10 @@ func (m MusicClip) still(ctx context.Context, r *run) error {
 		canvas.Fill(img, image.Rect(x, middle-half, x+int(step), middle+half), bars)
 	}
 	s, err := m.texts(r)
-	if err == nil {
-		err = r.jpeg(ctx, img, s, "final")
-	}
 	if err != nil {
 		return err
 	}
-	return deliverPicture(r, "final", media.Final, img.Rect.Size())
+	return r.deliverOne(ctx, "final", media.Final, img, s)
 }
 
 // texts draws the notice, the title and the artist.

@@ -893,7 +893,7 @@ func (f *videoRun) cover(ctx context.Context) (bool, error) {
 			return false, err
 		}
 	}
-	c := card{about: "/headline", name: "poster", layout: f.Brand.look().Story, size: f.full(), area: coverPortrait,
+	c := card{about: "/headline", layout: f.Brand.look().Story, size: f.full(), area: coverPortrait,
 		text: f.Headline, lang: f.Language, brand: f.Brand, whole: first.Whole && first.Picture != "", notice: f.Notice}
 	if c.whole {
 		c.offer = f.covered()
@@ -901,12 +901,12 @@ func (f *videoRun) cover(ctx context.Context) (bool, error) {
 	if f.Format == Landscape {
 		c.area = coverLandscape
 	}
-	err := f.run.card(ctx, path, c)
+	img, s, err := f.run.card(ctx, path, c)
 	if unfit(err) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	return true, deliverPicture(f.run, "poster", media.Poster, c.size)
+	return true, f.deliverOne(ctx, "poster", media.Poster, img, s)
 }
