@@ -50,6 +50,7 @@ const (
 
 	actionTall = 150
 	markTall   = 104 // of the row of the logo and the number
+	labelTall  = 72  // of that row without a logo
 	markGap    = 28
 	actionGap  = 24
 )
@@ -92,6 +93,22 @@ func (c card) rest() image.Rectangle {
 		area.Min.Y += markTall + markGap
 	}
 	return area
+}
+
+// below returns the part of the area of a picture that is below the mark of the brand and the number, unless the picture
+// lies under them.
+func (c card) below(frame image.Rectangle) image.Rectangle {
+	tall := 0
+	switch {
+	case c.brand.marked() && !c.band && c.brand.Logo != "":
+		tall = markTall
+	case c.brand.marked() && !c.band, c.number != "":
+		tall = labelTall
+	}
+	if frame.Min.Y > c.area.Min.Y+tall/2 && tall > 0 {
+		frame.Min.Y = max(frame.Min.Y, c.area.Min.Y+tall+markGap)
+	}
+	return frame
 }
 
 // bottom returns the row at which the band begins, or the end of the picture.
@@ -223,6 +240,7 @@ func (r *run) plain(ctx context.Context, path string, c card, s *text.Script) (*
 	l, b := c.layout, c.brand
 	ground, frame := b.in(l.Ground), place(l.Picture, c.size)
 	frame.Max.Y = min(frame.Max.Y, c.bottom())
+	frame = c.below(frame)
 	if l.Plate == "" || l.Plate == "none" {
 		frame = beside(frame, w.at)
 	}

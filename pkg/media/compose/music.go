@@ -64,7 +64,7 @@ func (m MusicClip) compose(ctx context.Context, r *run) error {
 	if m.Frames {
 		return m.still(ctx, r)
 	}
-	track, err := r.open(ctx, m.Track, "/track", media.Audio)
+	track, err := open(m.Track, "/track", media.Audio)
 	if err != nil {
 		return err
 	}

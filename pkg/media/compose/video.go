@@ -282,7 +282,7 @@ func (f *videoRun) openPictures(ctx context.Context) error {
 			// It is drawn when its scene is encoded: all of them would take much room.
 			one.input, err = openPicture(s.Picture, fmt.Sprintf("/scenes/%d/picture", i))
 		} else {
-			one.input, err = f.open(ctx, s.Clip, fmt.Sprintf("/scenes/%d/clip", i), media.Video)
+			one.input, err = open(s.Clip, fmt.Sprintf("/scenes/%d/clip", i), media.Video)
 		}
 		if err != nil {
 			return err
@@ -296,7 +296,7 @@ func (f *videoRun) openPictures(ctx context.Context) error {
 func (f *videoRun) openSounds(ctx context.Context) (mix, error) {
 	m := mix{quality: f.Quality, intro: f.intro, outro: f.outro}
 	if f.Music != "" {
-		in, err := f.open(ctx, f.Music, "/music", media.Audio)
+		in, err := open(f.Music, "/music", media.Audio)
 		if err != nil {
 			return m, err
 		}
@@ -307,7 +307,7 @@ func (f *videoRun) openSounds(ctx context.Context) (mix, error) {
 	}
 	lengths := make([]int, len(f.Scenes))
 	if f.Narration != "" {
-		in, err := f.open(ctx, f.Narration, "/narration", media.Audio)
+		in, err := open(f.Narration, "/narration", media.Audio)
 		if err != nil {
 			return m, err
 		}
