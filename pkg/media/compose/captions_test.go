@@ -157,12 +157,12 @@ func TestWordsLieWhereTheyAreMeasured(t *testing.T) {
 				left, right = min(left, from), max(right, to)
 			}
 			edges, what = append(edges, [2]float64{left, right}), append(what, fmt.Sprintf("%s, %v", said, align))
-			if err := r.add(&all, fmt.Sprintf("words%02d", len(edges)), img, s); err != nil {
+			if err := all.add(r, fmt.Sprintf("words%02d", len(edges)), img, s); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	if err := r.deliverAlbum(t.Context(), &all, media.Final); err != nil {
+	if err := all.deliver(t.Context(), r, media.Final); err != nil {
 		t.Fatal(err)
 	}
 	for i, f := range r.files {

@@ -95,17 +95,14 @@ func (c card) rest() image.Rectangle {
 	return area
 }
 
-// below returns the part of the area of a picture that is below the mark of the brand and the number, unless the picture
-// lies under them.
+// below returns the part of the area of a picture that is below the mark of the brand and the number of a slide, unless
+// the picture lies under them.
 func (c card) below(frame image.Rectangle) image.Rectangle {
-	tall := 0
-	switch {
-	case c.brand.marked() && !c.band && c.brand.Logo != "":
+	tall, marked := labelTall, c.brand.marked() && !c.band
+	if marked && c.brand.Logo != "" {
 		tall = markTall
-	case c.brand.marked() && !c.band, c.number != "":
-		tall = labelTall
 	}
-	if frame.Min.Y > c.area.Min.Y+tall/2 && tall > 0 {
+	if (marked || c.number != "") && frame.Min.Y > c.area.Min.Y+tall/2 {
 		frame.Min.Y = max(frame.Min.Y, c.area.Min.Y+tall+markGap)
 	}
 	return frame

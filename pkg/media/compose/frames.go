@@ -42,7 +42,7 @@ func drawFrames(ctx context.Context, f *videoRun) error {
 		}
 		s, err := textsOf(ctx, f, n, frameScene*n+frameScene/2, 1)
 		if err == nil {
-			err = f.add(&frames, fmt.Sprintf("scene%02d", n+1), img, s)
+			err = frames.add(f.run, fmt.Sprintf("scene%02d", n+1), img, s)
 		}
 		if err != nil {
 			return err
@@ -52,8 +52,8 @@ func drawFrames(ctx context.Context, f *videoRun) error {
 	if err != nil {
 		return err
 	}
-	if err := f.add(&frames, "end", img, s); err != nil {
+	if err := frames.add(f.run, "end", img, s); err != nil {
 		return err
 	}
-	return f.deliverAlbum(ctx, &frames, media.Final)
+	return frames.deliver(ctx, f.run, media.Final)
 }

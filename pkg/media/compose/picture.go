@@ -192,14 +192,14 @@ func (c Carousel) compose(ctx context.Context, r *run) error {
 		}
 		img, words, err := r.card(ctx, s.Path, one)
 		if err == nil {
-			err = r.add(&slides, fmt.Sprintf("slide%02d", i+1), img, words)
+			err = slides.add(r, fmt.Sprintf("slide%02d", i+1), img, words)
 		}
 		if err != nil {
 			return err
 		}
 		r.report(100 * (i + 1) / (len(c.Slides) + 1))
 	}
-	return r.deliverAlbum(ctx, &slides, media.Final)
+	return slides.deliver(ctx, r, media.Final)
 }
 
 // drawPicture decodes a part, and returns what a function draws of it.
@@ -288,12 +288,11 @@ type album struct {
 	scripts []*text.Script
 }
 
-// file returns the name of the file of the pixels, without letters.
+// file returns the name of the file that has the pixels, without letters.
 func (a *album) file() string { return a.names[0] + ".raw" }
 
-// add adds a picture to an album, with a script that is drawn over it. Its pixels wait in a file: all of them would take
-// much room.
-func (r *run) add(a *album, name string, img *image.RGBA, s *text.Script) error {
+// add adds a picture with a script that is drawn over it. Its pixels wait in a file: those of all would take much room.
+func (a *album) add(r *run, name string, img *image.RGBA, s *text.Script) error {
 	a.size, a.names, a.scripts = img.Rect.Size(), append(a.names, name), append(a.scripts, s)
 	f, err := os.OpenFile(r.path(a.file()), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -306,8 +305,8 @@ func (r *run) add(a *album, name string, img *image.RGBA, s *text.Script) error 
 	return nil
 }
 
-// deliverAlbum encodes the pictures of an album, and delivers them: as frames of a video of one each second.
-func (r *run) deliverAlbum(ctx context.Context, a *album, role media.Role) error {
+// deliver encodes the pictures, as frames of a video of one each second, and delivers them.
+func (a *album) deliver(ctx context.Context, r *run, role media.Role) error {
 	defer os.Remove(r.path(a.file()))
 	draw, err := r.subtitles(StagePicture, a.names[0], text.Pictures(a.scripts, time.Second))
 	if err != nil {
@@ -334,13 +333,13 @@ func (r *run) deliverAlbum(ctx context.Context, a *album, role media.Role) error
 	return nil
 }
 
-// deliverOne encodes and delivers a picture with a script drawn over it.
+// deliverOne encodes a picture with a script that is drawn over it, and delivers it.
 func (r *run) deliverOne(ctx context.Context, name string, role media.Role, img *image.RGBA, s *text.Script) error {
 	var a album
-	if err := r.add(&a, name, img, s); err != nil {
+	if err := a.add(r, name, img, s); err != nil {
 		return err
 	}
-	return r.deliverAlbum(ctx, &a, role)
+	return a.deliver(ctx, r, role)
 }
 
 // Zoom is the visible part of a picture's width and height at the nearer end of a motion.

@@ -298,7 +298,8 @@ func TestACarouselIsOneRun(t *testing.T) {
 	}
 	for i, f := range seen.Files {
 		img := b.image(f)
-		if got := colorAt(img, 900, 200); apartBy(got, canvas.Color{R: grounds[i].R, G: grounds[i].G, B: grounds[i].B}) > 6 {
+		want := canvas.Color{R: grounds[i].R, G: grounds[i].G, B: grounds[i].B}
+		if got := colorAt(img, 900, 200); apartBy(got, want) > 6 {
 			t.Errorf("slide %d has the color %v", i+1, got)
 		}
 		if written := !sameFrame(img, b.image(bare.Files[i])); written != (i == 2) || filepath.Base(f.Path) !=

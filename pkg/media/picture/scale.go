@@ -65,9 +65,8 @@ func (s source) scaled(ctx context.Context, part image.Rectangle, size image.Poi
 	flush := func() {
 		average(mean, sums, seen, k, part.Dx(), n)
 		row(across, kept[at%down.reach], mean, n)
-		clear(sums)
-		seen = 0
 		complete()
+		seen = 0
 	}
 	opaque := s.kind != rgba && s.kind != grayA
 	err := s.rows(ctx, part, func(values []byte) error {
@@ -76,8 +75,10 @@ func (s source) scaled(ctx context.Context, part image.Rectangle, size image.Poi
 			complete()
 			return nil
 		}
-		add(sums, values, k, n, opaque)
-		if seen++; seen == k {
+		if seen++; seen == 1 {
+			clear(sums)
+		}
+		if add(sums, values, k, n, opaque); seen == k {
 			flush()
 		}
 		return nil
@@ -250,11 +251,11 @@ func (f *filter) column(to []float32, rows [][]float32, i int) []float32 {
 // colors writes values as pixels in sRGB.
 func (k kind) colors(to []byte, values []float32, c *converter) {
 	n := k.values()
-	if k == ycc && c == nil { // photos
-		for len(values) >= 3 && len(to) >= 4 {
+	if k == ycc { // photos, in a loop that is short
+		for ; len(values) >= 3; values, to = values[3:], to[4:] {
 			y, cb, cr := values[0], values[1]-128, values[2]-128
 			to[0], to[1], to[2], to[3] = level(y+1.402*cr), level(y-0.344136*cb-0.714136*cr), level(y+1.772*cb), 255
-			values, to = values[3:], to[4:]
+			c.convert(to[:4])
 		}
 		return
 	}
@@ -272,9 +273,6 @@ func (k kind) colors(to []byte, values []float32, c *converter) {
 			} else {
 				p[3] = 0
 			}
-		case ycc:
-			y, cb, cr := v[0], v[1]-128, v[2]-128
-			p[0], p[1], p[2] = level(y+1.402*cr), level(y-0.344136*cb-0.714136*cr), level(y+1.772*cb)
 		case studio:
 			p[0], p[1], p[2] = ofStudio(v[0], v[1], v[2])
 		case inks:

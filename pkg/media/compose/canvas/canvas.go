@@ -608,8 +608,8 @@ func Round(img *image.RGBA, r image.Rectangle, radius int, c Color) {
 	rounded(img, r, radius, image.NewUniform(c.RGBA()), image.Point{})
 }
 
-// rounded draws an opaque picture, from a point on, over a rectangle with round corners. Only its edges and corners need
-// a mask, which takes far longer than a copy.
+// rounded draws an opaque picture, from a point on, over a rectangle with round corners. Its edges and corners alone
+// need a mask, which takes far longer than a copy.
 func rounded(img *image.RGBA, r image.Rectangle, radius int, src image.Image, from image.Point) {
 	inner, edge := r.Inset(radius), min(radius, 1)
 	top, bottom := r.Min.Y+edge, r.Max.Y-edge

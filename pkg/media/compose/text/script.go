@@ -114,12 +114,7 @@ func Pictures(scripts []*Script, each time.Duration) *Script {
 			e.when = Span{from, from + each}
 			all.events = append(all.events, e)
 		}
-		for _, font := range s.fonts {
-			if !slices.Contains(all.fonts, font) {
-				all.fonts = append(all.fonts, font)
-			}
-		}
-		all.family = cmp.Or(all.family, s.family)
+		all.fonts, all.family = append(all.fonts, s.fonts...), cmp.Or(all.family, s.family)
 	}
 	return &all
 }
