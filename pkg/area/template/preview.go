@@ -180,81 +180,77 @@ func (s *Service) replaced(ctx context.Context, tx *store.Tx, n *record.Notes) e
 	return generate.RemoveFiles(tx, s.now(), it.Owner, r.ID, attempt)
 }
 
-// branded is what a preview takes from a factory or a profile.
-type branded struct {
-	generate.Brand
-	language string // of the factory; empty without one
-}
-
-// brandOf returns the brand that a preview shows, with the language of its factory.
-func (s *Service) brandOf(ctx context.Context, b previewBody, of *kind.Found[record.Record]) (branded, error) {
+// brandOf returns the brand that a preview shows, and the language of its factory, if it has one.
+func (s *Service) brandOf(ctx context.Context, b previewBody, of *kind.Found[record.Record]) (brand generate.Brand,
+	tag string, err error) {
 	switch {
 	case b.FactoryID != "" && b.ProfileID != "":
-		return branded{}, errs.Invalid("/profile_id", "cannot be sent with factory_id. Send one of them.")
+		return brand, "", errs.Invalid("/profile_id", "cannot be sent with factory_id. Send one of them.")
 	case b.ProfileID != "":
 		return s.ofProfile(ctx, b.ProfileID, of)
 	case b.FactoryID == "":
-		return branded{Brand: sampleBrand}, nil
+		return sampleBrand, "", nil
 	}
 	f, it, err := s.factories.Find(ctx, b.FactoryID)
 	if err == nil && !it.Owner.Uses(of.Item.Owner) {
 		err = errs.Missing(factory.Kind, b.FactoryID)
 	}
 	if err != nil {
-		return branded{}, errs.At("/factory_id", err)
+		return brand, "", errs.At("/factory_id", err)
 	}
 	return ofFactory(f, of)
 }
 
-func ofFactory(f factory.Factory, of *kind.Found[record.Record]) (branded, error) {
+func ofFactory(f factory.Factory, of *kind.Found[record.Record]) (brand generate.Brand, tag string, err error) {
 	brief, err := content.NewBrief(f, f.Legal, &of.Record.Design)
 	if err != nil {
-		return branded{}, err
+		return brand, "", err
 	}
-	return branded{*brief.Brand, f.Language}, nil // with a design it is never nil
+	return *brief.Brand, f.Language, nil // with a design it is never nil
 }
 
 // ofProfile returns the brand of a profile: its name and logo, and the rest of its newest factory. A logo that was
 // deleted is left out.
-func (s *Service) ofProfile(ctx context.Context, profileID string, of *kind.Found[record.Record]) (branded, error) {
+func (s *Service) ofProfile(ctx context.Context, profileID string, of *kind.Found[record.Record]) (b generate.Brand,
+	tag string, err error) {
 	it, err := resource.Find(ctx, s.db, id.Profile, profile.Kind, profileID)
 	if err == nil && !it.Owner.Uses(of.Item.Owner) {
 		err = errs.Missing(profile.Kind, profileID)
 	}
 	if err != nil {
-		return branded{}, errs.At("/profile_id", err)
+		return b, "", errs.At("/profile_id", err)
 	}
 	p, err := profile.Decode(&it)
 	if err != nil {
-		return branded{}, err
+		return b, "", err
 	}
-	b := branded{Brand: sampleBrand}
+	b = sampleBrand
 	f, found, err := s.factories.Newest(ctx, it.Owner)
 	if err == nil && found {
-		b, err = ofFactory(f, of)
+		b, tag, err = ofFactory(f, of)
 	}
 	if b.Name = p.Name; err != nil || p.Logo == nil {
-		return b, err
+		return b, tag, err
 	}
 	logo := incoming.Member{Param: "/profile_id", Value: *p.Logo, Type: media.Image}
 	given, err := incoming.Read(ctx, s.db, []incoming.Member{logo})
 	if err != nil {
-		return b, err
+		return b, tag, err
 	}
 	if file, err := given.For(it.Owner).File(logo); err == nil {
 		b.Logo = &file
 	}
-	return b, nil
+	return b, tag, nil
 }
 
 // fill gives a preview its texts and its brand.
 func (s *Service) fill(ctx context.Context, r *previewRecord, b previewBody, of *kind.Found[record.Record]) error {
-	brand, err := s.brandOf(ctx, b, of)
+	brand, own, err := s.brandOf(ctx, b, of)
 	if err != nil {
 		return err
 	}
 	brand.Design = &of.Record.Design
-	tag, err := factory.Language(cmp.Or(b.Language, brand.language), "en")
+	tag, err := factory.Language(cmp.Or(b.Language, own), "en")
 	if err != nil {
 		return err
 	}
@@ -274,11 +270,11 @@ func (s *Service) fill(ctx context.Context, r *previewRecord, b previewBody, of 
 			tag = "en"
 		}
 	}
-	if brand.language == "" {
+	if own == "" {
 		brand.Call = text.Call
 	}
 	r.Text = sample{Heading: cmp.Or(b.Heading, text.Heading), Body: cmp.Or(b.Text, text.Body)}
-	r.Brand, r.Language = &brand.Brand, tag
+	r.Brand, r.Language = &brand, tag
 	place, ok := places[r.Kind]
 	if !ok {
 		place = script.Slide

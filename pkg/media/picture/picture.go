@@ -397,13 +397,9 @@ func lumaRow(row []byte, img *image.YCbCr, y int, part image.Rectangle) {
 	left := part.Min.X
 	luma, at := img.Y[img.YOffset(left, y):][:part.Dx()], img.COffset(left, y)
 	blue, red := img.Cb[at:], img.Cr[at:]
-	shift := 0 // a difference is that of 1, 2 or 4 pixels of a row
-	switch img.SubsampleRatio {
-	case image.YCbCrSubsampleRatio422, image.YCbCrSubsampleRatio420:
-		shift = 1
-	case image.YCbCrSubsampleRatio411, image.YCbCrSubsampleRatio410:
-		shift = 2
-	}
+	// A difference is that of 1, 2 or 4 pixels of a row.
+	shift := [...]int{image.YCbCrSubsampleRatio422: 1, image.YCbCrSubsampleRatio420: 1, image.YCbCrSubsampleRatio411: 2,
+		image.YCbCrSubsampleRatio410: 2}[img.SubsampleRatio]
 	before := left & (1<<shift - 1)
 	for i, v := range luma {
 		p, c := row[3*i:][:3:3], (i+before)>>shift

@@ -70,7 +70,7 @@ func (s source) scaled(ctx context.Context, part image.Rectangle, size image.Poi
 	}
 	opaque := s.kind != rgba && s.kind != grayA
 	err := s.rows(ctx, part, func(values []byte) error {
-		if k == 1 && opaque { // each value is its mean
+		if k == 1 && opaque {
 			row(across, kept[at%down.reach], values, n)
 			complete()
 			return nil
@@ -122,14 +122,12 @@ func add(sums []uint32, row []byte, k, n int, opaque bool) {
 
 // average sets the means of squares of which a number of rows was seen. Colors with opacity stay multiplied by it.
 func average(mean []float32, sums []uint32, rows, k, width, n int) {
-	count := float32(rows * k)
 	for i, sum := range sums {
-		mean[i] = float32(sum) / count
-	}
-	if rest := width % k; rest > 0 { // the last square is narrower
-		for i := len(sums) - n; i < len(sums); i++ {
-			mean[i] = float32(sums[i]) / float32(rows*rest)
+		wide := k
+		if i >= len(sums)-n {
+			wide = width - (len(sums)/n-1)*k
 		}
+		mean[i] = float32(sum) / float32(rows*wide)
 	}
 }
 
@@ -145,36 +143,30 @@ type filter struct {
 
 // newFilter returns a cubic filter (Catmull-Rom) from a number of values, which take up a length, to another number.
 func newFilter(length float64, values, results int) *filter {
-	f := &filter{first: make([]int, results), weights: make([][]float32, results), same: values == results}
+	f := &filter{first: make([]int, results), weights: make([][]float32, results), same: length == float64(results)}
 	scale := length / float64(results)
 	wide := max(scale, 1)
-	most := int(4*wide) + 2
-	all, last := make([]float32, 0, most*results), 0
+	all, last := make([]float32, 0, (int(4*wide)+2)*results), 0
 	for i := range results {
 		middle := (float64(i) + 0.5) * scale
 		from, to := max(0, int(middle-2*wide)), min(values-1, int(middle+2*wide))
-		weight := func(v int) float64 { return cubic((float64(v) + 0.5 - middle) / wide) }
-		for from <= to && weight(from) == 0 {
-			from++
+		if f.same {
+			from, to = i, i
 		}
-		for from <= to && weight(to) == 0 {
-			to--
-		}
-		sum := 0.0
+		sum, begin := 0.0, len(all)
 		for v := from; v <= to; v++ {
-			sum += weight(v)
+			w := cubic((float64(v) + 0.5 - middle) / wide)
+			all, sum = append(all, float32(w)), sum+w
 		}
-		begin := len(all)
-		for v := from; v <= to; v++ {
-			all = append(all, float32(weight(v))/float32(sum))
+		for n := begin; n < len(all); n++ {
+			all[n] /= float32(sum)
 		}
-		if from > to { // the middle is behind the last value, which is a part of one
-			from, all = values-1, append(all, 1)
+		if sum == 0 { // the middle is behind the last value, which is a part of one
+			from, all = values-1, append(all[:begin], 1)
 		}
 		f.first[i], f.weights[i] = from, all[begin:]
 		last = max(last, f.last(i))
 		f.reach = max(f.reach, last-from+1)
-		f.same = f.same && from == i && len(f.weights[i]) == 1
 	}
 	return f
 }
@@ -232,17 +224,9 @@ func (f *filter) column(to []float32, rows [][]float32, i int) []float32 {
 		return row(0)
 	}
 	clear(to)
-	for t := 0; t < len(weights); t += 2 {
-		if t+1 == len(weights) {
-			for x, v := range row(t) {
-				to[x] += weights[t] * v
-			}
-			break
-		}
-		a, b := row(t), row(t+1)
-		v, w := weights[t], weights[t+1]
-		for x := range to {
-			to[x] = to[x] + v*a[x] + w*b[x]
+	for t, w := range weights {
+		for x, v := range row(t) {
+			to[x] += w * v
 		}
 	}
 	return to
