@@ -1823,7 +1823,8 @@ var groups = []group{
 			takesBody: true, bodyOptional: true,
 			body: []parameter{
 				{name: "kind", kind: "string", doc: "Kind of content that the preview shows. product is a post of a product with its price, video the cover, the scene of a product and the end card, and music a moment of a music clip. Default: post", values: []string{"post", "carousel", "story", "product", "video", "music"}},
-				{name: "factory_id", kind: "string", doc: "Factory whose name, logo and colors it shows. Absent: those of a sample"},
+				{name: "factory_id", kind: "string", doc: "Factory whose name, logo, colors and font it shows. Absent: those of a sample"},
+				{name: "profile_id", kind: "string", doc: "Profile whose name and logo it shows, with the colors, font and language of its newest factory, or without one those of a sample. Takes the place of factory_id"},
 				{name: "heading", kind: "string", doc: "Absent: a sample in the language"},
 				{name: "text", kind: "string", doc: "Text of slides. Absent: a sample"},
 				{name: "language", kind: "string", doc: "Language of the texts (BCP 47). Absent: that of the factory, or en"},

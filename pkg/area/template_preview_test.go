@@ -8,11 +8,14 @@ import (
 	"github.com/content-automation/api/infra/verify/harness/apitest"
 	"github.com/content-automation/api/infra/verify/harness/generatetest"
 	"github.com/content-automation/api/infra/verify/harness/storetest"
+	incoming "github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/area/template"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/media"
+	profilerecord "github.com/content-automation/api/pkg/record/profile"
 	record "github.com/content-automation/api/pkg/record/template"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -104,6 +107,98 @@ func TestAPreviewHasAFactoryOfItsOwner(t *testing.T) {
 	}
 }
 
+// A preview of a profile has its name and logo, and the rest of its newest factory, or without one that of a sample.
+func TestAPreviewHasTheBrandOfAProfile(t *testing.T) {
+	w := newTemplateWorld(t)
+	one := w.id(http.MethodPost, "/v1/profiles", object{"name": "Harbour Coffee"})
+	two := w.id(http.MethodPost, "/v1/profiles", object{"name": "Two"})
+	shown := func() generate.Picture {
+		d := w.make()
+		w.Call(http.MethodPost, path+"/"+d.ID+"/preview", object{"profile_id": one}).Into(t, http.StatusAccepted,
+			&template.Accepted{})
+		return w.composed(d.ID).(generate.Picture)
+	}
+	if b := shown().Brand; b.Name != "Harbour Coffee" || b.Color != "#1f5eff" || b.Call != "Shop now" || b.Logo != nil {
+		t.Errorf("without a factory it shows %+v", b)
+	}
+	add := func(of, name, color string) string {
+		return w.id(http.MethodPost, "/v1/factories", object{"type": "brand", "name": name, "profile_id": of,
+			"language": "de", "settings": object{"brand_name": name, "font": "lora", "colors": []string{color}}})
+	}
+	add(one, "Old", "#111111")
+	add(one, "New", "#0a7cff")
+	deleted := add(one, "Deleted", "#222222")
+	w.Call(http.MethodDelete, "/v1/factories/"+deleted, nil)
+	add(two, "Of another", "#333333")
+	profileLogo(w, one)
+	p := shown()
+	if b := p.Brand; b.Name != "Harbour Coffee" || b.Color != "#0a7cff" || b.Font != "lora" || b.Logo == nil ||
+		b.Logo.Key != "logo" || p.Language != "de" || b.Design == nil {
+		t.Errorf("with factories it shows %+v in %s", p.Brand, p.Language)
+	}
+	own := w.make("profile_id", one)
+	for member, body := range map[string]object{"another profile": {"profile_id": two},
+		"no profile": {"profile_id": "prf_01h455vb4pex5vsknk084sn02q"}} {
+		if got := w.Call(http.MethodPost, path+"/"+own.ID+"/preview", body); got.Status != http.StatusNotFound ||
+			!strings.Contains(got.Raw, `"/profile_id"`) {
+			t.Errorf("%s: %d %s", member, got.Status, got.Raw)
+		}
+	}
+	w.Call(http.MethodPost, path+"/"+own.ID+"/preview", object{"profile_id": one, "factory_id": deleted}).RefusedAs(t,
+		errs.ValidationFailed, "/profile_id")
+}
+
+// profileLogo gives a profile a logo, as if it had been brought in.
+func profileLogo(w *templateWorld, profileID string) {
+	w.T.Helper()
+	it, err := w.DB.Lookup(w.T.Context(), store.IDKey(profileID))
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	p, err := profilerecord.Decode(&it)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	logo := incoming.New("med_01h455vb4pex5vsknk084sn02q", w.Now(), incoming.Declared{Type: media.Image}, "", nil)
+	logo.State, logo.File = incoming.Ready, &media.File{ID: logo.ID, Type: media.Image, Key: "logo"}
+	p.Logo = &logo.ID
+	w.Commit(func(tx *store.Tx) error {
+		file, err := store.NewItem(incoming.ItemKind, it.Owner, logo.ID, logo)
+		if err == nil {
+			err = it.Encode(p)
+		}
+		tx.Create(file, nil)
+		tx.Replace(it)
+		return err
+	})
+}
+
+// composed returns the composition of the preview of a template.
+func (w *templateWorld) composed(templateID string) generate.Composition {
+	w.T.Helper()
+	beside, err := w.DB.Lookup(w.T.Context(), record.NotesKey(templateID))
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	n, err := record.NotesOf(beside)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	it, err := w.DB.Lookup(w.T.Context(), store.IDKey(n.Preview))
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	one, err := template.Loader{}.Open(it)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	c, err := one.(generate.Composing).Composition(1, nil)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	return c
+}
+
 // What a preview could not show is refused with the place of the member, as it is in a content item.
 func TestWhatAPreviewCannotShowIsRefused(t *testing.T) {
 	w := newTemplateWorld(t)
@@ -145,27 +240,11 @@ func TestAPreviewHasASampleInItsLanguage(t *testing.T) {
 		d := w.make()
 		w.Call(http.MethodPost, path+"/"+d.ID+"/preview", object{"language": language, "kind": "video"}).Into(t,
 			http.StatusAccepted, &template.Accepted{})
-		beside, err := w.DB.Lookup(t.Context(), record.NotesKey(d.ID))
-		if err != nil {
-			t.Fatal(err)
-		}
-		n, err := record.NotesOf(beside)
-		if err != nil {
-			t.Fatal(err)
-		}
-		it, err := w.DB.Lookup(t.Context(), store.IDKey(n.Preview))
-		if err != nil {
-			t.Fatal(err)
-		}
-		one, err := template.Loader{}.Open(it)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, err := one.(generate.Composing).Composition(1, nil)
+		c := w.composed(d.ID)
 		v, ok := c.(generate.Video)
-		if err != nil || !ok || !strings.HasPrefix(v.Headline, want) || v.Brand.Call == "" || v.Brand.Address == "" ||
+		if !ok || !strings.HasPrefix(v.Headline, want) || v.Brand.Call == "" || v.Brand.Address == "" ||
 			v.Offer.Until.IsZero() {
-			t.Errorf("%q: %+v, %v", language, c, err)
+			t.Errorf("%q: %+v", language, c)
 		}
 	}
 }

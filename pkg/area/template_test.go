@@ -217,3 +217,25 @@ func TestATemplateIsOfItsOwner(t *testing.T) {
 		c.Call(http.MethodDelete, path+"/"+whole.ID, nil).RefusedAs(t, errs.NotFound, "")
 	}
 }
+
+// A design is no null: a new template needs one, with a theme or without, and that of a template cannot be removed.
+func TestADesignIsNotNull(t *testing.T) {
+	w := newTemplateWorld(t)
+	d := w.make()
+	const none, kept = "must be an object, not null", "must not be null: it can be changed, but not removed"
+	for _, c := range []struct {
+		method, path string
+		body         object
+		message      string
+	}{
+		{http.MethodPost, path, object{"name": "Acme", "design": nil}, none},
+		{http.MethodPost, path, object{"name": "Acme", "theme": "bold", "design": nil}, none},
+		{http.MethodPatch, path + "/" + d.ID, object{"design": nil}, kept},
+	} {
+		got := w.Call(c.method, c.path, c.body)
+		got.RefusedAs(t, errs.ValidationFailed, "/design")
+		if !strings.Contains(got.Raw, `"message":"`+c.message+`"`) {
+			t.Errorf("%s %v: %s", c.method, c.body, got.Raw)
+		}
+	}
+}

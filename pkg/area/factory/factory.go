@@ -269,6 +269,18 @@ func (s *Service) Find(ctx context.Context, factoryID string, match ...httpapi.I
 	return f, it, httpapi.Matches(f.Version, match)
 }
 
+// Newest returns the newest factory of the owner's profile, and reports whether it has one.
+func (s *Service) Newest(ctx context.Context, o tenant.Owner) (f Factory, found bool, err error) {
+	page, err := s.db.List(ctx, store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(o, Kind), Limit: 1,
+		Filters: map[string]string{store.ProfileFilter: string(o.Profile)},
+		Keep:    func(it store.Item) bool { return factoryrecord.State(it) != StateDeleted }})
+	if err != nil || len(page.Items) == 0 {
+		return f, false, err
+	}
+	f, err = Decode(&page.Items[0])
+	return f, err == nil, err
+}
+
 // FindAll reads several factories as Find does, and other items with them, in one round trip. A factory that Find would
 // not find is not among the found ones. The other items are returned in the order of their keys.
 func (s *Service) FindAll(ctx context.Context, ids []string, others ...store.Key) (found map[string]Factory,

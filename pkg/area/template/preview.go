@@ -11,6 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/area/content"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/factory"
+	incoming "github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/area/studio"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
@@ -22,6 +23,7 @@ import (
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/compose/script"
 	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
 	record "github.com/content-automation/api/pkg/record/template"
 	"github.com/content-automation/api/pkg/store"
@@ -104,8 +106,11 @@ type previewBody struct {
 	// Kind of content that the preview shows. product is a post of a product with its price, video the cover, the scene
 	// of a product and the end card, and music a moment of a music clip.
 	Kind string `json:"kind,omitempty" enum:"post,carousel,story,product,video,music" default:"post"`
-	// Factory whose name, logo and colors it shows. Absent: those of a sample.
+	// Factory whose name, logo, colors and font it shows. Absent: those of a sample.
 	FactoryID string `json:"factory_id,omitempty" example:"fac_01h455vb4pex5vsknk084sn02q"`
+	// Profile whose name and logo it shows, with the colors, font and language of its newest factory, or without one
+	// those of a sample. Takes the place of factory_id.
+	ProfileID string `json:"profile_id,omitempty" example:"prf_01h455vb4pex5vsknk084sn02q"`
 	// Absent: a sample in the language.
 	Heading string `json:"heading,omitempty" format:"line-not-blank" maxLength:"120"`
 	// Text of slides. Absent: a sample.
@@ -175,28 +180,77 @@ func (s *Service) replaced(ctx context.Context, tx *store.Tx, n *record.Notes) e
 	return generate.RemoveFiles(tx, s.now(), it.Owner, r.ID, attempt)
 }
 
+// brandOf returns the brand that a preview shows, and the language of its factory, if it has one.
+func (s *Service) brandOf(ctx context.Context, b previewBody, of *kind.Found[record.Record]) (brand generate.Brand,
+	tag string, err error) {
+	switch {
+	case b.FactoryID != "" && b.ProfileID != "":
+		return brand, "", errs.Invalid("/profile_id", "cannot be sent with factory_id. Send one of them.")
+	case b.ProfileID != "":
+		return s.ofProfile(ctx, b.ProfileID, of)
+	case b.FactoryID == "":
+		return sampleBrand, "", nil
+	}
+	f, it, err := s.factories.Find(ctx, b.FactoryID)
+	if err == nil && !it.Owner.Uses(of.Item.Owner) {
+		err = errs.Missing(factory.Kind, b.FactoryID)
+	}
+	if err != nil {
+		return brand, "", errs.At("/factory_id", err)
+	}
+	return ofFactory(f, of)
+}
+
+func ofFactory(f factory.Factory, of *kind.Found[record.Record]) (brand generate.Brand, tag string, err error) {
+	brief, err := content.NewBrief(f, f.Legal, &of.Record.Design)
+	if err != nil {
+		return brand, "", err
+	}
+	return *brief.Brand, f.Language, nil // with a design it is never nil
+}
+
+// ofProfile returns the brand of a profile: its name and logo, and the rest of its newest factory. A logo that was
+// deleted is left out.
+func (s *Service) ofProfile(ctx context.Context, profileID string, of *kind.Found[record.Record]) (b generate.Brand,
+	tag string, err error) {
+	it, err := resource.Find(ctx, s.db, id.Profile, profile.Kind, profileID)
+	if err == nil && !it.Owner.Uses(of.Item.Owner) {
+		err = errs.Missing(profile.Kind, profileID)
+	}
+	if err != nil {
+		return b, "", errs.At("/profile_id", err)
+	}
+	p, err := profile.Decode(&it)
+	if err != nil {
+		return b, "", err
+	}
+	b = sampleBrand
+	f, found, err := s.factories.Newest(ctx, it.Owner)
+	if err == nil && found {
+		b, tag, err = ofFactory(f, of)
+	}
+	if b.Name = p.Name; err != nil || p.Logo == nil {
+		return b, tag, err
+	}
+	logo := incoming.Member{Param: "/profile_id", Value: *p.Logo, Type: media.Image}
+	given, err := incoming.Read(ctx, s.db, []incoming.Member{logo})
+	if err != nil {
+		return b, tag, err
+	}
+	if file, err := given.For(it.Owner).File(logo); err == nil {
+		b.Logo = &file
+	}
+	return b, tag, nil
+}
+
 // fill gives a preview its texts and its brand.
 func (s *Service) fill(ctx context.Context, r *previewRecord, b previewBody, of *kind.Found[record.Record]) error {
-	var brand generate.Brand
-	tag := b.Language
-	if b.FactoryID == "" {
-		brand = sampleBrand
-	} else {
-		f, it, err := s.factories.Find(ctx, b.FactoryID)
-		if err == nil && !it.Owner.Uses(of.Item.Owner) {
-			err = errs.Missing(factory.Kind, b.FactoryID)
-		}
-		if err != nil {
-			return errs.At("/factory_id", err)
-		}
-		brief, err := content.NewBrief(f, f.Legal, &of.Record.Design)
-		if err != nil {
-			return err
-		}
-		brand, tag = *brief.Brand, cmp.Or(tag, f.Language) // with a design it is never nil
+	brand, own, err := s.brandOf(ctx, b, of)
+	if err != nil {
+		return err
 	}
 	brand.Design = &of.Record.Design
-	tag, err := factory.Language(tag, "en")
+	tag, err := factory.Language(cmp.Or(b.Language, own), "en")
 	if err != nil {
 		return err
 	}
@@ -216,7 +270,7 @@ func (s *Service) fill(ctx context.Context, r *previewRecord, b previewBody, of 
 			tag = "en"
 		}
 	}
-	if b.FactoryID == "" {
+	if own == "" {
 		brand.Call = text.Call
 	}
 	r.Text = sample{Heading: cmp.Or(b.Heading, text.Heading), Body: cmp.Or(b.Text, text.Body)}

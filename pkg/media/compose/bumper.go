@@ -51,7 +51,7 @@ func (f *videoRun) openBumper(ctx context.Context, b Bumper, name string) (o bum
 	about, length := "/"+name, timeline.Still
 	switch {
 	case b.Clip != "":
-		if o.input, err = f.open(ctx, b.Clip, about, media.Video); err != nil {
+		if o.input, err = open(b.Clip, about, media.Video); err != nil {
 			return o, err
 		}
 		length = o.input.length

@@ -1,6 +1,7 @@
 package compose
 
 import (
+	"fmt"
 	"image"
 	"image/color"
 	"os"
@@ -135,32 +136,40 @@ func TestTheFileOfCaptionsNeedsNoFont(t *testing.T) {
 func TestWordsLieWhereTheyAreMeasured(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
+	dir := t.TempDir()
+	r, all := &run{Engine: b.Engine, fonts: b.fonts, dir: dir, out: dir}, album{}
+	img := image.NewRGBA(image.Rect(0, 0, 1080, 400))
+	canvas.Fill(img, img.Rect, canvas.Black)
+	var edges [][2]float64
+	var what []string
 	for _, said := range []string{"ضاعت في البحر.", "حذاؤنا مصنوع", "ض", "في", "البحر", "الشباك", "הן אבדו בים.",
 		"समुद्र में थे।", "ในทะเล", "It was lost"} {
 		for _, align := range []text.Align{text.Start, text.Center} {
-			dir := t.TempDir()
-			r := &run{Engine: b.Engine, fonts: b.fonts, dir: dir, out: dir}
 			block, err := b.fonts.Fit(said, "", text.Box{Width: 1000, Height: 300, MaxEm: 100, MinEm: 100, MaxLines: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
 			s := text.NewScript(1080, 400)
 			s.Text(block, 40, 1040, 100, align, canvas.White, text.Always)
-			img := image.NewRGBA(image.Rect(0, 0, 1080, 400))
-			canvas.Fill(img, img.Rect, canvas.Black)
-			if err := r.jpeg(t.Context(), img, s, "words"); err != nil {
-				t.Fatal(err)
-			}
-			drawn := b.image(File{Path: dir + "/words.jpg"})
-			box := letters(drawn, drawn.Bounds())
 			left, right := 1080.0, 0.0
 			for n := range block.Words() {
 				from, _, to, _ := block.Place(n+1, 40, 1040, 100, align)
 				left, right = min(left, from), max(right, to)
 			}
-			if l, r := float64(box.Min.X)-left, right-float64(box.Max.X); max(l, -l, r, -r) > 12 {
-				t.Errorf("%s, %v: it is measured from %.0f to %.0f, and drawn at %v", said, align, left, right, box)
+			edges, what = append(edges, [2]float64{left, right}), append(what, fmt.Sprintf("%s, %v", said, align))
+			if err := all.add(r, fmt.Sprintf("words%02d", len(edges)), img, s); err != nil {
+				t.Fatal(err)
 			}
+		}
+	}
+	if err := all.deliver(t.Context(), r, media.Final); err != nil {
+		t.Fatal(err)
+	}
+	for i, f := range r.files {
+		drawn, at := b.image(f), edges[i]
+		box := letters(drawn, drawn.Bounds())
+		if l, r := float64(box.Min.X)-at[0], at[1]-float64(box.Max.X); max(l, -l, r, -r) > 12 {
+			t.Errorf("%s: it is measured from %.0f to %.0f, and drawn at %v", what[i], at[0], at[1], box)
 		}
 	}
 }

@@ -14,9 +14,9 @@ import (
 
 // card is a picture with a text on it.
 type card struct {
-	about, name string
-	layout      theme.Layout
-	size        image.Point
+	about  string
+	layout theme.Layout
+	size   image.Point
 	// area is the area in which texts may be.
 	area  image.Rectangle
 	text  string
@@ -50,6 +50,7 @@ const (
 
 	actionTall = 150
 	markTall   = 104 // of the row of the logo and the number
+	labelTall  = 72  // of that row without a logo
 	markGap    = 28
 	actionGap  = 24
 )
@@ -57,8 +58,8 @@ const (
 // ink is the color of the parts of a brand without colors.
 var ink = canvas.Color{R: 17, G: 18, B: 22}
 
-// card composes a picture, as a JPEG.
-func (r *run) card(ctx context.Context, path string, c card) error {
+// card draws a picture, and the script of its letters.
+func (r *run) card(ctx context.Context, path string, c card) (*image.RGBA, *text.Script, error) {
 	if c.whole {
 		c.layout = c.brand.look().Product
 	}
@@ -76,16 +77,13 @@ func (r *run) card(ctx context.Context, path string, c card) error {
 		draw = r.product
 	}
 	img, err := draw(ctx, path, c, s)
-	if err != nil {
-		return err
+	if err == nil {
+		err = r.marks(ctx, img, s, c)
 	}
-	if err := r.marks(ctx, img, s, c); err != nil {
-		return err
+	if err == nil {
+		err = r.notice(s, c.notice, c.lang, top, 1)
 	}
-	if err := r.notice(s, c.notice, c.lang, top, 1); err != nil {
-		return err
-	}
-	return r.jpeg(ctx, img, s, c.name)
+	return img, s, err
 }
 
 // rest returns the area that the mark of the brand and the number of a slide leave free.
@@ -95,6 +93,19 @@ func (c card) rest() image.Rectangle {
 		area.Min.Y += markTall + markGap
 	}
 	return area
+}
+
+// below returns the part of the area of a picture that is below the mark of the brand and the number of a slide, unless
+// the picture lies under them.
+func (c card) below(frame image.Rectangle) image.Rectangle {
+	tall, marked := labelTall, c.brand.marked() && !c.band
+	if marked && c.brand.Logo != "" {
+		tall = markTall
+	}
+	if (marked || c.number != "") && frame.Min.Y > c.area.Min.Y+tall/2 {
+		frame.Min.Y = max(frame.Min.Y, c.area.Min.Y+tall+markGap)
+	}
+	return frame
 }
 
 // bottom returns the row at which the band begins, or the end of the picture.
@@ -226,6 +237,7 @@ func (r *run) plain(ctx context.Context, path string, c card, s *text.Script) (*
 	l, b := c.layout, c.brand
 	ground, frame := b.in(l.Ground), place(l.Picture, c.size)
 	frame.Max.Y = min(frame.Max.Y, c.bottom())
+	frame = c.below(frame)
 	if l.Plate == "" || l.Plate == "none" {
 		frame = beside(frame, w.at)
 	}

@@ -206,6 +206,7 @@ func (e *Engine) Compose(ctx context.Context, w Work, out string, progress func(
 type run struct {
 	*Engine
 	fonts    *text.Fonts // of the brand
+	mark     image.Image // the logo of the brand, once it was read
 	dir, out string
 	mu       sync.Mutex // of usage
 	usage    ffmpeg.Usage
@@ -416,11 +417,11 @@ var demuxers = map[string]string{
 	"video/mp4": "mov", "audio/mpeg": "mp3", "audio/wav": "wav",
 }
 
-// codecs are the permitted codecs of inputs.
-var codecs = map[media.Type][]string{
-	media.Video: {"h264", "hevc", "av1", "vp9", "mpeg4"},
-	media.Audio: {"mp3", "mp3float", "pcm_u8", "pcm_s16le", "pcm_s24le", "pcm_s32le", "pcm_f32le"},
-}
+// clipCodecs and soundCodecs are the permitted codecs of inputs: those of sound by the names of ffmpeg.
+var (
+	clipCodecs  = []media.Codec{media.H264, media.HEVC, media.AV1, media.VP9, media.MPEG4}
+	soundCodecs = []string{"mp3", "mp3float", "pcm_u8", "pcm_s16le", "pcm_s24le", "pcm_s32le", "pcm_f32le"}
+)
 
 type input struct {
 	ffmpeg.Input
@@ -449,7 +450,7 @@ func openPicture(path, about string) (input, error) {
 }
 
 // open inspects a recording or a video, and refuses one of another type or one that is too large.
-func (r *run) open(ctx context.Context, path, about string, want media.Type) (input, error) {
+func open(path, about string, want media.Type) (input, error) {
 	in := input{about: about}
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -470,25 +471,15 @@ func (r *run) open(ctx context.Context, path, about string, want media.Type) (in
 	}
 	in.Input = ffmpeg.Input{Path: abs, Format: demuxers[info.MIMEType]}
 	in.width, in.height, in.length, in.movie = info.Width, info.Height, info.Duration, info.Movie
-	if want == media.Video {
-		in.Options = upright
-	}
 	if in.exceeds(want) {
 		return in, tooLarge(about)
 	}
-	streams, usage, err := r.tool.Inspect(ctx, in.Input)
-	r.usage.Add(usage)
-	if err != nil {
-		return in, ofRun(StageInputs, about, err)
+	if want == media.Video {
+		in.Options, in.sound = upright, info.Movie.Sound.Codec != "" && info.Movie.Sound.Codec != "unknown"
+		if codec := info.Movie.Picture.Codec; !slices.Contains(clipCodecs, codec) {
+			return in, unreadable(StageInputs, about, errors.New("its codec is "+string(codec)))
+		}
 	}
-	codec := streams.VideoCodec
-	if want == media.Audio {
-		codec = streams.AudioCodec
-	}
-	if !slices.Contains(codecs[want], codec) {
-		return in, unreadable(StageInputs, about, errors.New("its codec is "+codec))
-	}
-	in.sound = streams.AudioCodec != ""
 	return in, nil
 }
 

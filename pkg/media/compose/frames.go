@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/content-automation/api/pkg/media"
-	"github.com/content-automation/api/pkg/media/compose/text"
 	"github.com/content-automation/api/pkg/media/compose/timeline"
 )
 
@@ -31,6 +30,7 @@ func drawFrames(ctx context.Context, f *videoRun) error {
 	if _, err := f.cover(ctx); err != nil {
 		return err
 	}
+	var frames album
 	size := image.Pt(f.width, f.height)
 	for n := range f.scenes {
 		if !f.bare(n) {
@@ -42,7 +42,7 @@ func drawFrames(ctx context.Context, f *videoRun) error {
 		}
 		s, err := textsOf(ctx, f, n, frameScene*n+frameScene/2, 1)
 		if err == nil {
-			err = drawFrame(ctx, f, fmt.Sprintf("scene%02d", n+1), img, s)
+			err = frames.add(f.run, fmt.Sprintf("scene%02d", n+1), img, s)
 		}
 		if err != nil {
 			return err
@@ -52,12 +52,8 @@ func drawFrames(ctx context.Context, f *videoRun) error {
 	if err != nil {
 		return err
 	}
-	return drawFrame(ctx, f, "end", img, s)
-}
-
-func drawFrame(ctx context.Context, f *videoRun, name string, img *image.RGBA, s *text.Script) error {
-	if err := f.jpeg(ctx, img, s, name); err != nil {
+	if err := frames.add(f.run, "end", img, s); err != nil {
 		return err
 	}
-	return deliverPicture(f.run, name, media.Final, img.Rect.Size())
+	return frames.deliver(ctx, f.run, media.Final)
 }

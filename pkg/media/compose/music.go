@@ -67,7 +67,7 @@ func (m MusicClip) compose(ctx context.Context, r *run) error {
 	if m.Frames {
 		return m.still(ctx, r)
 	}
-	track, err := r.open(ctx, m.Track, "/track", media.Audio)
+	track, err := open(m.Track, "/track", media.Audio)
 	if err != nil {
 		return err
 	}
@@ -192,13 +192,10 @@ func (m MusicClip) still(ctx context.Context, r *run) error {
 		canvas.Fill(img, at.Add(barsAt.Min), bars)
 	}
 	s, err := m.texts(r)
-	if err == nil {
-		err = r.jpeg(ctx, img, s, "final")
-	}
 	if err != nil {
 		return err
 	}
-	return deliverPicture(r, "final", media.Final, img.Rect.Size())
+	return r.deliverOne(ctx, "final", media.Final, img, s)
 }
 
 // texts draws the notice, the title and the artist.

@@ -11,6 +11,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/compose/canvas"
@@ -121,7 +122,7 @@ func (p Picture) check() error {
 
 func (p Picture) compose(ctx context.Context, r *run) error {
 	design := p.Brand.look()
-	c := card{about: "/path", text: p.Text, lang: p.Language, brand: p.Brand, name: "final", layout: design.Post,
+	c := card{about: "/path", text: p.Text, lang: p.Language, brand: p.Brand, layout: design.Post,
 		size: image.Pt(wide, p.Ratio.tall())}
 	c.area = image.Rect(slideInset, slideInset, wide-slideInset, c.size.Y-slideInset)
 	c.whole, c.offer, c.notice = p.Whole, p.Offer, p.Notice
@@ -137,10 +138,11 @@ func (p Picture) compose(ctx context.Context, r *run) error {
 			c.brand = &plain
 		}
 	}
-	if err := r.card(ctx, p.Path, c); err != nil {
+	img, s, err := r.card(ctx, p.Path, c)
+	if err != nil {
 		return err
 	}
-	return deliverPicture(r, "final", media.Final, c.size)
+	return r.deliverOne(ctx, "final", media.Final, img, s)
 }
 
 func (c Carousel) check() error {
@@ -158,10 +160,10 @@ func (c Carousel) check() error {
 func (c Carousel) compose(ctx context.Context, r *run) error {
 	tall, design := c.Ratio.tall(), c.Brand.look()
 	priced := slices.IndexFunc(c.Slides, func(s Slide) bool { return s.Whole })
+	var slides album
 	for i, s := range c.Slides {
-		name := fmt.Sprintf("slide%02d", i+1)
 		one := card{
-			about: fmt.Sprintf("/slides/%d", i), text: s.Heading, body: s.Body, lang: c.Language, name: name,
+			about: fmt.Sprintf("/slides/%d", i), text: s.Heading, body: s.Body, lang: c.Language,
 			size: image.Pt(wide, tall), notice: c.Notice, brand: c.Brand, layout: design.Post,
 			area: image.Rect(slideInset, slideInset, wide-slideInset, tall-slideInset),
 		}
@@ -188,15 +190,16 @@ func (c Carousel) compose(ctx context.Context, r *run) error {
 			one.offer, one.brand = &offer, c.Brand.orEmpty()
 			one.band = one.band || offer.Action != ""
 		}
-		if err := r.card(ctx, s.Path, one); err != nil {
-			return err
+		img, words, err := r.card(ctx, s.Path, one)
+		if err == nil {
+			err = slides.add(r, fmt.Sprintf("slide%02d", i+1), img, words)
 		}
-		if err := deliverPicture(r, name, media.Final, one.size); err != nil {
+		if err != nil {
 			return err
 		}
 		r.report(100 * (i + 1) / (len(c.Slides) + 1))
 	}
-	return nil
+	return slides.deliver(ctx, r, media.Final)
 }
 
 // drawPicture decodes a part, and returns what a function draws of it.
@@ -261,10 +264,10 @@ func readPicture(path, about string) ([]byte, error) {
 // maxLogo is the largest side of a logo after scaling.
 const maxLogo = 600
 
-// logo returns a brand's logo, or nil if there is none.
+// logo returns a brand's logo, or nil if there is none. It is read once.
 func (r *run) logo(ctx context.Context, path string) (image.Image, error) {
-	if path == "" {
-		return nil, nil
+	if path == "" || r.mark != nil {
+		return r.mark, nil
 	}
 	const about = "/brand/logo"
 	img, err := r.drawPicture(ctx, path, about, func(d *picture.Decoded) (*image.NRGBA, error) {
@@ -274,26 +277,69 @@ func (r *run) logo(ctx context.Context, path string) (image.Image, error) {
 		return nil, err
 	}
 	// Letters are as large as they can be: a margin would make them smaller.
-	return canvas.Trim(img), nil
+	r.mark = canvas.Trim(img)
+	return r.mark, nil
 }
 
-// jpeg writes a picture with a script drawn over it.
-func (r *run) jpeg(ctx context.Context, img *image.RGBA, s *text.Script, name string) error {
-	back := name + ".raw"
-	if err := os.WriteFile(r.path(back), img.Pix, 0o600); err != nil {
+// album has pictures of one size, which one run of ffmpeg encodes.
+type album struct {
+	size    image.Point
+	names   []string
+	scripts []*text.Script
+}
+
+// file returns the name of the file that has the pixels, without letters.
+func (a *album) file() string { return a.names[0] + ".raw" }
+
+// add adds a picture with a script that is drawn over it. Its pixels wait in a file: those of all would take much room.
+func (a *album) add(r *run, name string, img *image.RGBA, s *text.Script) error {
+	a.size, a.names, a.scripts = img.Rect.Size(), append(a.names, name), append(a.scripts, s)
+	f, err := os.OpenFile(r.path(a.file()), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
 		return internal(StagePicture, err)
 	}
-	defer os.Remove(r.path(back))
-	draw, err := r.subtitles(StagePicture, name, s)
+	_, err = f.Write(img.Pix)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return internal(StagePicture, err)
+	}
+	return nil
+}
+
+// deliver encodes the pictures, as frames of a video of one each second, and delivers them.
+func (a *album) deliver(ctx context.Context, r *run, role media.Role) error {
+	defer os.Remove(r.path(a.file()))
+	draw, err := r.subtitles(StagePicture, a.names[0], text.Pictures(a.scripts, time.Second))
 	if err != nil {
 		return err
 	}
+	in := r.drawn(a.file(), a.size)
+	in.Options = append(in.Options, "-framerate", "1")
 	_, err = r.ffmpeg(ctx, StagePicture, "", ffmpeg.Job{
-		Inputs: []ffmpeg.Input{r.drawn(back, img.Rect.Size())},
-		Filter: "[0:v]format=rgb24," + draw + ",scale=out_range=full:out_color_matrix=bt601,format=yuvj420p[out]",
-		Output: []string{"-map", "[out]", "-frames:v", "1", "-q:v", "2", "-update", "1", "-f", "image2", name + ".jpg"},
+		Inputs: []ffmpeg.Input{in},
+		Filter: "[0:v]" + draw + ",scale=out_range=full:out_color_matrix=bt601,format=yuvj420p[out]",
+		Output: []string{"-map", "[out]", "-q:v", "2", "-start_number", "0", "-f", "image2", "album%d.jpg"},
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	for i, name := range a.names {
+		if err := os.Rename(r.path(fmt.Sprintf("album%d.jpg", i)), r.path(name+".jpg")); err != nil {
+			return internal(StagePicture, err)
+		}
+		if err := deliverPicture(r, name, role, a.size); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deliverOne encodes a picture with a script that is drawn over it, and delivers it.
+func (r *run) deliverOne(ctx context.Context, name string, role media.Role, img *image.RGBA, s *text.Script) error {
+	var a album
+	if err := a.add(r, name, img, s); err != nil {
+		return err
+	}
+	return a.deliver(ctx, r, role)
 }
 
 // Zoom is the visible part of a picture's width and height at the nearer end of a motion.

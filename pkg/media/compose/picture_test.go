@@ -1,10 +1,15 @@
 package compose
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"image"
 	"image/color"
 	_ "image/jpeg"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -249,5 +254,82 @@ func TestTheFontOfABrand(t *testing.T) {
 	if e := b.fails(Picture{Use: Story, Path: dark, Text: "Hi", Language: "en",
 		Brand: &Brand{Font: "comic_sans"}}); e.About != "/brand/font" || e.Code != CodeInvalid {
 		t.Errorf("a font that there is not: %v", e)
+	}
+}
+
+// A picture that a design has below the mark or the number does not touch them, whatever the ratio.
+func TestAPictureBeginsBelowTheMark(t *testing.T) {
+	t.Parallel()
+	area := image.Rect(slideInset, slideInset, wide-slideInset, wide-slideInset)
+	for name, one := range map[string]struct {
+		card        card
+		begins, got int
+	}{
+		"below a number":              {card{number: "1/4"}, 135, 164},
+		"below a name":                {card{brand: &Brand{Name: "Acme"}}, 135, 164},
+		"below a logo":                {card{brand: &Brand{Logo: "logo.png"}}, 135, 196},
+		"below a logo in the band":    {card{brand: &Brand{Logo: "logo.png"}, band: true}, 135, 135},
+		"far below a number":          {card{number: "1/4"}, 400, 400},
+		"under a number":              {card{number: "1/4"}, 60, 60},
+		"without a mark and a number": {card{}, 135, 135},
+	} {
+		one.card.area = area
+		if got := one.card.below(image.Rect(86, one.begins, 994, 900)); got != image.Rect(86, one.got, 994, 900) {
+			t.Errorf("%s, a picture is at %v, not from %d on", name, got, one.got)
+		}
+	}
+}
+
+// The slides of a carousel take one run of ffmpeg. Each has its own picture and letters, and ends in its order.
+func TestACarouselIsOneRun(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	grounds := []color.RGBA{{200, 30, 30, 255}, {30, 200, 30, 255}, {30, 30, 200, 255}, {200, 200, 30, 255}}
+	var c Carousel
+	for i, ground := range grounds {
+		c.Slides = append(c.Slides, Slide{Path: b.plain(string(rune('a'+i)), ground)})
+	}
+	c.Slides[2].Heading, c.Language = "Nets", "en"
+	seen := b.compose(c)
+	c.Slides[2].Heading = ""
+	bare := b.compose(c)
+	if seen.Usage.Runs != 1 || len(seen.Files) != len(grounds) {
+		t.Fatalf("%d files take %d runs", len(seen.Files), seen.Usage.Runs)
+	}
+	for i, f := range seen.Files {
+		img := b.image(f)
+		want := canvas.Color{R: grounds[i].R, G: grounds[i].G, B: grounds[i].B}
+		if got := colorAt(img, 900, 200); apartBy(got, want) > 6 {
+			t.Errorf("slide %d has the color %v", i+1, got)
+		}
+		if written := !sameFrame(img, b.image(bare.Files[i])); written != (i == 2) || filepath.Base(f.Path) !=
+			fmt.Sprintf("slide%02d.jpg", i+1) {
+			t.Errorf("slide %d, %s, has letters: %t", i+1, f.Path, written)
+		}
+	}
+}
+
+// A carousel that is canceled while its slides are drawn, or encoded, leaves nothing.
+func TestACarouselEndsWhenItIsCanceled(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	c := Carousel{Language: "en", Slides: slices.Repeat([]Slide{{Path: b.picture(0), Heading: "Nets"}}, 3)}
+	for _, at := range []int{25, 75} {
+		ctx, cancel := context.WithCancel(t.Context())
+		out := t.TempDir()
+		_, err := b.Compose(ctx, c, out, func(percent int) {
+			if percent >= at {
+				cancel()
+			}
+		})
+		var e *Error
+		if !errors.As(err, &e) || e.Code != CodeCanceled {
+			t.Errorf("at %d %%, the error is %v", at, err)
+		}
+		for _, dir := range []string{out, b.scratch} {
+			if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+				t.Errorf("at %d %%, %v is left, %v", at, left, err)
+			}
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/content-automation/api/pkg/media/compose/ffmpeg"
@@ -51,7 +52,10 @@ func (r *run) listen(ctx context.Context, in input) (measuredSound, error) {
 		return measuredSound{}, err
 	}
 	loudness, ok := ffmpeg.LoudnessOf(report.Log)
+	codec := ffmpeg.SoundOf(report.Log)
 	switch {
+	case !slices.Contains(soundCodecs, codec):
+		return measuredSound{}, unreadable(StageInputs, in.about, errors.New("its codec is "+codec))
 	case !ok || report.Time < in.length*9/10:
 		return measuredSound{}, unreadable(StageSound, in.about, fmt.Errorf("%v of %v could be "+
 			"read", report.Time, in.length))

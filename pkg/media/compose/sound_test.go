@@ -28,7 +28,7 @@ func (b *bench) mixed(voice, music string, length time.Duration) string {
 		if part.path == "" {
 			continue
 		}
-		in, err := r.open(ctx, part.path, "/part", media.Audio)
+		in, err := open(part.path, "/part", media.Audio)
 		if err != nil {
 			b.t.Fatal(err)
 		}

@@ -282,7 +282,7 @@ func (f *videoRun) openPictures(ctx context.Context) error {
 			// It is drawn when its scene is encoded: all of them would take much room.
 			one.input, err = openPicture(s.Picture, fmt.Sprintf("/scenes/%d/picture", i))
 		} else {
-			one.input, err = f.open(ctx, s.Clip, fmt.Sprintf("/scenes/%d/clip", i), media.Video)
+			one.input, err = open(s.Clip, fmt.Sprintf("/scenes/%d/clip", i), media.Video)
 		}
 		if err != nil {
 			return err
@@ -296,7 +296,7 @@ func (f *videoRun) openPictures(ctx context.Context) error {
 func (f *videoRun) openSounds(ctx context.Context) (mix, error) {
 	m := mix{quality: f.Quality, intro: f.intro, outro: f.outro}
 	if f.Music != "" {
-		in, err := f.open(ctx, f.Music, "/music", media.Audio)
+		in, err := open(f.Music, "/music", media.Audio)
 		if err != nil {
 			return m, err
 		}
@@ -307,7 +307,7 @@ func (f *videoRun) openSounds(ctx context.Context) (mix, error) {
 	}
 	lengths := make([]int, len(f.Scenes))
 	if f.Narration != "" {
-		in, err := f.open(ctx, f.Narration, "/narration", media.Audio)
+		in, err := open(f.Narration, "/narration", media.Audio)
 		if err != nil {
 			return m, err
 		}
@@ -893,7 +893,7 @@ func (f *videoRun) cover(ctx context.Context) (bool, error) {
 			return false, err
 		}
 	}
-	c := card{about: "/headline", name: "poster", layout: f.Brand.look().Story, size: f.full(), area: coverPortrait,
+	c := card{about: "/headline", layout: f.Brand.look().Story, size: f.full(), area: coverPortrait,
 		text: f.Headline, lang: f.Language, brand: f.Brand, whole: first.Whole && first.Picture != "", notice: f.Notice}
 	if c.whole {
 		c.offer = f.covered()
@@ -901,12 +901,12 @@ func (f *videoRun) cover(ctx context.Context) (bool, error) {
 	if f.Format == Landscape {
 		c.area = coverLandscape
 	}
-	err := f.run.card(ctx, path, c)
+	img, s, err := f.run.card(ctx, path, c)
 	if unfit(err) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	return true, deliverPicture(f.run, "poster", media.Poster, c.size)
+	return true, f.deliverOne(ctx, "poster", media.Poster, img, s)
 }

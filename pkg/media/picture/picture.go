@@ -298,8 +298,12 @@ func (d *Decoded) color(to []byte, row []float32) {
 	d.source.kind.colors(to, row, d.colors)
 }
 
-// Flat returns a picture on a ground of a color. What is transparent shows the ground.
+// Flat returns a picture on a ground of a color. What is transparent shows the ground. The picture must not be drawn on
+// afterwards: an opaque one has the same pixels.
 func Flat(img *image.NRGBA, ground image.Image) *image.RGBA {
+	if img.Opaque() {
+		return &image.RGBA{Pix: img.Pix, Stride: img.Stride, Rect: img.Rect.Sub(img.Rect.Min)}
+	}
 	flat := image.NewRGBA(image.Rectangle{Max: img.Rect.Size()})
 	draw.Draw(flat, flat.Rect, ground, image.Point{}, draw.Src)
 	draw.Draw(flat, flat.Rect, img, img.Rect.Min, draw.Over)
@@ -390,11 +394,16 @@ func isGray(img image.Image) bool {
 
 // lumaRow writes a row of luma and color differences.
 func lumaRow(row []byte, img *image.YCbCr, y int, part image.Rectangle) {
-	luma := img.Y[img.YOffset(part.Min.X, y):]
-	for i := range part.Dx() {
-		c := img.COffset(part.Min.X+i, y)
-		p := row[3*i:][:3:3]
-		p[0], p[1], p[2] = luma[i], img.Cb[c], img.Cr[c]
+	left := part.Min.X
+	luma, at := img.Y[img.YOffset(left, y):][:part.Dx()], img.COffset(left, y)
+	blue, red := img.Cb[at:], img.Cr[at:]
+	// A difference is that of 1, 2 or 4 pixels of a row.
+	shift := [...]int{image.YCbCrSubsampleRatio422: 1, image.YCbCrSubsampleRatio420: 1, image.YCbCrSubsampleRatio411: 2,
+		image.YCbCrSubsampleRatio410: 2}[img.SubsampleRatio]
+	before := left & (1<<shift - 1)
+	for i, v := range luma {
+		p, c := row[3*i:][:3:3], (i+before)>>shift
+		p[0], p[1], p[2] = v, blue[c], red[c]
 	}
 }
 

@@ -40,9 +40,9 @@ type source struct {
 // maxSquare bounds the side of a square whose pixels are added up in 32 bits.
 const maxSquare = 256
 
-// scaled calls done with the values of each row of a part of the picture in a size, from the top. It holds the rows
-// that are not complete, and no more. It first takes the mean of squares of pixels, as far as the picture stays twice
-// as large as wanted, and then scales by a cubic filter.
+// scaled calls done with the values of each row of a part of the picture in a size, from the top. done must not keep
+// them. It holds the rows that are not complete, and no more. It first takes the mean of squares of pixels, as far as
+// the picture stays twice as large as wanted, and then scales by a cubic filter.
 func (s source) scaled(ctx context.Context, part image.Rectangle, size image.Point,
 	done func(y int, row []float32)) error {
 	n := s.kind.values()
@@ -50,33 +50,35 @@ func (s source) scaled(ctx context.Context, part image.Rectangle, size image.Poi
 	columns := (part.Dx() + k - 1) / k
 	across := newFilter(float64(part.Dx())/float64(k), columns, size.X)
 	down := newFilter(float64(part.Dy())/float64(k), (part.Dy()+k-1)/k, size.Y)
-	sums, mean, scaled := make([]uint32, columns*n), make([]float32, columns*n), make([]float32, size.X*n)
-	open := map[int32][]float32{} // rows to which more is added
-	seen, at := 0, 0
+	sums, mean, result := make([]uint32, columns*n), make([]float32, columns*n), make([]float32, size.X*n)
+	kept := make([][]float32, down.reach) // the rows that results have parts of, in turn
+	for i := range kept {
+		kept[i] = make([]float32, size.X*n)
+	}
+	seen, at, next := 0, 0, 0
+	complete := func() {
+		for ; next < size.Y && down.last(next) <= at; next++ {
+			done(next, down.column(result, kept, next))
+		}
+		at++
+	}
 	flush := func() {
 		average(mean, sums, seen, k, part.Dx(), n)
-		across.row(scaled, mean, n)
-		for _, t := range down.into[at] {
-			row := open[t.to]
-			if row == nil {
-				row = make([]float32, len(scaled))
-				open[t.to] = row
-			}
-			for i, v := range scaled {
-				row[i] += t.weight * v
-			}
-			if from := down.from[t.to]; from[len(from)-1].to == int32(at) {
-				done(int(t.to), row)
-				delete(open, t.to)
-			}
-		}
-		clear(sums)
-		seen, at = 0, at+1
+		row(across, kept[at%down.reach], mean, n)
+		complete()
+		seen = 0
 	}
 	opaque := s.kind != rgba && s.kind != grayA
-	err := s.rows(ctx, part, func(row []byte) error {
-		add(sums, row, k, n, opaque)
-		if seen++; seen == k {
+	err := s.rows(ctx, part, func(values []byte) error {
+		if k == 1 && opaque {
+			row(across, kept[at%down.reach], values, n)
+			complete()
+			return nil
+		}
+		if seen++; seen == 1 {
+			clear(sums)
+		}
+		if add(sums, values, k, n, opaque); seen == k {
 			flush()
 		}
 		return nil
@@ -90,19 +92,29 @@ func (s source) scaled(ctx context.Context, part image.Rectangle, size image.Poi
 // add adds the pixels of a row to the sums of its squares. Colors count as much as they are opaque.
 func add(sums []uint32, row []byte, k, n int, opaque bool) {
 	for x, i := 0, 0; i < len(row); x += n {
-		to := sums[x : x+n : x+n]
-		for end := min(i+k*n, len(row)); i < end; i += n {
-			p := row[i : i+n : i+n]
-			if !opaque {
+		to, end := sums[x:x+n:x+n], min(i+k*n, len(row))
+		switch {
+		case !opaque:
+			for ; i < end; i += 4 {
+				p := row[i : i+4 : i+4]
 				a := uint32(p[3])
 				to[0] += uint32(p[0]) * a
 				to[1] += uint32(p[1]) * a
 				to[2] += uint32(p[2]) * a
 				to[3] += a * 255
-				continue
 			}
-			for c, v := range p {
-				to[c] += uint32(v)
+		case n == 3:
+			a, b, c := to[0], to[1], to[2]
+			for ; i < end; i += 3 {
+				p := row[i : i+3 : i+3]
+				a, b, c = a+uint32(p[0]), b+uint32(p[1]), c+uint32(p[2])
+			}
+			to[0], to[1], to[2] = a, b, c
+		default:
+			for ; i < end; i += n {
+				for c, v := range row[i : i+n] {
+					to[c] += uint32(v)
+				}
 			}
 		}
 	}
@@ -110,49 +122,57 @@ func add(sums []uint32, row []byte, k, n int, opaque bool) {
 
 // average sets the means of squares of which a number of rows was seen. Colors with opacity stay multiplied by it.
 func average(mean []float32, sums []uint32, rows, k, width, n int) {
-	for i := range sums {
-		mean[i] = float32(sums[i]) / float32(rows*min(k, width-i/n*k))
+	for i, sum := range sums {
+		wide := k
+		if i >= len(sums)-n {
+			wide = width - (len(sums)/n-1)*k
+		}
+		mean[i] = float32(sum) / float32(rows*wide)
 	}
 }
 
-// share is a part that a value has in another.
-type share struct {
-	to     int32
-	weight float32
-}
-
-// filter scales a row of values to another length.
+// filter scales a row of values to another length. Each result is the sum of some values, each by its weight.
 type filter struct {
-	into [][]share // of each value
-	from [][]share // of each result: the values that it has parts of
+	first   []int // of each result: the first of its values
+	weights [][]float32
+	// reach is the greatest number of values from the first one of a result to the last one of those up to it, and same
+	// reports whether each result is the value of its number.
+	reach int
+	same  bool
 }
 
 // newFilter returns a cubic filter (Catmull-Rom) from a number of values, which take up a length, to another number.
 func newFilter(length float64, values, results int) *filter {
-	f := &filter{into: make([][]share, values), from: make([][]share, results)}
+	f := &filter{first: make([]int, results), weights: make([][]float32, results), same: length == float64(results)}
 	scale := length / float64(results)
 	wide := max(scale, 1)
+	all, last := make([]float32, 0, (int(4*wide)+2)*results), 0
 	for i := range results {
 		middle := (float64(i) + 0.5) * scale
-		first, last := max(0, int(middle-2*wide)), min(values-1, int(middle+2*wide))
-		sum := 0.0
-		for v := first; v <= last; v++ {
-			if w := cubic((float64(v) + 0.5 - middle) / wide); w != 0 {
-				sum += w
-				f.from[i] = append(f.from[i], share{int32(v), float32(w)})
-			}
+		from, to := max(0, int(middle-2*wide)), min(values-1, int(middle+2*wide))
+		if f.same {
+			from, to = i, i
 		}
-		if len(f.from[i]) == 0 { // the middle is behind the last value, which is a part of one
-			f.from[i], sum = []share{{int32(values - 1), 1}}, 1
+		sum, begin := 0.0, len(all)
+		for v := from; v <= to; v++ {
+			w := cubic((float64(v) + 0.5 - middle) / wide)
+			all, sum = append(all, float32(w)), sum+w
 		}
-		for n := range f.from[i] {
-			s := &f.from[i][n]
-			s.weight /= float32(sum)
-			f.into[s.to] = append(f.into[s.to], share{int32(i), s.weight})
+		for n := begin; n < len(all); n++ {
+			all[n] /= float32(sum)
 		}
+		if sum == 0 { // the middle is behind the last value, which is a part of one
+			from, all = values-1, append(all[:begin], 1)
+		}
+		f.first[i], f.weights[i] = from, all[begin:]
+		last = max(last, f.last(i))
+		f.reach = max(f.reach, last-from+1)
 	}
 	return f
 }
+
+// last returns the last of the values of a result.
+func (f *filter) last(i int) int { return f.first[i] + len(f.weights[i]) - 1 }
 
 // cubic is the kernel of Catmull and Rom.
 func cubic(x float64) float64 {
@@ -166,21 +186,63 @@ func cubic(x float64) float64 {
 }
 
 // row scales a row of pixels of n values each.
-func (f *filter) row(to, from []float32, n int) {
-	for i, shares := range f.from {
-		var sum [4]float32
-		for _, s := range shares {
-			for c, v := range from[int(s.to)*n:][:n] {
-				sum[c] += s.weight * v
-			}
+func row[T byte | float32](f *filter, to []float32, from []T, n int) {
+	if f.same {
+		for i, v := range from[:len(to)] {
+			to[i] = float32(v)
 		}
-		copy(to[i*n:][:n], sum[:n])
+		return
 	}
+	for i, weights := range f.weights {
+		values, out := from[f.first[i]*n:], to[i*n:][:n:n]
+		if n == 3 {
+			var a, b, c float32
+			for t, w := range weights {
+				p := values[3*t : 3*t+3 : 3*t+3]
+				a, b, c = a+w*float32(p[0]), b+w*float32(p[1]), c+w*float32(p[2])
+			}
+			out[0], out[1], out[2] = a, b, c
+			continue
+		}
+		var sum [4]float32
+		for _, w := range weights {
+			for c, v := range values[:n] {
+				sum[c] += w * float32(v)
+			}
+			values = values[n:]
+		}
+		copy(out, sum[:n])
+	}
+}
+
+// column returns the values of a result whose parts are rows, of which each is at its number divided by their count. It
+// may write them.
+func (f *filter) column(to []float32, rows [][]float32, i int) []float32 {
+	row := func(t int) []float32 { return rows[(f.first[i]+t)%len(rows)][:len(to)] }
+	weights := f.weights[i]
+	if len(weights) == 1 {
+		return row(0)
+	}
+	clear(to)
+	for t, w := range weights {
+		for x, v := range row(t) {
+			to[x] += w * v
+		}
+	}
+	return to
 }
 
 // colors writes values as pixels in sRGB.
 func (k kind) colors(to []byte, values []float32, c *converter) {
 	n := k.values()
+	if k == ycc { // photos, in a loop that is short
+		for ; len(values) >= 3; values, to = values[3:], to[4:] {
+			y, cb, cr := values[0], values[1]-128, values[2]-128
+			to[0], to[1], to[2], to[3] = level(y+1.402*cr), level(y-0.344136*cb-0.714136*cr), level(y+1.772*cb), 255
+			c.convert(to[:4])
+		}
+		return
+	}
 	for i := range len(values) / n {
 		p, v := to[4*i:][:4:4], values[i*n:][:n]
 		p[3] = 255
@@ -195,9 +257,6 @@ func (k kind) colors(to []byte, values []float32, c *converter) {
 			} else {
 				p[3] = 0
 			}
-		case ycc:
-			y, cb, cr := v[0], v[1]-128, v[2]-128
-			p[0], p[1], p[2] = level(y+1.402*cr), level(y-0.344136*cb-0.714136*cr), level(y+1.772*cb)
 		case studio:
 			p[0], p[1], p[2] = ofStudio(v[0], v[1], v[2])
 		case inks:
@@ -217,5 +276,11 @@ func ofStudio(y, cb, cr float32) (r, g, b uint8) {
 
 // level returns the nearest level of a value.
 func level(v float32) uint8 {
-	return uint8(min(max(v, 0), 255) + 0.5)
+	switch { // faster than min and max, which have to think of NaN
+	case v <= 0:
+		return 0
+	case v >= 255:
+		return 255
+	}
+	return uint8(v + 0.5)
 }

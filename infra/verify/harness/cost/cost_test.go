@@ -31,6 +31,13 @@ func TestBounds(t *testing.T) {
 			t.Errorf("%s: %d errors, want %d", name, h.errors, c.errors)
 		}
 	}
+	if c := Of(func() {
+		for began := used(); used()-began < 2*MostCPU; {
+			kept = strings.Repeat("word ", 4<<20)
+		}
+	}); c.CPU < 10*time.Millisecond || c.CPU > 2*MostCPU+MostCPU/2 {
+		t.Errorf("two seconds are %v on the machine of the bounds", c.CPU)
+	}
 	if len(kept) == 0 {
 		t.Error("nothing was kept")
 	}

@@ -431,16 +431,18 @@ var plates = []Color{White, {R: 17, G: 18, B: 22}, {R: 118, G: 118, B: 118}}
 const ignored = 0.04
 
 // luminances returns those of the visible pixels of a picture, in order.
-func luminances(img image.Image) (all []float64, opaque bool) {
-	b, visible := img.Bounds(), 0
+func luminances(img *image.RGBA) (all []float64, opaque bool) {
+	b, visible := img.Rect, 0
 	for y := b.Min.Y; y < b.Max.Y; y++ {
-		for x := b.Min.X; x < b.Max.X; x++ {
-			r, g, b, a := img.At(x, y).RGBA()
+		row := img.Pix[img.PixOffset(b.Min.X, y):][:4*b.Dx()]
+		for ; len(row) > 0; row = row[4:] {
+			a := uint32(row[3])
 			if a > 0 {
 				visible++
 			}
-			if a > 0x8000 {
-				all = append(all, luminance(uint8(r*0xff/a), uint8(g*0xff/a), uint8(b*0xff/a)))
+			if a >= 128 {
+				part := func(v uint8) uint8 { return uint8(uint32(v) * 255 / a) }
+				all = append(all, luminance(part(row[0]), part(row[1]), part(row[2])))
 			}
 		}
 	}
@@ -562,7 +564,7 @@ func Logo(img *image.RGBA, logo image.Image, corner image.Point, to Side, room L
 	mark := image.NewRGBA(at)
 	Place(mark, at, logo)
 	seen, opaque := luminances(mark)
-	ground, _ := luminances(img.SubImage(at.Intersect(img.Rect)))
+	ground, _ := luminances(img.SubImage(at.Intersect(img.Rect)).(*image.RGBA))
 	if opaque || worst(seen, ground) >= LogoContrast {
 		draw.Draw(img, at, mark, at.Min, draw.Over)
 		return at
@@ -598,10 +600,30 @@ func (s Side) corner(at, size image.Point) image.Point {
 
 // Frame draws a picture over a rectangle of its size, with round corners.
 func Frame(img *image.RGBA, r image.Rectangle, radius int, src *image.RGBA) {
-	draw.DrawMask(img, r, src, src.Rect.Min, round{r, radius}, r.Min, draw.Over)
+	rounded(img, r, radius, src, src.Rect.Min)
 }
 
 // Round fills a rectangle with round corners.
 func Round(img *image.RGBA, r image.Rectangle, radius int, c Color) {
-	draw.DrawMask(img, r, image.NewUniform(c.RGBA()), image.Point{}, round{r, radius}, r.Min, draw.Over)
+	rounded(img, r, radius, image.NewUniform(c.RGBA()), image.Point{})
+}
+
+// rounded draws an opaque picture, from a point on, over a rectangle with round corners. Its edges and corners alone
+// need a mask, which takes far longer than a copy.
+func rounded(img *image.RGBA, r image.Rectangle, radius int, src image.Image, from image.Point) {
+	inner, edge := r.Inset(radius), min(radius, 1)
+	top, bottom := r.Min.Y+edge, r.Max.Y-edge
+	for _, band := range []struct{ top, bottom, left, right int }{ // and the opaque part of it
+		{r.Min.Y, top, r.Min.X, r.Min.X}, {top, inner.Min.Y, inner.Min.X, inner.Max.X},
+		{inner.Min.Y, inner.Max.Y, r.Min.X + edge, r.Max.X - edge},
+		{inner.Max.Y, bottom, inner.Min.X, inner.Max.X}, {bottom, r.Max.Y, r.Min.X, r.Min.X},
+	} {
+		part := func(left, right int, mask image.Image, op draw.Op) {
+			p := image.Rectangle{image.Pt(left, band.top), image.Pt(right, band.bottom)}
+			draw.DrawMask(img, p, src, from.Add(p.Min.Sub(r.Min)), mask, p.Min, op)
+		}
+		part(r.Min.X, band.left, round{r, radius}, draw.Over)
+		part(band.left, band.right, nil, draw.Src)
+		part(band.right, r.Max.X, round{r, radius}, draw.Over)
+	}
 }

@@ -266,54 +266,17 @@ func LinkAll(dir string, files []string) error {
 	return nil
 }
 
-// Streams describes the streams of a file.
-type Streams struct {
-	// VideoCodec and AudioCodec are empty if there is no such stream.
-	VideoCodec, AudioCodec string
-	PixelFormat            string
-	Width, Height          int
-	FPS                    float64
-}
+var audioStream = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`Stream #0:\d+[^:]*: Audio: (\w+)`)
+})
 
-var (
-	videoStream = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`Stream #\d+:\d+[^:]*: Video: (\w+)[^,]*, (\w+)[^\n]*?, (\d+)x(\d+)[^\n]*`)
-	})
-	audioStream = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(
-			`Stream #\d+:\d+[^:]*: Audio: (\w+)`)
-	})
-	frameRate = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`([\d.]+) fps`)
-	})
-)
-
-// Inspect reads the headers of a file. It decodes nothing.
-func (t Tool) Inspect(ctx context.Context, in Input) (Streams, Usage, error) {
-	// Copying no frame succeeds if the headers can be read.
-	report, err := t.Run(ctx, Job{Inputs: []Input{in}, Output: []string{"-map", "0", "-c", "copy", "-t", "0", "-f",
-		"null", "-"}})
-	if err != nil {
-		return Streams{}, report.Usage, err
-	}
-	return streamsOf(report.Log), report.Usage, nil
-}
-
-// streamsOf reads the description of the first input.
-func streamsOf(log string) (s Streams) {
+// SoundOf reads the codec of the sound of the first input from a log. It is empty if there is none.
+func SoundOf(log string) string {
 	log, _, _ = strings.Cut(log, "Output #0")
-	if m := videoStream().FindStringSubmatch(log); m != nil {
-		s.VideoCodec, s.PixelFormat = m[1], m[2]
-		s.Width, _ = strconv.Atoi(m[3])
-		s.Height, _ = strconv.Atoi(m[4])
-		if fps := frameRate().FindStringSubmatch(m[0]); fps != nil {
-			s.FPS, _ = strconv.ParseFloat(fps[1], 64)
-		}
-	}
 	if m := audioStream().FindStringSubmatch(log); m != nil {
-		s.AudioCodec = m[1]
+		return m[1]
 	}
-	return s
+	return ""
 }
 
 // Loudness is the result of the measuring filter ebur128 (EBU R 128).

@@ -27,11 +27,18 @@ const (
 // Script is a script of libass: timed drawings over a picture or clip.
 type Script struct {
 	width, height int
-	events        []string
+	events        []event
 	fonts         []string
 	// family is a font of the script: libass draws nothing, not even a box, in a style whose font is missing.
 	family string
 	motion Motion
+}
+
+// event is something that is drawn for a time. Layers lie over each other.
+type event struct {
+	layer int
+	when  Span
+	text  string
 }
 
 // Motion is the way in which a text appears.
@@ -96,6 +103,21 @@ var Always = Span{0, 9 * time.Hour}
 
 // capHeight is the height of a capital letter of Noto Sans, in ems.
 const capHeight = 0.714
+
+// Pictures returns a script that draws what each of some scripts always draws, one after the other, for a time each.
+func Pictures(scripts []*Script, each time.Duration) *Script {
+	all := *scripts[0]
+	all.events, all.fonts = nil, nil
+	for i, s := range scripts {
+		from := time.Duration(i) * each
+		for _, e := range s.events {
+			e.when = Span{from, from + each}
+			all.events = append(all.events, e)
+		}
+		all.fonts, all.family = append(all.fonts, s.fonts...), cmp.Or(all.family, s.family)
+	}
+	return &all
+}
 
 // Text draws a block in a color. Its lines are between the two edges, downwards from top.
 func (s *Script) Text(b Block, left, right, top float64, align Align, c canvas.Color, when Span) {
@@ -244,12 +266,16 @@ func (s *Script) box(layer int, left, top, right, bottom, radius float64, c canv
 }
 
 func (s *Script) add(layer int, when Span, text string) {
-	s.events = append(s.events, fmt.Sprintf("Dialogue: %d,%s,%s,D,,0,0,0,,%s\n", layer, assTime(when.From),
-		assTime(when.To), text))
+	s.events = append(s.events, event{layer, when, text})
 }
 
 // String returns the script in the format of ASS files.
 func (s *Script) String() string {
+	var events strings.Builder
+	for _, e := range s.events {
+		fmt.Fprintf(&events, "Dialogue: %d,%s,%s,D,,0,0,0,,%s\n", e.layer, assTime(e.when.From), assTime(e.when.To),
+			e.text)
+	}
 	return fmt.Sprintf(`[Script Info]
 ScriptType: v4.00+
 PlayResX: %d
@@ -267,7 +293,7 @@ Style: D,%s,50,&H00FFFFFF,&H00FFFFFF,&H00000000,&H00000000,-1,0,0,0,100,100,0,0,
 
 [Events]
 Format: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text
-%s`, s.width, s.height, s.family, strings.Join(s.events, ""))
+%s`, s.width, s.height, s.family, events.String())
 }
 
 func assColor(c canvas.Color) string { return fmt.Sprintf("&H%02X%02X%02X&", c.B, c.G, c.R) }

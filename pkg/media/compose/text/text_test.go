@@ -336,7 +336,7 @@ func TestEmojiAreDrawnInColor(t *testing.T) {
 		s.Text(b, 0, 1000, 0, Start, canvas.White, Always)
 		colors := map[string]bool{}
 		for _, e := range s.events {
-			if _, rest, ok := strings.Cut(e, `\1c&H`); ok && strings.Contains(e, `\p1`) {
+			if _, rest, ok := strings.Cut(e.text, `\1c&H`); ok && strings.Contains(e.text, `\p1`) {
 				colors[rest[:6]] = true
 			}
 		}

@@ -348,7 +348,7 @@ export const templatesDescription: INodeProperties[] = [
           },
           { displayName: 'By ID', name: 'id', type: 'string' },
         ],
-        description: 'Factory whose name, logo and colors it shows. Absent: those of a sample.',
+        description: 'Factory whose name, logo, colors and font it shows. Absent: those of a sample.',
         routing: { send: { type: 'body', property: 'factory_id' } },
       },
       {
@@ -396,6 +396,23 @@ export const templatesDescription: INodeProperties[] = [
         default: '',
         description: 'Language of the texts (BCP 47). Absent: that of the factory, or en.',
         routing: { send: { type: 'body', property: 'language' } },
+      },
+      {
+        displayName: 'Profile',
+        name: 'profile_id',
+        type: 'resourceLocator',
+        default: { mode: 'list', value: '' },
+        modes: [
+          {
+            displayName: 'From List',
+            name: 'list',
+            type: 'list',
+            typeOptions: { searchListMethod: 'searchProfile', searchable: true },
+          },
+          { displayName: 'By ID', name: 'id', type: 'string' },
+        ],
+        description: 'Profile whose name and logo it shows, with the colors, font and language of its newest factory, or without one those of a sample. Takes the place of factory_id.',
+        routing: { send: { type: 'body', property: 'profile_id' } },
       },
       {
         displayName: 'Text',
