@@ -204,6 +204,7 @@ func (c *calling) push(ctx context.Context, client *contentautomation.Client, fi
 	if err := client.Do(ctx, http.MethodPost, at+"/sync", nil, map[string]any{}, &run); err != nil {
 		return nil, err
 	}
+	fmt.Fprintln(c.notes, "The run is "+run.ID)
 	return c.watch(ctx, client, at+"/runs/"+url.PathEscape(run.ID))
 }
 

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -22,6 +23,24 @@ type pushed struct {
 	out, notes string
 }
 
+// noted is what a command has written until now.
+type noted struct {
+	sync.Mutex
+	text bytes.Buffer
+}
+
+func (w *noted) Write(b []byte) (int, error) {
+	w.Lock()
+	defer w.Unlock()
+	return w.text.Write(b)
+}
+
+func (w *noted) String() string {
+	w.Lock()
+	defer w.Unlock()
+	return w.text.String()
+}
+
 // push runs the command line with a file of rows. With the text of a note it is interrupted once it has written that.
 func (r *simulation) push(program, table, until string) (p pushed) {
 	r.t.Helper()
@@ -29,7 +48,8 @@ func (r *simulation) push(program, table, until string) (p pushed) {
 	if err := os.WriteFile(file, []byte(table), 0o600); err != nil {
 		r.t.Fatal(err)
 	}
-	var out, notes bytes.Buffer
+	var out bytes.Buffer
+	var notes noted
 	cmd := exec.CommandContext(r.t.Context(), program, "feed", "push", file, "--factory-id", r.factory)
 	cmd.Env = append(os.Environ(), "BASE_URL="+running.BaseURL, "SVC_API_KEY="+r.key)
 	cmd.Stdout, cmd.Stderr = &out, &notes
@@ -37,9 +57,7 @@ func (r *simulation) push(program, table, until string) (p pushed) {
 		r.t.Fatal(err)
 	}
 	if until != "" {
-		poll.Until(r.t, "the run begins", func() bool {
-			return r.count(r.feed()+"/runs?state="+until) > 0
-		})
+		poll.Until(r.t, "the note "+until, func() bool { return strings.Contains(notes.String(), until) })
 		_ = cmd.Process.Signal(os.Interrupt)
 	}
 	err := cmd.Wait()
@@ -97,7 +115,7 @@ func TestAFileIsPushedByTheCommandLine(t *testing.T) {
 	if failed := r.push(program, "no,columns\n1,2\n", ""); failed.code != 9 || failed.out != "" {
 		t.Errorf("exit %d\n%s%s", failed.code, failed.out, failed.notes)
 	}
-	stopped := r.push(program, shopTable(rows, 30), "queued,running")
+	stopped := r.push(program, shopTable(rows, 30), "The run is run_")
 	if !strings.Contains(stopped.notes, "The run goes on.") || stopped.code != 1 {
 		t.Errorf("exit %d\n%s%s", stopped.code, stopped.out, stopped.notes)
 	}

@@ -76,9 +76,10 @@ func Quick(read func()) (c Cost) {
 	metrics.Read(all)
 	before, began := all[0].Value.Uint64(), used()
 	read()
-	c.CPU = since(began)
+	taken := used() - began
 	metrics.Read(all)
 	c.Memory = int64(all[0].Value.Uint64() - before)
+	c.CPU = usually(taken)
 	return c
 }
 
@@ -109,13 +110,14 @@ func Of(read func()) (c Cost) {
 	})
 	began := used()
 	read()
-	c.CPU = since(began)
+	taken := used() - began
 	last := heap() - base
 	close(done)
 	watch.Wait()
 	runtime.ReadMemStats(&after)
 	// What was allocated in all bounds what was there at a time.
 	c.Memory = min(max(peak, last), int64(after.TotalAlloc-before.TotalAlloc))
+	c.CPU = usually(taken)
 	return c
 }
 
@@ -126,9 +128,8 @@ func heap() int64 {
 	return int64(s[0].Value.Uint64())
 }
 
-// since returns the CPU time that the process has used since it had used some.
-func since(began time.Duration) time.Duration {
-	taken := used() - began
+// usually returns a CPU time as it is on the machine of the bounds, if it is much.
+func usually(taken time.Duration) time.Duration {
 	if taken > MostCPU {
 		taken = time.Duration(float64(taken) / max(1, slowness()))
 	}
