@@ -142,6 +142,24 @@ func TestWhatIsWrongWithAnMP4IsSaid(t *testing.T) {
 	}
 }
 
+// What is behind the boxes of a movie or a recording is removed, and neither is called cut off.
+func TestWhatIsBehindAMovieIsRemoved(t *testing.T) {
+	for _, of := range [][2]string{{"formats", "qt.mov"}, {"sound", "dash.m4a"}, {"sound", "chapters.m4a"}} {
+		plain := stored(t, of[0], of[1])
+		want, _, err := decode(t, plain)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, behind := range map[string]string{"zeros": strings.Repeat("\x00", 4096), "a few zeros": "\x00\x00\x00",
+			"a mark": "SEFT of a camera, 52.3702 north", "a page": "<html><body>52.3702</body></html>\n"} {
+			f, kept, err := decode(t, append(bytes.Clone(plain), behind...))
+			if err != nil || f.Info != want.Info || bytes.Contains(kept, []byte("52.3702")) {
+				t.Errorf("%s, %s: %+v, %v; want %+v", of[1], name, f.Info, err, want.Info)
+			}
+		}
+	}
+}
+
 // Recordings of the kinds that were reported are taken whole.
 func TestReportedRecordingsAreTaken(t *testing.T) {
 	for name, want := range map[string]float64{"concat_id3.mp3": 8.07, "badheader_mid.mp3": 5, "id3_zeros.mp3": 3.03,

@@ -201,8 +201,21 @@ func sounds(head []byte) bool {
 	return len(head) > 1 && head[0] == 0xff && head[1]&0xe0 == 0xe0 && (head[1]&layer == mp3 || head[1]&layer == adts)
 }
 
-// boxes reads an MP4, an M4A, or a QuickTime movie that can become an MP4.
+// boxes reads an MP4, an M4A, or a QuickTime movie that can become an MP4. What is behind its boxes becomes free space.
 func boxes(ctx context.Context, r io.ReaderAt, size int64) (Decoded, error) {
+	behind, err := trailer(ctx, r, size)
+	if err != nil {
+		return Decoded{}, err
+	}
+	f, err := movieOrRecording(ctx, editedMovie{r, behind}, size)
+	if f.Content == nil {
+		f.Edits = append(behind, f.Edits...)
+	}
+	return f, err
+}
+
+// movieOrRecording reads a file of which all is in boxes.
+func movieOrRecording(ctx context.Context, r io.ReaderAt, size int64) (Decoded, error) {
 	f, err := video(ctx, r, size)
 	if !errors.Is(err, ErrUnsupported) {
 		return f, err

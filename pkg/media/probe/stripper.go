@@ -137,6 +137,30 @@ func stripMP4(ctx context.Context, r io.ReaderAt, size int64, kinds ...string) (
 	return s.edits, nil
 }
 
+// trailer returns the edits that make free space of what is behind the boxes of a whole movie and is no box, such as
+// the mark of a maker. A movie that ends within a box that has its content or samples has none.
+func trailer(ctx context.Context, r io.ReaderAt, size int64) ([]Edit, error) {
+	s := &stripper{File: audio.File{R: r, Size: size}, ctx: ctx}
+	end, seen := int64(0), map[string]bool{}
+	err := s.each(0, size, func(b box) error {
+		end, seen[b.name] = b.end, true
+		return nil
+	})
+	switch {
+	case !errors.Is(err, ErrUnsupported):
+		return nil, err
+	case s.boxes > decodeMaxBoxes || !seen["moov"] || !seen["mdat"]:
+		return nil, nil // the readers of the movie say what is wrong with it
+	}
+	const header = 8
+	name := make([]byte, 4)
+	if err := s.At(end+4, name); err != nil || slices.Contains([]string{"moov", "moof", "mdat"}, string(name)) {
+		return nil, err
+	}
+	free := append(binary.BigEndian.AppendUint32(nil, uint32(size-end)), "free"...)
+	return []Edit{{At: end, Bytes: free}, {At: end + header, Zeros: size - end - header}}, nil
+}
+
 // each calls f with the boxes between two offsets.
 func (s *stripper) each(from, to int64, f func(box) error) error {
 	const short, long = 8, 16
