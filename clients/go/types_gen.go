@@ -13652,10 +13652,10 @@ type TemplatePreviewCreate struct {
 	// Kind of content that the preview shows. product is a post of a product with its price, video the cover, the scene of
 	// a product and the end card, and music a moment of a music clip. Default: post.
 	Kind *TemplatePreviewCreateKind `json:"kind,omitzero"`
-	// Factory whose name, logo, colors and font it shows. Absent: those of a sample.
+	// Factory whose name, logo, colors and font the preview shows. Absent: those of a sample.
 	FactoryID *string `json:"factory_id,omitzero"`
-	// Profile whose name and logo it shows, with the colors, font and language of its newest factory, or without one those
-	// of a sample. Takes the place of factory_id.
+	// Profile whose name and logo the preview shows, with the colors, font and language of its newest factory, or without
+	// one those of a sample. Takes the place of factory_id.
 	ProfileID *string `json:"profile_id,omitzero"`
 	// Absent: a sample in the language.
 	Heading *string `json:"heading,omitzero"`

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/content-automation/api/infra/verify/harness/calltest"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/craft/source"
 	"github.com/content-automation/api/pkg/craft/source/fetch"
@@ -123,22 +124,11 @@ func TestASourceThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// busy answers the first request with a status and Retry-After, and others with a feed. It notes when it is asked.
-type busy struct {
-	status int
-	asks   string
-	asked  []time.Time
-}
-
-func (b *busy) Do(*http.Request) (*http.Response, error) {
+// news answers with a feed.
+func news(*http.Request) (*http.Response, error) {
 	w := httptest.NewRecorder()
-	if b.asked = append(b.asked, time.Now()); len(b.asked) == 1 {
-		w.Header().Set("Retry-After", b.asks)
-		w.WriteHeader(b.status)
-	} else {
-		_, _ = w.WriteString(newsFeed)
-	}
-	return w.Result(), nil
+	_, err := w.WriteString(newsFeed)
+	return w.Result(), err
 }
 
 // A source that asks to wait is asked again no earlier, and not at all if the wait is long.
@@ -150,12 +140,12 @@ func TestASourceThatAsksToWait(t *testing.T) {
 	}{{429, 2, "2", 2 * time.Second}, {503, 2, "", 300 * time.Millisecond}, {408, 2, "1", time.Second},
 		{429, 1, "60", 0}, {404, 1, "1", 0}} {
 		synctest.Test(t, func(t *testing.T) {
-			b := &busy{status: c.status, asks: c.asks}
+			b := &calltest.Busy{Status: c.status, RetryAfter: c.asks, Next: news, Now: time.Now}
 			_, err := (&fetch.Fetcher{Client: b, Now: time.Now}).Read(t.Context(),
 				source.Source{URL: "https://example.com/feed", Kind: source.Feed}, source.Cache{})
-			if len(b.asked) != c.calls || (err == nil) != (c.calls == 2) ||
-				b.asked[len(b.asked)-1].Sub(b.asked[0]) < c.least {
-				t.Errorf("%d, %q: %v, asked at %v", c.status, c.asks, err, b.asked)
+			if len(b.Asked) != c.calls || (err == nil) != (c.calls == 2) ||
+				b.Asked[len(b.Asked)-1].Sub(b.Asked[0]) < c.least {
+				t.Errorf("%d, %q: %v, asked at %v", c.status, c.asks, err, b.Asked)
 			}
 		})
 	}

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"path"
 	"reflect"
 	"regexp"
 	"slices"
@@ -313,9 +314,9 @@ func (r *Router) failure(code errs.Code) Variant {
 // describeErrors adds the common parts of all errors to the document.
 func (r *Router) describeErrors() {
 	schemas := r.document.Components.Schemas.Map()
-	r.Schema(reflect.TypeFor[ErrorResponse]())
-	r.anyError = schemas["ErrorResponse"]
-	delete(schemas, "ErrorResponse") // no operation returns all codes
+	name := path.Base(r.Schema(reflect.TypeFor[ErrorResponse]()).Ref)
+	r.anyError = schemas[name]
+	delete(schemas, name) // no operation returns all codes
 	members := schemas["ErrorBody"].Properties
 	members["code"].Enum = Enum(errs.Codes).Enum
 	delete(members, "context") // it depends on the code

@@ -13327,11 +13327,11 @@ export interface TemplatePreviewCreate {
    * of a product and the end card, and music a moment of a music clip. Default: post.
    */
   kind?: TemplatePreviewCreateKind | undefined;
-  /** Factory whose name, logo, colors and font it shows. Absent: those of a sample. */
+  /** Factory whose name, logo, colors and font the preview shows. Absent: those of a sample. */
   factory_id?: string | undefined;
   /**
-   * Profile whose name and logo it shows, with the colors, font and language of its newest factory, or without one
-   * those of a sample. Takes the place of factory_id.
+   * Profile whose name and logo the preview shows, with the colors, font and language of its newest factory, or without
+   * one those of a sample. Takes the place of factory_id.
    */
   profile_id?: string | undefined;
   /** Absent: a sample in the language. */

@@ -23,7 +23,7 @@ type pushed struct {
 	out, notes string
 }
 
-// noted is what a command has written until now.
+// noted is a buffer that can be read while a command writes to it.
 type noted struct {
 	sync.Mutex
 	text bytes.Buffer

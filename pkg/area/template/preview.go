@@ -17,6 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/money"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/httpapi/kind"
@@ -106,10 +107,10 @@ type previewBody struct {
 	// Kind of content that the preview shows. product is a post of a product with its price, video the cover, the scene
 	// of a product and the end card, and music a moment of a music clip.
 	Kind string `json:"kind,omitempty" enum:"post,carousel,story,product,video,music" default:"post"`
-	// Factory whose name, logo, colors and font it shows. Absent: those of a sample.
+	// Factory whose name, logo, colors and font the preview shows. Absent: those of a sample.
 	FactoryID string `json:"factory_id,omitempty" example:"fac_01h455vb4pex5vsknk084sn02q"`
-	// Profile whose name and logo it shows, with the colors, font and language of its newest factory, or without one
-	// those of a sample. Takes the place of factory_id.
+	// Profile whose name and logo the preview shows, with the colors, font and language of its newest factory, or
+	// without one those of a sample. Takes the place of factory_id.
 	ProfileID string `json:"profile_id,omitempty" example:"prf_01h455vb4pex5vsknk084sn02q"`
 	// Absent: a sample in the language.
 	Heading string `json:"heading,omitempty" format:"line-not-blank" maxLength:"120"`
@@ -192,15 +193,21 @@ func (s *Service) brandOf(ctx context.Context, b previewBody, of *kind.Found[rec
 		return sampleBrand, "", nil
 	}
 	f, it, err := s.factories.Find(ctx, b.FactoryID)
-	if err == nil && !it.Owner.Uses(of.Item.Owner) {
-		err = errs.Missing(factory.Kind, b.FactoryID)
-	}
-	if err != nil {
+	if err = usable(of, it.Owner, factory.Kind, b.FactoryID, err); err != nil {
 		return brand, "", errs.At("/factory_id", err)
 	}
 	return ofFactory(f, of)
 }
 
+// usable returns the error of looking a resource up, or that it is missing if the template may not use it.
+func usable(of *kind.Found[record.Record], owner tenant.Owner, kind, resourceID string, err error) error {
+	if err == nil && !owner.Uses(of.Item.Owner) {
+		err = errs.Missing(kind, resourceID)
+	}
+	return err
+}
+
+// ofFactory returns the brand of a factory with the design of the template, and its language.
 func ofFactory(f factory.Factory, of *kind.Found[record.Record]) (brand generate.Brand, tag string, err error) {
 	brief, err := content.NewBrief(f, f.Legal, &of.Record.Design)
 	if err != nil {
@@ -214,10 +221,7 @@ func ofFactory(f factory.Factory, of *kind.Found[record.Record]) (brand generate
 func (s *Service) ofProfile(ctx context.Context, profileID string, of *kind.Found[record.Record]) (b generate.Brand,
 	tag string, err error) {
 	it, err := resource.Find(ctx, s.db, id.Profile, profile.Kind, profileID)
-	if err == nil && !it.Owner.Uses(of.Item.Owner) {
-		err = errs.Missing(profile.Kind, profileID)
-	}
-	if err != nil {
+	if err = usable(of, it.Owner, profile.Kind, profileID, err); err != nil {
 		return b, "", errs.At("/profile_id", err)
 	}
 	p, err := profile.Decode(&it)

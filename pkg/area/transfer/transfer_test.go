@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/infra/verify/harness/apitest"
+	"github.com/content-automation/api/infra/verify/harness/calltest"
 	"github.com/content-automation/api/pkg/area/template"
 	"github.com/content-automation/api/pkg/area/transfer"
 	"github.com/content-automation/api/pkg/auth"
@@ -386,34 +387,19 @@ func TestAnImportRefuses(t *testing.T) {
 	c.Call(http.MethodPost, "/v1/imports", object{"parts": []object{}}).Refused(t, 422, errs.ValidationFailed, "/parts")
 }
 
-// An import ends with the rights of its key.
-// busy asks for a wait of ten minutes before it answers.
-type busy struct {
-	transfer.URLs
-	now   func() time.Time
-	asked []time.Time
-}
-
-func (s *busy) Do(req *http.Request) (*http.Response, error) {
-	if s.asked = append(s.asked, s.now()); len(s.asked) == 1 {
-		return &http.Response{StatusCode: http.StatusTooManyRequests, Header: http.Header{"Retry-After": {"600"}},
-			Body: http.NoBody}, nil
-	}
-	return s.URLs.Do(req)
-}
-
 // A server that asks to wait is asked again no earlier.
 func TestAServerOfPartsThatAsksToWait(t *testing.T) {
 	w := newWorld(t)
 	x := w.export(w.Caller, object{})
-	server := &busy{URLs: w.in.URLs, now: w.Now}
+	server := &calltest.Busy{Status: 429, RetryAfter: "600", Next: w.in.URLs.Do, Now: w.Now}
 	w.in.URLs = server
 	i := w.take(w.Stranger(), x)
-	if i.State != transfer.Completed || server.asked[1].Sub(server.asked[0]) < 10*time.Minute {
-		t.Errorf("it is %+v, asked at %v", i, server.asked)
+	if i.State != transfer.Completed || server.Asked[1].Sub(server.Asked[0]) < 10*time.Minute {
+		t.Errorf("it is %+v, asked at %v", i, server.Asked)
 	}
 }
 
+// An import ends with the rights of its key.
 func TestAnImportEndsWithItsKey(t *testing.T) {
 	w := newWorld(t)
 	w.fill()

@@ -47,15 +47,15 @@ func (p *parser) shopify(body io.Reader) error {
 	}
 	var held []shopifyRow
 	for {
-		cells, line, err := p.next(t, len(titles))
+		read, err := p.next(t, len(titles))
 		if err == io.EOF {
 			return p.shopifyProduct(held)
 		}
 		if err != nil {
 			return err
 		}
-		row := shopifyRow{line, map[string]string{}}
-		for i, cell := range cells[:min(len(cells), len(of))] {
+		row := shopifyRow{read.line, map[string]string{}}
+		for i, cell := range read.cells[:min(len(read.cells), len(of))] {
 			if cell = strings.TrimSpace(cell); of[i] != "" && row.cells[of[i]] == "" && cell != "" {
 				row.cells[of[i]] = cell
 			}
@@ -67,11 +67,12 @@ func (p *parser) shopify(body io.Reader) error {
 		}
 		switch {
 		case err != nil:
-		case len(cells) > len(of):
-			err = p.misshapen(p.variant(row.cells, row, nil, false), "", manyCells, len(cells), len(titles))
-		case t.large >= 0:
+		case len(read.cells) > len(of):
+			err = p.misshapen(p.variant(row.cells, row, nil, false), "", manyCells, len(read.cells),
+				len(titles))
+		case read.large >= 0:
 			w := p.variant(row.cells, row, nil, false)
-			w.large = titles[t.large]
+			w.large = titles[read.large]
 			err = p.row(w)
 		case handle == "":
 			err = p.misshapen(p.variant(row.cells, row, nil, false), "Handle", "is missing")

@@ -22,33 +22,45 @@ type rowReader struct {
 	// open reports that the last row has no line end, and cells is the number of cells of the last row with any.
 	open  bool
 	cells int
+}
+
+// tableRow is a row of a table.
+type tableRow struct {
+	// line is the line on which it begins.
+	line  int
+	cells []string
 	// large is the number of the largest cell of a row that is too large, or -1.
 	large int
 }
 
-// read returns the cells of the next row, and the line on which it begins.
-func (t *rowReader) read() (cells []string, line int, err error) {
+// read returns the next row.
+func (t *rowReader) read() (tableRow, error) {
+	var cells []string
 	var cell strings.Builder
 	size, quoted, began, any := 0, false, false, false
 	lines, marks := 0, 0 // the line ends and separators that quotation marks surround
 	t.line++
-	line = t.line
+	line := t.line
+	// end bounds the row. A quotation mark without an end has taken lines with as many separators as rows have.
+	end := func() (tableRow, error) {
+		return bounded(append(cells, cell.String()), line, size, lines > 0 && marks >= lines*(t.cells-1))
+	}
 	for {
 		b, err := t.in.ReadByte()
 		switch {
 		case err == io.EOF && quoted:
-			return nil, line, fault("A quotation mark that begins in line %d has no end.", line)
+			return tableRow{}, fault("A quotation mark that begins in line %d has no end.", line)
 		case err == io.EOF && !any:
-			return nil, line, io.EOF
+			return tableRow{}, io.EOF
 		case err == io.EOF:
 			t.open = true
-			return t.bounded(append(cells, cell.String()), line, size, lines > 0 && marks >= lines*(t.cells-1))
+			return end()
 		case err != nil:
-			return nil, line, err
+			return tableRow{}, err
 		}
 		any = true
 		if size++; size > mostSkipped {
-			return t.bounded(nil, line, size, true)
+			return bounded(nil, line, size, true)
 		}
 		if b == '\r' {
 			if next, err := t.in.Peek(1); err == nil && next[0] == '\n' {
@@ -78,7 +90,7 @@ func (t *rowReader) read() (cells []string, line int, err error) {
 			}
 			cell.Reset()
 		case b == '\n':
-			return t.bounded(append(cells, cell.String()), line, size, lines > 0 && marks >= lines*(t.cells-1))
+			return end()
 		default:
 			began = true
 			cell.WriteByte(b)
@@ -86,22 +98,22 @@ func (t *rowReader) read() (cells []string, line int, err error) {
 	}
 }
 
-// bounded returns the cells of a row. One that is too large is one of the feed, unless it is open: a quotation mark
-// without an end has taken lines with as many separators as rows have.
-func (t *rowReader) bounded(cells []string, line, size int, open bool) ([]string, int, error) {
-	if t.large = -1; size <= maxRecord {
-		return cells, line, nil
+// bounded returns a row of a size. One that is too large is one of the feed, unless a quotation mark in it is open.
+func bounded(cells []string, line, size int, open bool) (tableRow, error) {
+	row := tableRow{line, cells, -1}
+	if size <= maxRecord {
+		return row, nil
 	}
 	if open {
-		return nil, line, fault("The row in line %d has more than %d KB. Does a quotation mark have no end?", line,
+		return tableRow{}, fault("The row in line %d has more than %d KB. Does a quotation mark have no end?", line,
 			maxRecord>>10)
 	}
 	for i, c := range cells {
-		if t.large < 0 || len(c) > len(cells[t.large]) {
-			t.large = i
+		if row.large < 0 || len(c) > len(cells[row.large]) {
+			row.large = i
 		}
 	}
-	return cells, line, nil
+	return row, nil
 }
 
 // closes reports whether the quotation mark that was read has another one before the next tab. Values of TSV have no
@@ -134,7 +146,7 @@ func (t *rowReader) next() byte {
 func open(r io.Reader, known func(string) bool) (*rowReader, []string, error) {
 	t := &rowReader{in: bufio.NewReaderSize(r, 64<<10)}
 	for next := t.next(); next == '\n' || next == '\r'; next = t.next() {
-		if _, _, err := t.read(); err != nil {
+		if _, err := t.read(); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -145,16 +157,16 @@ func open(r io.Reader, known func(string) bool) (*rowReader, []string, error) {
 	head := string(first)
 	if strings.HasPrefix(strings.ToLower(head), "sep=") && len(head) > 4 { // a note of Excel
 		t.separator = head[4]
-		if _, _, err := (&rowReader{in: t.in, separator: 0}).read(); err != nil {
+		if _, err := (&rowReader{in: t.in, separator: 0}).read(); err != nil {
 			return nil, nil, err
 		}
 		t.line++
 	} else {
 		best := -1
 		for _, separator := range []byte(",;\t|") {
-			cells, _, err := (&rowReader{in: bufio.NewReader(strings.NewReader(head)), separator: separator}).read()
+			row, err := (&rowReader{in: bufio.NewReader(strings.NewReader(head)), separator: separator}).read()
 			n := 0
-			for _, c := range cells {
+			for _, c := range row.cells {
 				if known(c) {
 					n++
 				}
@@ -164,11 +176,11 @@ func open(r io.Reader, known func(string) bool) (*rowReader, []string, error) {
 			}
 		}
 	}
-	titles, _, err := t.read()
+	titles, err := t.read()
 	if err == io.EOF {
 		return nil, nil, fault("The feed is empty.")
 	}
-	return t, titles, err
+	return t, titles.cells, err
 }
 
 // names are other names of members, in tables and JSON lines.
@@ -293,12 +305,12 @@ func (p *parser) table(body io.Reader) error {
 		}
 	}
 	for {
-		cells, line, err := p.next(t, len(titles))
+		row, err := p.next(t, len(titles))
 		if err == io.EOF {
 			return nil
 		}
 		if err == nil {
-			err = p.cells(line, titles, of, own, cells, t.large)
+			err = p.cells(row, titles, of, own)
 		}
 		if err != nil {
 			return err
@@ -306,42 +318,43 @@ func (p *parser) table(body io.Reader) error {
 	}
 }
 
-// next returns the cells of the next row that has any, without empty ones behind the last title. A feed whose last row
+// next returns the next row that has cells, without empty ones behind the last title. A feed whose last row
 // alone has too few of them, and no line end, was cut off.
-func (p *parser) next(t *rowReader, titles int) (cells []string, line int, err error) {
+func (p *parser) next(t *rowReader, titles int) (tableRow, error) {
 	for {
 		before := t.cells
-		if cells, line, err = t.read(); err == nil {
-			err = p.meter.Count(1 + len(cells))
+		row, err := t.read()
+		if err == nil {
+			err = p.meter.Count(1 + len(row.cells))
 		}
 		if err != nil {
-			return nil, line, err
+			return row, err
 		}
-		if !slices.ContainsFunc(cells, func(c string) bool { return strings.TrimSpace(c) != "" }) {
+		if !slices.ContainsFunc(row.cells, func(c string) bool { return strings.TrimSpace(c) != "" }) {
 			continue
 		}
-		if t.cells = min(len(cells), titles); t.open && t.cells < titles && before == titles {
-			return nil, line, fault("The feed ends in the middle of the row in line %d: it has %d cells, and the row "+
-				"before %d.", line, t.cells, before)
+		if t.cells = min(len(row.cells), titles); t.open && t.cells < titles && before == titles {
+			return row, fault("The feed ends in the middle of the row in line %d: it has %d cells, and the row "+
+				"before %d.", row.line, t.cells, before)
 		}
-		for len(cells) > titles && strings.TrimSpace(cells[len(cells)-1]) == "" {
-			cells = cells[:len(cells)-1]
+		for n := len(row.cells); n > titles && strings.TrimSpace(row.cells[n-1]) == ""; n-- {
+			row.cells = row.cells[:n-1]
 		}
-		return cells, line, nil
+		return row, nil
 	}
 }
 
-// cells reads the cells of a row. Large is the number of its largest one if it is too large, or -1.
-func (p *parser) cells(number int, titles []string, of [][]string, own map[string]string, cells []string,
-	large int) error {
-	w := newRaw(number)
+// cells reads the cells of a row.
+func (p *parser) cells(row tableRow, titles []string, of [][]string, own map[string]string) error {
+	w := newRaw(row.line)
 	w.names = own
-	if len(cells) > len(of) {
-		w.set(memberID, cells[slices.IndexFunc(of, func(all []string) bool { return slices.Contains(all, memberID) })])
-		return p.misshapen(w, "", manyCells, len(cells), len(titles))
+	if len(row.cells) > len(of) {
+		ids := slices.IndexFunc(of, func(all []string) bool { return slices.Contains(all, memberID) })
+		w.set(memberID, row.cells[ids])
+		return p.misshapen(w, "", manyCells, len(row.cells), len(titles))
 	}
-	for i, cell := range cells {
-		if i == large {
+	for i, cell := range row.cells {
+		if i == row.large {
 			w.large = titles[i]
 			continue
 		}

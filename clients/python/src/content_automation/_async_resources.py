@@ -1463,7 +1463,7 @@ class AsyncFeedsResource:
         Reads the feed in the background, and brings the catalog up to it: products are created and changed, and
         those that are gone are archived. Rows that are not right are refused, and the others go on. If a fifth of
         the products of the feed or more are gone, the run is `held` and changes nothing, until it is confirmed. The
-        next run, also that of the schedule, cancels it, and judges the feed anew. The events `feed.completed`,
+        next run, also that of the schedule, cancels it, and compares the feed again. The events `feed.completed`,
         `feed.held` and `feed.failed` report its end.
 
         Needs the scope `products:write`.

@@ -13228,10 +13228,10 @@ class TemplatePreviewCreate(TypedDict):
     of a product and the end card, and music a moment of a music clip. Default: post.
     """
     factory_id: NotRequired[str]
-    """Factory whose name, logo, colors and font it shows. Absent: those of a sample."""
+    """Factory whose name, logo, colors and font the preview shows. Absent: those of a sample."""
     profile_id: NotRequired[str]
-    """Profile whose name and logo it shows, with the colors, font and language of its newest factory, or without one
-    those of a sample. Takes the place of factory_id.
+    """Profile whose name and logo the preview shows, with the colors, font and language of its newest factory, or
+    without one those of a sample. Takes the place of factory_id.
     """
     heading: NotRequired[str]
     """Absent: a sample in the language."""
