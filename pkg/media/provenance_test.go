@@ -154,6 +154,12 @@ func TestAnEarlierStatementIsKept(t *testing.T) {
 			if err != nil || found.Statement != want {
 				t.Errorf("found %+v, %v", found, err)
 			}
+			// What is behind a file hides nothing that it says.
+			more := append(bytes.Clone(content), "SEFT of a camera"...)
+			if found, err := provenance.Read(t.Context(), bytes.NewReader(more), int64(len(more))); err != nil ||
+				found.Statement != want {
+				t.Errorf("found %+v, %v, with more behind it", found, err)
+			}
 			if read := tags(t, saved(t, "a."+name, content)); read["XMP:Credit"] != want.Credit {
 				t.Errorf("exiftool reads %v", read["XMP:Credit"])
 			}

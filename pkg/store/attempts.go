@@ -35,6 +35,10 @@ var (
 	errLate = errs.New(errs.Timeout, "The request took too long. Repeat it with the same Idempotency-Key.")
 )
 
+// ErrUnstorable is the error of a call with a value that the table does not take, however often it is sent: an empty or
+// long key, or an item above 400 KB.
+var ErrUnstorable = errors.New("the table does not take a value of the call")
+
 // attempts follows the SDK's attempts of one read or write. The SDK returns only the error of the last attempt. Whether
 // a write may have been carried out, and why the time ran out, depends on all of them.
 type attempts struct {
@@ -100,6 +104,8 @@ func (a *attempts) failure(ctx context.Context, err error, format string, args .
 		return fmt.Errorf("%s: %w: %w", what, errUnknown, err)
 	case transient && a.lastError != nil:
 		return fmt.Errorf("%s: %w: %w", what, a.lastError, err)
+	case codeOf(err) == "ValidationException":
+		return fmt.Errorf("%s: %w: %w", what, ErrUnstorable, err)
 	}
 	return fmt.Errorf("%s: %w", what, err)
 }

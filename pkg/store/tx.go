@@ -322,6 +322,7 @@ func (tx *Tx) within(ctx context.Context) error {
 // canceled the transaction.
 func failedCondition(ops []op, reasons []types.CancellationReason) error {
 	var other []string
+	why := errors.New("store: commit refused")
 	for i, r := range reasons {
 		switch code := aws.ToString(r.Code); code {
 		case "ConditionalCheckFailed":
@@ -335,11 +336,14 @@ func failedCondition(ops []op, reasons []types.CancellationReason) error {
 			return ops[i].conditionError
 		case "", "None", "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded":
 		default:
+			if code == "ValidationError" {
+				why = fmt.Errorf("%w: %w", why, ErrUnstorable)
+			}
 			other = append(other, strconv.Itoa(i)+": "+code+" "+aws.ToString(r.Message))
 		}
 	}
 	if other != nil {
-		return fmt.Errorf("store: commit refused: %s", strings.Join(other, "; "))
+		return fmt.Errorf("%w: %s", why, strings.Join(other, "; "))
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"os"
 	"path"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -210,14 +211,21 @@ func (w *Importer) fetch(ctx context.Context, address string) (io.ReadCloser, er
 	if err != nil {
 		return nil, reject("not_fetched", "source_url is not a valid URL.")
 	}
+	req.Header.Set("Accept-Encoding", "identity")
 	resp, err := w.URLs.Do(req)
 	if err != nil {
 		return nil, notFetched(err)
 	}
-	if resp.StatusCode == http.StatusOK {
+	encoding := resp.Header.Get("Content-Encoding")
+	if plain := encoding == "" || strings.EqualFold(encoding, "identity"); plain && resp.StatusCode == http.StatusOK {
 		return &fetchBody{resp.Body}, nil
 	}
 	_ = resp.Body.Close()
+	if resp.StatusCode == http.StatusOK {
+		return nil, reject("not_fetched", "The file could not be fetched: the server packs its answer by %.20q "+
+			"(Content-Encoding), though it was asked not to. Have it send the file as it is, or upload the file.",
+			encoding)
+	}
 	if pause, again := safehttp.Again(resp, w.Now()); again {
 		return nil, &task.RetryError{After: pause, MaxFailures: task.NoLimit,
 			Err: &lateError{fmt.Sprintf("the server answered with status %d", resp.StatusCode)}}

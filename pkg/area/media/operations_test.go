@@ -288,6 +288,13 @@ func TestASourceThatCannotBeTaken(t *testing.T) {
 				_ = w.Write([]byte("<html></html>"))
 		}, "unreadable", 1},
 		"it is empty": {object{}, func(http.ResponseWriter, *http.Request) {}, "unreadable", 1},
+		"it is packed": {object{}, func(w http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("Accept-Encoding") != "identity" {
+				w.WriteHeader(http.StatusInternalServerError)
+			}
+			w.Header().Set("Content-Encoding", "gzip")
+			_, _ = w.Write(photo(1))
+		}, "not_fetched", 1},
 		"it is too large": {object{"type": "image"}, func(w http.ResponseWriter, _ *http.Request) {
 			_,
 				_ = w.Write(large)
@@ -308,7 +315,7 @@ func TestASourceThatCannotBeTaken(t *testing.T) {
 		w.start(m.ID)
 		got := w.get(m.ID)
 		if got.State != incoming.Rejected || got.Reason.Code != c.code || w.urls.fetches != c.fetches ||
-			len(w.bucket.Objects) != 0 {
+			len(w.bucket.Objects) != 0 || name == "it is packed" && !strings.Contains(got.Reason.Message, "packs") {
 			t.Errorf("%s: %+v, %+v after %d fetches", name, got, got.Reason, w.urls.fetches)
 		}
 	}

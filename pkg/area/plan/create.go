@@ -614,10 +614,13 @@ func whereOf(b createBody, f factory.Factory) (zone, country string, err error) 
 		return time.UTC.String(), country, nil
 	}
 	if _, err := clock.Zone(zone); err != nil {
-		return time.UTC.String(), country, errs.Invalid("/timezone", "is not an IANA time zone; write it as "+
-			"Europe/Berlin")
+		return time.UTC.String(), country, errNoZone()
 	}
 	return zone, country, nil
+}
+
+func errNoZone() error {
+	return errs.Invalid("/timezone", "is not an IANA time zone; write it as Europe/Berlin")
 }
 
 // regionOf returns the country that a factory names: where its content is published, or what its news are about.

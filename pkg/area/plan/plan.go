@@ -339,6 +339,9 @@ func (p Plan) Adopt(tx *store.Tx, now time.Time, o tenant.Owner) error {
 	default:
 		p.State, p.CompletedAt = Canceled, nil
 	}
+	if _, err := clock.Zone(p.Timezone); err != nil {
+		return errNoZone()
+	}
 	p.Items = Items{Total: int64(p.Days) * int64(p.PostsPerDay)}
 	if len(p.Calendar) > mostTopics {
 		return errs.Invalid("/calendar", "may have %d topics at most", mostTopics)

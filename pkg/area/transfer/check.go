@@ -27,6 +27,7 @@ import (
 	"github.com/content-automation/api/pkg/area/template"
 	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/httpapi/jsontree"
 	"github.com/content-automation/api/pkg/httpapi/schema"
 )
@@ -86,8 +87,11 @@ func present(v any) any {
 func parse(k exported, data []byte) (map[string]any, error) {
 	parsed, err := jsontree.Parse(data)
 	tree, ok := present(parsed).(map[string]any)
-	if err != nil || !ok {
-		return nil, errs.Wrap(err, errs.MalformedJSON, "data is no JSON object.")
+	switch e := errs.As(err); {
+	case err != nil:
+		return nil, errs.Wrap(err, e.Code, "%s", strings.Replace(e.Message, "The body", "data", 1))
+	case !ok:
+		return nil, errs.New(errs.MalformedJSON, "data is no JSON object.")
 	}
 	if faults := checker(k.of).Check(any(tree)); len(faults) > 0 {
 		return nil, schema.Invalid(faults)
@@ -104,13 +108,20 @@ type inputChecker struct {
 // inputCheckers are these checkers, by the types of bodies.
 var inputCheckers sync.Map
 
-func inputCheckerOf(t reflect.Type) inputChecker {
+// inputCheckerOf returns the checker of the body that creates resources of a type. Of its required members those are
+// required that come in.
+func inputCheckerOf(name string, t reflect.Type) inputChecker {
 	if c, ok := inputCheckers.Load(t); ok {
 		return c.(inputChecker)
 	}
 	schemas := schema.NewRegistry()
 	root := *schemas.Schema(t, false, "")
-	root.Required = nil
+	has := map[string]bool{}
+	for _, m := range Members()[name] {
+		member, _, _ := strings.Cut(strings.TrimPrefix(m.Path, "input."), ".")
+		has[member] = m.Rule == ComesIn && member != "product_ids" // of a promotion they may all be deleted
+	}
+	root.Required = slices.DeleteFunc(slices.Clone(root.Required), func(name string) bool { return !has[name] })
 	root.PrecomputeMessages()
 	c := inputChecker{schema.NewChecker(schemas, &root, false, schema.ResourceInfo{}), &root}
 	inputCheckers.Store(t, c)
@@ -125,18 +136,36 @@ const (
 	longestName = 100
 )
 
+// refersTo returns the prefix of the ids that a member has, such as factory_id or product_ids/0. The members of
+// metadata have names and values of the caller.
+func refersTo(at string) (prefix string, ok bool) {
+	names := strings.Split(at, "/")
+	name, one := strings.CutSuffix(names[len(names)-1], "_id")
+	if !one && len(names) > 1 {
+		name, one = strings.CutSuffix(names[len(names)-2], "_ids")
+	}
+	if !one || strings.HasPrefix(at, "/metadata/") {
+		return "", false
+	}
+	return id.Prefix(name)
+}
+
 // checkBounds refuses a value at a place that is larger than what the service makes, or has an address that is none of
-// the web.
+// the web, or something else in the place of an id.
 func checkBounds(v any, at string) error {
 	switch v := v.(type) {
 	case string:
+		isFile := strings.HasSuffix(at, "/media_id") && idForm().MatchString(v)
+		if prefix, ok := refersTo(at); ok && !id.Valid(prefix, v) && !isFile {
+			return errs.Invalid(at, "is no id that begins with %s_", prefix)
+		}
 		if utf8.RuneCountInString(v) > mostLetters {
 			return errs.Invalid(at, "is too long: the longest length is %d", mostLetters)
 		}
 		name := at[strings.LastIndexByte(at, '/')+1:]
-		if u, err := url.Parse(v); (name == "url" || strings.HasSuffix(name, "_url")) && (err != nil ||
-			u.Scheme != "" &&
-				u.Scheme != "https" && u.Scheme != "http" && !strings.HasPrefix(v, FileScheme)) {
+		isAddress := (name == "url" || strings.HasSuffix(name, "_url")) && !strings.HasPrefix(at, "/metadata/")
+		if u, err := url.Parse(v); isAddress && (err != nil || u.Scheme != "" && u.Scheme != "https" &&
+			u.Scheme != "http" && !strings.HasPrefix(v, FileScheme)) {
 			return errs.Invalid(at, "is no address of the web")
 		}
 	case []any:
@@ -174,13 +203,21 @@ func checkInput(name string, tree map[string]any) error {
 		sent = map[string]any{"model": tree["model"], "metadata": tree["metadata"]}
 		given, _ := tree["input"].(map[string]any)
 		maps.Copy(sent, given)
+		for _, member := range slices.Sorted(maps.Keys(given)) {
+			if !isEmpty(given[member]) && !slices.Contains(studio.Members()[provider.Kind(kind)], member) {
+				return errs.Invalid("/input/"+jsontree.Escape(member), "is not for the kind %s", kind)
+			}
+		}
+		in.rules = true
 	}
 	if in.of == nil {
 		return nil
 	}
-	c, known := inputCheckerOf(in.of), map[string]any{}
+	c, known := inputCheckerOf(name, in.of), map[string]any{}
 	for member, v := range sent {
-		if c.root.Properties[member] != nil && !slices.Contains(in.renamedMembers, member) && !isEmpty(v) {
+		isRequired := slices.Contains(c.root.Required, member)
+		if c.root.Properties[member] != nil && !slices.Contains(in.renamedMembers, member) &&
+			(!isEmpty(v) || isRequired && v != nil) {
 			known[member] = withoutEmpty(v)
 		}
 	}
@@ -512,7 +549,7 @@ var inputs = map[string]input{
 	"product":      {of: product.Input, rules: true},
 	"promotion":    {of: product.PromotionInput, rules: true},
 	"feed":         {of: feed.Input, rules: true},
-	"experiment":   {of: experiment.Input},
+	"experiment":   {of: experiment.Input, rules: true},
 	"content_plan": {of: plan.Input},
 	"content_item": {of: content.Input, renamedMembers: []string{"media"}},
 	"automation":   {of: automation.Input},

@@ -11,6 +11,7 @@ import (
 	"io"
 	"math"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/content-automation/api/pkg/area/factory"
@@ -172,17 +173,25 @@ func (r *importRecord) leaveOut(why LeftOut) {
 	t := r.Resources[why.Kind]
 	t.LeftOut++
 	r.Resources[why.Kind] = t
-	for i, known := range r.LeftOut {
-		if known.Kind == why.Kind && known.Code == why.Code &&
-			(why.Code != codeRefused || known.Message == why.Message) {
-			r.LeftOut[i].Count++
-			return
-		}
+	exact := why.Code == codeRefused || why.Code == codeInvalid
+	find := func() int {
+		return slices.IndexFunc(r.LeftOut, func(l LeftOut) bool {
+			return l.Kind == why.Kind && l.Code == why.Code && (!exact || l.Message == why.Message)
+		})
 	}
-	if why.Count = 1; len(r.LeftOut) < 100 {
+	at := find()
+	if at < 0 && len(r.LeftOut) >= mostReasons {
+		exact = false
+		at = find()
+	}
+	if at >= 0 {
+		r.LeftOut[at].Count++
+	} else if why.Count = 1; len(r.LeftOut) < mostReasons {
 		r.LeftOut = append(r.LeftOut, why)
 	}
 }
+
+const mostReasons = 100
 
 // The codes of LeftOut, in the order of its description.
 const (
@@ -386,6 +395,9 @@ func (w *Importer) end(s *task.Run, failure *Failure) error {
 		}))
 }
 
+// byteOrderMark is what editors of Windows begin a text with.
+var byteOrderMark = []byte("\ufeff")
+
 type mapLine struct {
 	// Kind of the resource. Empty for one that is a part of the resource before it.
 	Kind string `json:"kind,omitempty"`
@@ -410,7 +422,7 @@ func (w *Importer) scan(ctx context.Context, s *task.Run, from at,
 		if n++; n <= int(from.Offset) {
 			continue
 		}
-		more, err := take(n, lines.Bytes())
+		more, err := take(n, bytes.TrimPrefix(lines.Bytes(), byteOrderMark))
 		if err = cmp.Or(err, ctx.Err()); err != nil || !more || n == last {
 			return at{from.Part, int64(n)}, err
 		}
@@ -506,14 +518,15 @@ func (w *Importer) fetch(ctx context.Context, s *task.Run, r *importRecord, p *p
 		return failure("not_fetched", "Part %d is not the one that was declared: it has %d bytes and the SHA-256 %s.",
 			p.FetchedParts+1, found.Bytes, found.SHA256)
 	}
-	var first [1]byte
-	if _, err := f.ReadAt(first[:], 0); err == nil && first[0] == '{' {
+	first := make([]byte, 512)
+	n, _ := f.ReadAt(first, 0)
+	if bytes.HasPrefix(bytes.TrimSpace(bytes.TrimPrefix(first[:n], byteOrderMark)), []byte("{")) {
 		found.Kind = KindLines
 	}
 	if err := w.reserve(ctx, s, p.FetchedParts, f.Size); err != nil {
 		return err
 	}
-	n := p.FetchedParts
+	n = p.FetchedParts
 	p.FetchedParts++
 	w.change(s, func(r *importRecord) { r.Parts[n], r.URLs[n] = found, "" })
 	return w.Objects.Put(ctx, media.File{Key: partKey(s, n+1), MIMEType: mimeType(string(found.Kind)), Bytes: f.Size,

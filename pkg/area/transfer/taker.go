@@ -106,7 +106,11 @@ func (t *taker) line(ctx context.Context, part, n int, text []byte) error {
 	why, err := t.resource(ctx, l)
 	var refused *errs.Error
 	if errors.As(err, &refused) && errs.InfoOf(refused.Code).Status < 500 {
-		why, err = &LeftOut{Code: codeRefused, Message: refused.Message}, nil
+		why, err = &LeftOut{Code: codeRefused, Message: reasonOf(err)}, nil
+	}
+	if errors.Is(err, store.ErrUnstorable) {
+		why, err = &LeftOut{Code: codeRefused, Message: "An id of it is empty or too long, or all of it is larger " +
+			"than a resource may be."}, nil
 	}
 	if err != nil {
 		return err
@@ -172,16 +176,19 @@ func (t *taker) resource(ctx context.Context, l Line) (*LeftOut, error) {
 	if !id.Valid(k.prefix, l.ID) {
 		return &LeftOut{Code: codeInvalid, Message: "id is not the id of a " + l.Kind + "."}, nil
 	}
+	if at, _ := id.Time(l.ID); at.After(t.w.Now().Add(time.Hour)) {
+		return &LeftOut{Code: codeInvalid, Message: "id is of a time that is still to come."}, nil
+	}
 	tree, err := parse(k, l.Data)
-	if e := errs.As(err); err != nil {
-		return &LeftOut{Code: codeInvalid, Message: e.Message}, nil
+	if err != nil {
+		return &LeftOut{Code: codeInvalid, Message: reasonOf(err)}, nil
 	}
 	if tree[k.idMember()] != l.ID {
 		return &LeftOut{Code: codeInvalid, Message: "id is not that of data."}, nil
 	}
 	in := admit(tree, membersOfKind(k))
 	if err := cmp.Or(checkBounds(in, ""), checkInput(k.name, in), t.w.checkURL(ctx, k, in)); err != nil {
-		return &LeftOut{Code: codeRefused, Message: errs.As(err).Message}, nil
+		return &LeftOut{Code: codeRefused, Message: reasonOf(err)}, nil
 	}
 	a := adoption{id: ids.of(l.ID)}
 	why, err := t.filesOf(ctx, ids, l, &a)
@@ -202,6 +209,19 @@ func (t *taker) resource(ctx context.Context, l Line) (*LeftOut, error) {
 		return nil, nil // its factory has noted the id
 	}
 	return nil, t.note(l, met)
+}
+
+// reasonOf returns why a line is refused, with each of its members that are at fault.
+func reasonOf(err error) string {
+	e := errs.As(err)
+	if len(e.Details) < 2 {
+		return e.Message
+	}
+	var all []string
+	for _, d := range e.Details {
+		all = append(all, d.Param+": "+d.Message)
+	}
+	return strings.Join(all, "; ")
 }
 
 // rename encodes a resource with new ids. It is as new as the import.

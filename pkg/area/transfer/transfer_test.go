@@ -364,7 +364,7 @@ func TestAnImportRefuses(t *testing.T) {
 	odd := header
 	for _, l := range []struct{ kind, id, members string }{
 		{"factory", "fac" + suffix, `"type":"bakery"`},
-		{"content_item", "cnt" + suffix, `"factory_id":"fac` + suffix + `"`},
+		{"content_item", "cnt" + suffix, `"kind":"post","factory_id":"fac` + suffix + `"`},
 		{"social_account", "soc" + suffix, `"platform":"telegram"`},
 		{"hologram", "hol" + suffix, `"name":"Acme"`},
 		{"webhook", "whk" + suffix, `"event_types":["*"],"destination":{"kind":"sqs","arn":"arn:aws:sqs:eu:1:q"}`},

@@ -115,6 +115,7 @@ func TestRefusalsAreTranslated(t *testing.T) {
 		{"", `{"name":"a","nam":1}`, "/nam is not a member; did you mean name? " + members},
 		{"", `{"name":"a","Title":"x"}`, "/Title is not a member; did you mean title? " + members},
 		{"", `{"name":"a","at":"noon"}`, "/at " + schema.MustBeTime},
+		{"", `{"name":"a","at":"2026-05-01t12:00:00z"}`, "/at " + schema.MustBeTime + ", with T and Z in capital letters"},
 		{"since=noon", `{"name":"a"}`, "since " + schema.MustBeTime + "; in a URL, write + as %2B"},
 		{"sinc=1", `{"name":"a"}`, "sinc is not a parameter of this operation; did you mean since? It takes since"},
 		{"", `{"name":"a","inner":{"size":2e0}}`, "/inner/size must be an integer, written without fraction and " +

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/validation"
@@ -531,6 +532,11 @@ func Refine(message string, sent any) string {
 			return MustBeInteger
 		}
 		return message + ", not " + kind
+	case MustBeTime:
+		value, _ := sent.(string)
+		if _, err := time.Parse(time.RFC3339, strings.ToUpper(value)); err == nil {
+			return message + ", with T and Z in capital letters"
+		}
 	case mustMatch + format.OneLine:
 		return "must not have control characters, such as line breaks"
 	}

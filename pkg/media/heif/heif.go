@@ -419,6 +419,7 @@ func (c *container) item(id int) *item {
 // parse reads the description of a file (ISO/IEC 14496-12, 23008-12).
 func parse(m *budget.Meter, content []byte) (*container, error) {
 	c := &container{content: content, items: map[int]*item{}, of: map[string]map[int][]int{}, meter: m}
+	described, inside := false, error(nil)
 	err := each(m, content, func(name string, body []byte) error {
 		switch name {
 		case "moov":
@@ -427,11 +428,12 @@ func parse(m *budget.Meter, content []byte) (*container, error) {
 			if len(body) < 4 {
 				return broken("meta is too short")
 			}
-			return each(m, body[4:], c.meta)
+			described, inside = true, each(m, body[4:], c.meta)
 		}
-		return nil
+		return inside
 	})
-	if err != nil {
+	// What is behind the boxes is not read, such as the mark of a camera.
+	if err != nil && (inside != nil || !described || !errors.Is(err, ErrBroken)) {
 		return nil, err
 	}
 	for _, a := range c.assigned {

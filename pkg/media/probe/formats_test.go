@@ -64,7 +64,7 @@ func TestFilesOfOtherFormatsAreNamed(t *testing.T) {
 		"\x00\x00\x00\x08wide\x00\x00\x00\x20mdat" + pad: "a QuickTime movie of an old form", "hello, here is my file": "is a text.",
 		"\xff\xfd\x84\x04" + pad: "layer I or II (MP2)", "#EXTM3U\n": "a playlist", "BM is what they call it": "is a text.",
 		"WEBVTT\n\n": "a file of captions", "\x01\x02\x03\x04" + pad: "not supported. Send one of image/jpeg",
-		ftyp("hevc"): "a sequence of HEIC pictures", "MThd" + pad: "a MIDI file", "\x1f\x8b\x08" + pad: "compressed with gzip",
+		"": "is empty", ftyp("hevc"): "a sequence of HEIC pictures", "MThd" + pad: "a MIDI file", "\x1f\x8b\x08" + pad: "compressed with gzip",
 	} {
 		_, _, err := decode(t, []byte(content))
 		refused := new(probe.Refused)
@@ -168,6 +168,13 @@ func TestReportedRecordingsAreTaken(t *testing.T) {
 		if err != nil || f.Seconds() < want-0.07 || f.Seconds() > want+0.07 {
 			t.Errorf("%s: %+v, %v", name, f.Info, err)
 			continue
+		}
+		if strings.HasSuffix(name, ".mp3") {
+			for _, before := range []string{string(make([]byte, 1000)), "APETAGEX\xd0\x07" + string(make([]byte, 22))} {
+				if g, _, err := decode(t, append([]byte(before), kept...)); err != nil || g.Info != f.Info {
+					t.Errorf("%s behind %.8q: %+v, %v", name, before, g.Info, err)
+				}
+			}
 		}
 		again, _, err := decode(t, kept)
 		if err != nil || again.Info != f.Info || bytes.Contains(kept, []byte("Chapter")) {

@@ -72,6 +72,13 @@ func TestPicturesOfPhonesAreShownRight(t *testing.T) {
 		if bytes.Contains(f.Content, []byte("Secret")) {
 			t.Errorf("%s: the maker is named", name)
 		}
+		for _, behind := range []string{"\r\n", "SEFT of a camera, 52.3702 north", strings.Repeat("\x00", 4096)} {
+			more := append(bytes.Clone(content), behind...)
+			g, err := d.Decode(t.Context(), bytes.NewReader(more), int64(len(more)))
+			if err != nil || !bytes.Equal(g.Content, f.Content) {
+				t.Errorf("%s with %.8q behind it: %v", name, behind, err)
+			}
+		}
 		p, err := picture.Open(f.Content)
 		if err != nil {
 			t.Fatal(err)

@@ -188,7 +188,8 @@ func (d Decoder) read(ctx context.Context, r io.ReaderAt, size int64) (Decoded, 
 		return whole(r, size, media.Image, func(content []byte) (Decoded, error) { return d.heif(ctx, content) })
 	case at(4, "ftyp") && brands[string(head[8:])][0] == "":
 		return boxes(ctx, r, size)
-	case at(8, "WAVE") && (at(0, "RIFF") || at(0, "RF64")), at(0, "ID3"), sounds(head):
+	case at(8, "WAVE") && (at(0, "RIFF") || at(0, "RF64")), at(0, "ID3"), at(0, "APETAGEX"), sounds(head),
+		padded(r, size):
 		return whole(r, size, media.Audio, func(content []byte) (Decoded, error) { return decodeSound(ctx, content) })
 	default:
 		return Decoded{}, unsupported(r, size)
@@ -199,6 +200,14 @@ func (d Decoder) read(ctx context.Context, r io.ReaderAt, size int64) (Decoded, 
 func sounds(head []byte) bool {
 	const layer, mp3, adts = 6, 2, 0
 	return len(head) > 1 && head[0] == 0xff && head[1]&0xe0 == 0xe0 && (head[1]&layer == mp3 || head[1]&layer == adts)
+}
+
+// padded reports whether a file begins with an MP3 behind zeros.
+func padded(r io.ReaderAt, size int64) bool {
+	head := make([]byte, min(size, 64<<10))
+	n, _ := r.ReadAt(head, 0)
+	rest := bytes.TrimLeft(head[:n], "\x00")
+	return n-len(rest) >= 12 && (sounds(rest) || bytes.HasPrefix(rest, []byte("ID3")))
 }
 
 // boxes reads an MP4, an M4A, or a QuickTime movie that can become an MP4. What is behind its boxes becomes free space.
@@ -676,6 +685,9 @@ const sniffBytes = 1024
 // unsupported returns the error of a file of a format that is not taken. It names the format, if it is known, and what
 // to do.
 func unsupported(r io.ReaderAt, size int64) error {
+	if size == 0 {
+		return &Refused{Message: "The file is empty: it has 0 bytes. Send its content."}
+	}
 	head := make([]byte, min(size, sniffBytes))
 	if err := (audio.File{R: r, Size: size}).At(0, head); err != nil {
 		return err

@@ -232,6 +232,7 @@ func (f file) mp4() (c container, err error) {
 	const short, long, kind = 8, 16, 16
 	at, insert := int64(0), f.size
 	var edits []piece // new bytes in place of those of their spans
+	described := false
 	for n := 0; at+short <= f.size; n++ {
 		if n > maxParts {
 			return c, fmt.Errorf("%w: it has more than %d boxes", ErrUnsupported, maxParts)
@@ -252,11 +253,16 @@ func (f file) mp4() (c container, err error) {
 			size, body = binary.BigEndian.Uint64(head[8:]), at+long
 		}
 		if size < uint64(body-at) || size > uint64(f.size-at) {
+			if described {
+				break // it is the mark of a maker behind the boxes, or samples that are cut off
+			}
 			return c, fmt.Errorf("%w: box %q at %d claims %d bytes of %d", ErrUnsupported, head[4:8], at, size,
 				f.size-at)
 		}
 		end := at + int64(size)
 		switch string(head[4:8]) {
+		case "moov", "meta":
+			described = true
 		case "mfra": // it must stay the last box of the file
 			if end == f.size {
 				insert = at
@@ -525,7 +531,9 @@ func (f file) png() (c container, err error) {
 				dropped = append(dropped, span{at, end})
 			}
 		}
-		at = end
+		if at = end; name == "IEND" {
+			break // what is behind it is no part of the picture
+		}
 	}
 	if f.size < first {
 		return c, fmt.Errorf("%w: it is cut off", ErrUnsupported)
@@ -554,7 +562,13 @@ func (f file) riff(webp bool) (c container, err error) {
 		name = "XMP "
 	}
 	first, missing := "", int64(0) // the name of the first chunk, and the filling that the last one lacks
-	for at, n := int64(signature), 0; at+frame <= f.size; n++ {
+	end := f.size
+	if head, err := f.bytes(4, 4); err != nil {
+		return c, err
+	} else if n := frame + int64(binary.LittleEndian.Uint32(head)); webp && n >= signature {
+		end = min(n, f.size) // what is behind it is no part of the picture
+	}
+	for at, n := int64(signature), 0; at+frame <= end; n++ {
 		if n > maxParts {
 			return c, fmt.Errorf("%w: it has more than %d chunks", ErrUnsupported, maxParts)
 		}
