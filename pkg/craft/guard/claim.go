@@ -69,6 +69,36 @@ var hebrewUnits = strings.NewReplacer(`ק"ג`, "קג", "ק״ג", "קג", `ק"מ`
 	"מ״ל", "מל", `ס"מ`, "סמ", "ס״מ", "סמ", `מ"מ`, "ממ", "מ״מ", "ממ", `מ"ג`, "מג", "מ״ג", "מג", "ק''ג", "קג", "ק''מ",
 	"קמ")
 
+// scans are those of the last inputs by text and language: each text of an item is checked against the same ones.
+var scans = struct {
+	sync.Mutex
+	of map[[2]string]*scan
+}{of: map[[2]string]*scan{}}
+
+// The bounds of scans: a few megabytes.
+const maxScans, maxScanned = 256, 4096
+
+// scanOfInput returns the scan of an input, which must not be changed.
+func scanOfInput(text, language string) *scan {
+	key := [2]string{text, language}
+	scans.Lock()
+	s := scans.of[key]
+	scans.Unlock()
+	if s != nil {
+		return s
+	}
+	s = scanOf(text, language, false)
+	scans.Lock()
+	defer scans.Unlock()
+	if len(scans.of) >= maxScans {
+		clear(scans.of)
+	}
+	if len(text) <= maxScanned {
+		scans.of[key] = s
+	}
+	return s
+}
+
 func scanOf(text, language string, answer bool) *scan {
 	words := lexiconOf(language)
 	text = words.halfMillions(normal(text))
@@ -306,8 +336,8 @@ var ways = []kind{aMail, aURL, anAccount, aCode, aPhone}
 
 func (k *knownFacts) read(text, language string, what claimSet) {
 	before := len(k.dates)
-	scanned := scanOf(text, language, false)
-	found := scanned.claims
+	scanned := scanOfInput(text, language)
+	found := slices.Clone(scanned.claims)
 	k.count(scanned)
 	read, own := []string{lexiconOf(language).base}, tongue(text)
 	for _, other := range []string{own, "en"} {
@@ -315,11 +345,12 @@ func (k *knownFacts) read(text, language string, what claimSet) {
 			continue
 		}
 		read = append(read, other)
-		scanned := scanOf(text, other, false)
+		scanned := scanOfInput(text, other)
 		if own != "" && other != own {
-			scanned.dropShares()
+			found = append(found, withoutShares(scanned.claims)...)
+		} else {
+			found = append(found, scanned.claims...)
 		}
-		found = append(found, scanned.claims...)
 		k.count(scanned)
 	}
 	for _, c := range found {
@@ -344,13 +375,15 @@ func (k *knownFacts) read(text, language string, what claimSet) {
 	}
 }
 
-// dropShares removes what only the words of the language of a text tell: a part of all people, not of a price.
-func (s *scan) dropShares() {
-	for i, c := range s.claims {
-		s.claims[i].keys = slices.DeleteFunc(slices.Clone(c.keys), func(key string) bool {
+// withoutShares leaves out what only the words of the language of a text tell: a part of all people, not of a price.
+func withoutShares(claims []claim) []claim {
+	claims = slices.Clone(claims)
+	for i, c := range claims {
+		claims[i].keys = slices.DeleteFunc(slices.Clone(c.keys), func(key string) bool {
 			return strings.HasPrefix(key, "share ")
 		})
 	}
+	return claims
 }
 
 // nearUntil is the longest text between a date and the word that makes it the end of a period, in bytes.

@@ -8,7 +8,6 @@ import (
 	"image"
 	"image/color"
 	"image/jpeg"
-	_ "image/png"
 	"io"
 	"log/slog"
 	"math"
@@ -17,7 +16,6 @@ import (
 	"strings"
 	"time"
 
-	_ "golang.org/x/image/webp"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 	"golang.org/x/text/number"
@@ -27,6 +25,7 @@ import (
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/compose"
 	"github.com/content-automation/api/pkg/media/compose/script"
+	"github.com/content-automation/api/pkg/media/picture"
 	"github.com/content-automation/api/pkg/media/probe"
 	"github.com/content-automation/api/pkg/media/provenance"
 )
@@ -144,8 +143,17 @@ func (c *Composer) keep(ctx context.Context, f compose.File, all []compose.File,
 		return save(as, file, nil)
 	}
 	as.Provenance = &media.Provenance{DigitalSourceType: from.Source.URI()}
-	small := []byte(nil)
-	if as.Likeness, small, err = shown(file); err != nil {
+	info, err := probe.Read(file, size)
+	if err != nil {
+		return err
+	}
+	var small []byte
+	if info.Type == media.Image {
+		as.Likeness, small, err = shown(ctx, f.Path)
+	} else if info.Type == media.Video {
+		small, err = c.thumbnailOf(ctx, f, all)
+	}
+	if err != nil {
 		return err
 	}
 	var marked io.ReadSeeker = file
@@ -161,10 +169,6 @@ func (c *Composer) keep(ctx context.Context, f compose.File, all []compose.File,
 		return fmt.Errorf("stored: %w", err)
 	}
 	defer signed.Close()
-	info, err := probe.Read(file, size)
-	if err != nil {
-		return err
-	}
 	if as.Provenance.Signer, err = c.sign(ctx, from, cmp.Or(string(f.Role), string(info.Type)), info.MIMEType, marked,
 		signed); err != nil {
 		return err
@@ -176,40 +180,34 @@ func (c *Composer) keep(ctx context.Context, f compose.File, all []compose.File,
 	if _, err := marked.Seek(0, io.SeekStart); err != nil {
 		return fmt.Errorf("stored: %w", err)
 	}
-	if info.Type == media.Video {
-		if small, err = c.thumbnailOf(ctx, f, all); err != nil {
-			return err
-		}
-	}
 	return save(as, marked, small)
 }
 
-// shown returns the hash of what a picture shows, and its thumbnail: nothing for any other file.
-func shown(file io.ReadSeeker) (likeness string, thumbnail []byte, err error) {
-	if _, err := file.Seek(0, io.SeekStart); err != nil {
+// shown returns the hash of what a picture shows, and its thumbnail: nothing for one that cannot be read.
+func shown(ctx context.Context, path string) (likeness string, thumbnail []byte, err error) {
+	content, err := os.ReadFile(path)
+	if err != nil {
 		return "", nil, fmt.Errorf("stored: %w", err)
 	}
-	img, _, err := image.Decode(file)
-	if err != nil {
-		return "", nil, nil
+	var hash provenance.Likeness
+	p, err := picture.Open(content)
+	if err == nil {
+		var d *picture.Decoded
+		if d, err = p.Decode(ctx); err == nil {
+			hash, thumbnail, err = probe.Look(ctx, d)
+		}
 	}
-	if hash := provenance.LikenessOf(img); hash != 0 {
-		likeness = hash.String()
+	if err != nil || hash == 0 {
+		return "", thumbnail, ctx.Err()
 	}
-	thumbnail, err = probe.Thumbnail(img)
-	return likeness, thumbnail, err
+	return hash.String(), thumbnail, nil
 }
 
 // thumbnailOf returns the thumbnail of a video: that of its poster, or its first frame. A video whose frame cannot be
 // read has none, and is saved all the same.
 func (c *Composer) thumbnailOf(ctx context.Context, f compose.File, all []compose.File) ([]byte, error) {
 	if i := slices.IndexFunc(all, func(f compose.File) bool { return f.Role == media.Poster }); i >= 0 {
-		poster, _, err := opened(all[i].Path)
-		if err != nil {
-			return nil, err
-		}
-		defer poster.Close()
-		_, small, err := shown(poster)
+		_, small, err := shown(ctx, all[i].Path)
 		return small, err
 	}
 	small, err := c.Engine.Frame(ctx, f.Path)

@@ -20,8 +20,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"golang.org/x/image/draw"
-
 	"github.com/content-automation/api/pkg/base/budget"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/audio"
@@ -390,7 +388,7 @@ func still(ctx context.Context, content []byte) (f Decoded, err error) {
 	f.Info, f.Came = infoOf(p), p.MIMEType
 	d, err := p.Decode(ctx)
 	if err == nil {
-		err = f.look(ctx, d)
+		f.Likeness, f.Thumbnail, err = Look(ctx, d)
 	}
 	if err != nil {
 		return Decoded{}, refusal(err, f.MIMEType)
@@ -410,18 +408,18 @@ func still(ctx context.Context, content []byte) (f Decoded, err error) {
 	return f, err
 }
 
-// look sets what is seen of a picture.
-func (f *Decoded) look(ctx context.Context, d *picture.Decoded) error {
+// Look returns the hash of what a picture shows, and its thumbnail: a JPEG in sRGB, as wide as thumbnails may be. The
+// thumbnail is nil for a picture that is not wider, or is much taller than wide.
+func Look(ctx context.Context, d *picture.Decoded) (hash provenance.Likeness, thumbnail []byte, err error) {
 	seen, err := d.Within(ctx, image.Pt(min(d.Width, media.ThumbnailWidth),
 		min(d.Height, tallest*media.ThumbnailWidth)))
 	if err != nil {
-		return err
+		return 0, nil, err
 	}
-	f.Likeness = provenance.LikenessOf(seen)
-	if small(d.Width, d.Height) {
-		f.Thumbnail, err = encoded(seen)
+	if d.Width > media.ThumbnailWidth && d.Height <= tallest*d.Width {
+		thumbnail, err = encoded(seen)
 	}
-	return err
+	return provenance.LikenessOf(seen), thumbnail, err
 }
 
 // refusal returns why a picture cannot be used.
@@ -498,7 +496,7 @@ func (d Decoder) drawn(ctx context.Context, content []byte) (f Decoded, err erro
 		mimeType = "image/png"
 	}
 	drawn := picture.Of(img.Image, mimeType, img.Orientation, profile)
-	if err := f.look(ctx, drawn); err != nil {
+	if f.Likeness, f.Thumbnail, err = Look(ctx, drawn); err != nil {
 		return f, err
 	}
 	f.Info, f.Came = infoOf(drawn.Picture), p.MIMEType
@@ -543,33 +541,7 @@ const (
 	// tallest bounds the height of pictures with a thumbnail, as a multiple of their width: no post is as tall, and the
 	// thumbnail of a picture of one column would be as large as the picture.
 	tallest = 5
-	// sampled bounds what is averaged for a pixel of a thumbnail, in one direction. Larger pictures are sampled, so
-	// that the time does not grow with them.
-	sampled = 4
 )
-
-// small reports whether a picture has a thumbnail: one that is wider, and not much taller than wide.
-func small(width, height int) bool {
-	return width > media.ThumbnailWidth && height <= tallest*width
-}
-
-// Thumbnail returns a JPEG of a picture in sRGB, as wide as thumbnails may be. It is nil for a picture that is not
-// wider, or is much taller than wide.
-func Thumbnail(of image.Image) ([]byte, error) {
-	b := of.Bounds()
-	if !small(b.Dx(), b.Dy()) {
-		return nil, nil
-	}
-	size := image.Rect(0, 0, media.ThumbnailWidth, max(1, b.Dy()*media.ThumbnailWidth/b.Dx()))
-	if most := image.Rect(0, 0, sampled*size.Dx(), sampled*size.Dy()); b.Dx() > most.Dx() {
-		less := image.NewRGBA(most)
-		draw.ApproxBiLinear.Scale(less, most, of, b, draw.Src, nil)
-		of, b = less, most
-	}
-	reduced := image.NewNRGBA(size)
-	draw.BiLinear.Scale(reduced, size, of, b, draw.Src, nil)
-	return encoded(reduced)
-}
 
 // encoded returns a thumbnail as a JPEG. White is seen where it is transparent.
 func encoded(thumbnail *image.NRGBA) ([]byte, error) {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/content-automation/api/pkg/media/picture"
 	"github.com/content-automation/api/pkg/media/probe"
 )
 
@@ -25,7 +26,7 @@ func TestAThumbnailShowsTheWholePicture(t *testing.T) {
 	for name, test := range map[string]struct{ w, h, high int }{
 		"post": {1080, 1350, 500}, "photo": {4000, 3000, 300}, "just wider": {401, 401, 400}, "flat": {5000, 3, 1},
 	} {
-		small, err := probe.Thumbnail(halves(test.w, test.h))
+		_, small, err := probe.Look(t.Context(), picture.Of(halves(test.w, test.h), "image/png", 1, nil))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +53,8 @@ func TestAThumbnailShowsTheWholePicture(t *testing.T) {
 
 func TestWhichPicturesHaveNoThumbnail(t *testing.T) {
 	for name, size := range map[string]image.Point{"small": {400, 800}, "a strip": {401, 2100}} {
-		if small, err := probe.Thumbnail(image.NewGray(image.Rectangle{Max: size})); err != nil || small != nil {
+		if _, small, err := probe.Look(t.Context(), picture.Of(image.NewGray(image.Rectangle{Max: size}), "image/png", 1,
+			nil)); err != nil || small != nil {
 			t.Errorf("%s: %d bytes, %v", name, len(small), err)
 		}
 	}

@@ -380,13 +380,13 @@ func soften(img *image.NRGBA, ground []bool) {
 }
 
 // shadow darkens a picture below an object that will lie at a point: its outline, blurred and moved down.
-func shadow(img *image.RGBA, object *image.NRGBA, at image.Point) {
+func shadow(img *image.RGBA, object image.Image, at image.Point) {
 	const coarse = 8
 	margin := 2 * shadowFade
-	size := object.Rect.Size().Add(image.Pt(2*margin, 2*margin))
+	size := object.Bounds().Size().Add(image.Pt(2*margin, 2*margin))
 	small := image.NewAlpha(image.Rect(0, 0, max(size.X/coarse, 1), max(size.Y/coarse, 1)))
 	inner := image.Rect(margin/coarse, margin/coarse, small.Rect.Dx()-margin/coarse, small.Rect.Dy()-margin/coarse)
-	xdraw.ApproxBiLinear.Scale(small, inner, object, object.Rect, draw.Src, nil)
+	xdraw.ApproxBiLinear.Scale(small, inner, object, object.Bounds(), draw.Src, nil)
 	for range 2 {
 		small = blurred(small)
 	}
@@ -608,7 +608,7 @@ func Round(img *image.RGBA, r image.Rectangle, radius int, c Color) {
 	rounded(img, r, radius, image.NewUniform(c.RGBA()), image.Point{})
 }
 
-// rounded draws an opaque picture, from a point on, over a rectangle with round corners. Its edges and corners alone
+// rounded draws a picture, from a point on, over a rectangle with round corners. Its edges and corners alone
 // need a mask, which takes far longer than a copy.
 func rounded(img *image.RGBA, r image.Rectangle, radius int, src image.Image, from image.Point) {
 	inner, edge := r.Inset(radius), min(radius, 1)
@@ -618,12 +618,12 @@ func rounded(img *image.RGBA, r image.Rectangle, radius int, src image.Image, fr
 		{inner.Min.Y, inner.Max.Y, r.Min.X + edge, r.Max.X - edge},
 		{inner.Max.Y, bottom, inner.Min.X, inner.Max.X}, {bottom, r.Max.Y, r.Min.X, r.Min.X},
 	} {
-		part := func(left, right int, mask image.Image, op draw.Op) {
+		part := func(left, right int, mask image.Image) {
 			p := image.Rectangle{image.Pt(left, band.top), image.Pt(right, band.bottom)}
-			draw.DrawMask(img, p, src, from.Add(p.Min.Sub(r.Min)), mask, p.Min, op)
+			draw.DrawMask(img, p, src, from.Add(p.Min.Sub(r.Min)), mask, p.Min, draw.Over)
 		}
-		part(r.Min.X, band.left, round{r, radius}, draw.Over)
-		part(band.left, band.right, nil, draw.Src)
-		part(band.right, r.Max.X, round{r, radius}, draw.Over)
+		part(r.Min.X, band.left, round{r, radius})
+		part(band.left, band.right, nil)
+		part(band.right, r.Max.X, round{r, radius})
 	}
 }

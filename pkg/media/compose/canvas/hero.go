@@ -79,7 +79,7 @@ func (o Object) Covers(at, r image.Rectangle) bool {
 // Draw draws the object at a place of its proportions, with a shadow below it. radius is that of the corners of a
 // frame.
 func (o Object) Draw(img *image.RGBA, at image.Rectangle, radius int) {
-	solid := image.NewNRGBA(image.Rectangle{Max: at.Size()})
+	solid := image.NewRGBA(image.Rectangle{Max: at.Size()})
 	xdraw.CatmullRom.Scale(solid, solid.Rect, o.NRGBA, o.Rect, draw.Src, nil)
 	if !o.Framed {
 		shadow(img, solid, at.Min)
@@ -89,7 +89,7 @@ func (o Object) Draw(img *image.RGBA, at image.Rectangle, radius int) {
 	mask := image.NewNRGBA(solid.Rect)
 	draw.DrawMask(mask, mask.Rect, image.Black, image.Point{}, round{mask.Rect, radius}, image.Point{}, draw.Src)
 	shadow(img, mask, at.Min)
-	draw.DrawMask(img, at, solid, image.Point{}, round{at, radius}, at.Min, draw.Over)
+	Frame(img, at, radius, solid)
 }
 
 // The measures of decorations, in pixels of a picture that is 1080 wide.
