@@ -233,8 +233,9 @@ func (s *scan) fractions() {
 			}
 		}
 		for _, at := range partText().FindAllStringSubmatchIndex(folded, -1) {
-			if part, ok := strconv.ParseFloat(folded[at[2]:at[3]], 64); ok == nil && part < 1 && (s.words.deal(folded) ||
-				s.words.has(folded, "half") || lexiconOf("en").deal(folded) || priceNext().MatchString(folded[at[1]:])) {
+			part, err := strconv.ParseFloat(folded[at[2]:at[3]], 64)
+			if err == nil && (s.words.deal(folded) || s.words.has(folded, "half") || lexiconOf("en").deal(folded) ||
+				priceNext().MatchString(folded[at[1]:])) {
 				s.claims = append(s.claims, claim{kind: aPercentage, text: folded[at[2]:at[3]],
 					keys: []string{fmt.Sprintf("%% %.0f", 100*part)}})
 			}
@@ -263,7 +264,8 @@ var (
 
 // outOf matches a number out of another one in Latin and Cyrillic letters.
 var outOf = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`([\p{L}\d]+) (?:([\p{L}]+) )?(out of|in|von|sur|de cada|su|em cada|na|из|з|із|av|van de|van|z|ud af) ` +
+	return regexp.MustCompile(`([\p{L}\d]+) (?:([\p{L}]+) )?(out of|in|von|sur|de cada|su|em cada|na|из|з|із|av|` +
+		`van de|van|z|ud af) ` +
 		`([\p{L}\d]+)(?: ([\p{L}]+))?`)
 })
 
@@ -287,16 +289,19 @@ func (s *scan) share(text string, percent float64) {
 var (
 	// decadeText matches a decade after a word such as since. Without one, it may be that of a song.
 	decadeText = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(?:since|seit|depuis|desde|dal|dagli|od|sedan|siden|sinds|с|з|від|in|opened|founded|` +
+		return regexp.MustCompile(`(?i)(?:since|seit|depuis|desde|dal|dagli|od|sedan|siden|sinds|с|з|від|in|` +
+			`opened|founded|` +
 			`gegründet)\s(?:\p{L}+\s){0,3}'?((?:18|19|20)?\d0)(?:'?s\b|er\b|ern\b|-?tal|-?х|-?ih|erne\b)|` +
 			`(?:since|desde|depuis|dagli|od|sinds|dal)\s(?:\p{L}+\s){0,2}(?:años|années|anni|anos|jaren|lat)\s'?` +
 			`((?:18|19|20)?\d0)(?:[^\d\p{L}]|$)|((?:18|19|20)?\d0)(?:年代|년대)(?:から|創業|开始|以来|起|부터)`)
 	})
 	// jubileeText matches the number of years that a business celebrates.
 	jubileeText = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(?:our|unser\p{L}*|notre|nuestr\p{L}|nostr\p{L}|noss\p{L}|nasz\p{L}*|наш\p{L}*|ons|vår\p{L}*|` +
+		return regexp.MustCompile(`(?i)(?:our|unser\p{L}*|notre|nuestr\p{L}|nostr\p{L}|noss\p{L}|nasz\p{L}*|` +
+			`наш\p{L}*|ons|vår\p{L}*|` +
 			`vores)\s(\d{1,3})(?:st|nd|rd|th|\.|º|ª|°|e|ème|er|-?\p{Cyrillic}{1,3})?\s?-?(?:\p{L}+\s)?` +
-			`(?:anniversar\p{L}*|aniversári\p{L}*|aniversari\p{L}*|jubil\p{L}*|bestehen|rocznic\p{L}*|-?leci\p{L}*|юбиле\p{L}*|` +
+			`(?:anniversar\p{L}*|aniversári\p{L}*|aniversari\p{L}*|jubil\p{L}*|bestehen|rocznic\p{L}*|` +
+			`-?leci\p{L}*|юбиле\p{L}*|` +
 			`годовщин\p{L}*|річниц\p{L}*|ювіле\p{L}*)|(?:創業|創立|成立|创立|开业|창립|개업|오픈)\s?(\d{1,3})(?:周年|주년)`)
 	})
 )
@@ -315,7 +320,8 @@ func (s *scan) jubilees() {
 		return
 	}
 	for _, m := range jubileeText().FindAllStringSubmatch(s.numberText, -1) {
-		s.claims = append(s.claims, claim{kind: aYear, text: m[0], keys: []string{fmt.Sprintf("age %d", atoi(m[1]+m[2]))}})
+		s.claims = append(s.claims, claim{kind: aYear, text: m[0], keys: []string{fmt.Sprintf("age "+
+			"%d", atoi(m[1]+m[2]))}})
 	}
 }
 
@@ -965,7 +971,8 @@ func (l *lexicon) weekdays(sentence string, short bool) (days []dayAt) {
 type dayAt struct{ day, from, to int }
 
 // rangeWords are the words and signs between days that are not the two ends of a range.
-var rangeWords = []string{",", "、", "・", "and", "und", " y ", " et ", " e ", " и ", " і ", " та ", " i ", " ve ", " و",
+var rangeWords = []string{",", "、", "・", "and", "und", " y ", " et ", " e ", " и ", " і ", " та ", " i ", " ve " +
+	"", " و",
 	" ו", "और", "和", "와 ", "과 "}
 
 // longestRange is the longest text between the two days of a range, in bytes.

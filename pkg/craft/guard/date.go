@@ -14,10 +14,12 @@ import (
 // months are the names of months, with their cases and abbreviations.
 var months = sync.OnceValue(func() lookup[int] {
 	return table[int]{
-		1: "ianuarie január januára januarja jaanuar tammikuuta tammikuun tammikuu leden ledna ιανουαρίου януари януару siječnja januara " +
+		1: "ianuarie január januára januarja jaanuar tammikuuta tammikuun tammikuu leden ledna ιανουαρίου " +
+			"януари януару siječnja januara " +
 			"january jan januar jän jänner enero ene janvier janv gennaio gen janeiro января январь янв" +
 			" stycznia januari ocak styczeń січня січень يناير ינואר जनवरी มกราคม",
-		2: "februarie február februára februarja veebruar helmikuuta helmikuun helmikuu únor února φεβρουαρίου февруари veljače februara " +
+		2: "februarie február februára februarja veebruar helmikuuta helmikuun helmikuu únor února φεβρουαρίου " +
+			"февруари veljače februara " +
 			"february feb februar febrero février févr fevrier febbraio fevereiro fev февраля февраль" +
 			" фев lutego februari şubat luty лютого лютий فبراير פברואר फरवरी फ़रवरी กุมภาพันธ์",
 		3: "martie március marts maret märts maaliskuuta maaliskuun maaliskuu března březen μαρτίου ožujka " +
@@ -31,10 +33,12 @@ var months = sync.OnceValue(func() lookup[int] {
 		6: "iunie június júna junija juuni kesäkuuta kesäkuun kesäkuu června červen ιουνίου юни lipnja juna " +
 			"june jun juni junio juin giugno giu junho июня июнь июн czerwca haziran czerwiec червня" +
 			" червень يونيو יוני जून มิถุนายน",
-		7: "iulie július júla julija juuli julai heinäkuuta heinäkuun heinäkuu července červenec ιουλίου юли srpnja jula " +
+		7: "iulie július júla julija juuli julai heinäkuuta heinäkuun heinäkuu července červenec ιουλίου юли " +
+			"srpnja jula " +
 			"july jul juli julio juillet juil luglio lug julho июля июль июл lipca temmuz lipiec липня" +
 			" липень يوليو יולי जुलाई กรกฎาคม",
-		8: "augusti augusztus augusta avgusta agustus ogos elokuuta elokuun elokuu srpna srpen αυγούστου kolovoza avgust " +
+		8: "augusti augusztus augusta avgusta agustus ogos elokuuta elokuun elokuu srpna srpen αυγούστου " +
+			"kolovoza avgust " +
 			"august aug agosto août aout августа август авг sierpnia augustus ağustos sierpień серпня" +
 			" серпень أغسطس אוגוסט अगस्त สิงหาคม",
 		9: "septembrie szeptember septembra syyskuuta syyskuun syyskuu září σεπτεμβρίου септември rujna " +
@@ -46,7 +50,8 @@ var months = sync.OnceValue(func() lookup[int] {
 		11: "noiembrie novembra marraskuuta marraskuun marraskuu listopadu νοεμβρίου ноември studenoga studenog " +
 			"november nov noviembre novembre novembro ноября ноябрь ноя нояб listopada kasım listopad" +
 			" листопада листопад نوفمبر נובמבר नवंबर नवम्बर พฤศจิกายน",
-		12: "decembrie decembra detsember desember joulukuuta joulukuun joulukuu prosince prosinec δεκεμβρίου декември prosinca disember " +
+		12: "decembrie decembra detsember desember joulukuuta joulukuun joulukuu prosince prosinec δεκεμβρίου " +
+			"декември prosinca disember " +
 			"december dec dezember dez diciembre dic décembre déc decembre dicembre dezembro декабря" +
 			" декабрь дек grudnia aralık grudzień грудня грудень ديسمبر דצמבר दिसंबर दिसम्बर ธันวาคม",
 	}.index()
@@ -75,7 +80,8 @@ var (
 		return regexp.MustCompile(`(?:^|[^\d.])(\d{1,2})([./-])\s?(\d{1,2})([./-])\s?(\d{4}|\d{2})\b`)
 	})
 	shortDate = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(?:^|[^\p{L}\d])(?:(?:bis|am|ab|vom|zum|ngày|vào|den|dne|dňa|pe|dana|на|la|el|στις|до|с|со|от|по|on|until|from|by|le|au|` +
+		return regexp.MustCompile(`(?i)(?:^|[^\p{L}\d])(?:(?:bis|am|ab|vom|zum|ngày|vào|den|dne|dňa|pe|dana|на|` +
+			`la|el|στις|до|с|со|от|по|on|until|from|by|le|au|` +
 			`du|el|del|al|hasta|desde|dal|fino|até|do|od)\s+(?:zum\s+)?(\d{1,2})[./](\d{1,2})\b\.?|` +
 			`(\d{1,2})\.(\d{1,2})\.(?:[^\d]|$))`)
 	})
@@ -126,8 +132,8 @@ func valid(year, month, day int) []date {
 	return []date{{year, month, day}}
 }
 
-// otherMonths writes months of two words and abbreviations with points in the usual way: the Levantine names of Arabic and
-// the short ones of Thai.
+// otherMonths writes months of two words and abbreviations with points in the usual way: the Levantine names of Arabic
+// and the short ones of Thai.
 var otherMonths = strings.NewReplacer("كانون الأول", "ديسمبر", "كانون الاول", "ديسمبر", "كانون الثاني", "يناير",
 	"تشرين الأول", "أكتوبر", "تشرين الاول", "أكتوبر", "تشرين الثاني", "نوفمبر", "شباط", "فبراير", "آذار", "مارس",
 	"نيسان", "أبريل", "أيار", "مايو", "حزيران", "يونيو", "تموز", "يوليو", " آب", " أغسطس", "أيلول", "سبتمبر",
@@ -237,20 +243,27 @@ func (s *scan) times() {
 var (
 	// namedClock matches a time whose point is no colon, after a word for a time, and the hours of Vietnamese.
 	namedClock = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:kl|klo|klokken|klockan|saat|ore|alle)\.?\s(\d{1,2})\.(\d\d)\b|` +
+		return regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:kl|klo|klokken|klockan|saat|ore|` +
+			`alle)\.?\s(\d{1,2})\.(\d\d)\b|` +
 			`(?:^|[^\d.,])(\d{1,2})\s?(?:giờ|h)(?:\s?(\d\d)\b(?:\sphút)?|\s(rưỡi))?\s(?:sáng|trưa|chiều|tối)`)
 	})
 	// afternoon and morning match the words for the half of the day beside a time.
 	afternoon = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:p\. ?m\b|μ\. ?μ|evening|afternoon|tonight|abends?|nachmittags?|soir|` +
-			`après-midi|tarde|noche|sera|pomeriggio|noite|wieczor\p{L}*|popołudni\p{L}*|вечера|дня|вечером|вечора|ввечері|` +
-			`увечері|akşam\p{L}*|öğleden sonra|kväll\p{L}*|aften\p{L}*|kveld\p{L}*|avond|middag|večer|odpoledne|este|illalla|` +
-			`βράδυ|απόγευμα|malam|sore|seara|مساء\p{M}*|المساء|م|בערב|אחר הצהריים|अपराह्न|शाम|रात|दोपहर|tối|chiều)(?:[^\p{L}\p{M}]|$)|` +
+		return regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:p\. ?m\b|μ\. ?μ|evening|afternoon|tonight|abends?|` +
+			`nachmittags?|soir|` +
+			`après-midi|tarde|noche|sera|pomeriggio|noite|wieczor\p{L}*|popołudni\p{L}*|вечера|дня|вечером|` +
+			`вечора|ввечері|` +
+			`увечері|akşam\p{L}*|öğleden sonra|kväll\p{L}*|aften\p{L}*|kveld\p{L}*|avond|middag|večer|odpoledne|` +
+			`este|illalla|` +
+			`βράδυ|απόγευμα|malam|sore|seara|مساء\p{M}*|المساء|م|בערב|אחר הצהריים|अपराह्न|शाम|रात|दोपहर|tối|` +
+			`chiều)(?:[^\p{L}\p{M}]|$)|` +
 			`เย็น|ค่ำ|午後|下午|晚上|오후|저녁`)
 	})
 	morning = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:a\. ?m\b|π\. ?μ|morning|morgens?|vormittags?|früh|matin|mañana|madrugada|` +
-			`mattin\p{L}*|manhã|rano|утра|утром|ранку|вранці|sabah\p{L}*|morgonen|morgen|ochtend|ráno|reggel|aamulla|πρωί|pagi|` +
+		return regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:a\. ?m\b|π\. ?μ|morning|morgens?|vormittags?|früh|matin|` +
+			`mañana|madrugada|` +
+			`mattin\p{L}*|manhã|rano|утра|утром|ранку|вранці|sabah\p{L}*|morgonen|morgen|ochtend|ráno|reggel|` +
+			`aamulla|πρωί|pagi|` +
 			`dimineața|صباح\p{M}*|ص|בבוקר|सुबह|sáng)(?:[^\p{L}\p{M}]|$)|เช้า|午前|上午|早上|오전|아침`)
 	})
 )

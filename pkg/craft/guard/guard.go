@@ -292,14 +292,18 @@ func (r Rules) languageOf(tag language.Tag, path, text string) []Finding {
 		return []Finding{{Language, path, "is not in the script of the language " + r.Language, text}}
 	}
 	if foreignLetters(code, text) || isUnmarked(code, text) || foreignAlphabet(code, text) || otherWords(code, text) ||
-		neighbour(code, text) || otherHan(tag, text) {
+		neighbour(code, text) || otherHan(tag, text) ||
+		strings.ContainsAny(text, "¿¡") && !strings.Contains(invertedMarks, code) {
 		return []Finding{{Language, path, "is not in the language " + r.Language, text}}
 	}
 	return nil
 }
 
+// invertedMarks are the languages with ¿ and ¡.
+const invertedMarks = "es gl ca eu ast an tl fil"
+
 // leastOwn is the number of letters of the language's own script from which names in Latin letters do not count.
-const leastOwn = 12
+const leastOwn = 6
 
 // titleText matches Latin words that begin with a capital letter, as names do.
 var titleText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\p{Lu}[\p{Latin}\d'’.&-]*`) })
@@ -312,7 +316,7 @@ var neighbours = []map[string]string{
 	{"nb": "", "da": "", "sv": "äö"},
 	{"cs": "ěřů", "sk": "ľĺŕôä", "pl": "łąęńśżźć"},
 	{"hr": "ćđ", "sl": ""},
-	{"es": "ñ¿¡", "pt": "ãõçâêô", "gl": "ñ", "it": "èìò", "ca": "àèòçï"},
+	{"es": "ñ¿¡", "pt": "ãõçâêô", "gl": "ñ"},
 	{"id": "", "ms": ""},
 	{"ru": "ыэъё", "uk": "іїєґ", "bg": "", "be": "ўіыэё", "mk": "ќѓѕј", "sr": "ђјљњћџ"},
 	{"fi": "", "et": "õü"},
@@ -321,8 +325,8 @@ var neighbours = []map[string]string{
 // leastNear is the number of words from which a text is in a language near to its own.
 const leastNear = 2
 
-// neighbour reports whether a text is in a language that is near to its own: it has words or letters that only the other
-// one of the two has, and few of its own.
+// neighbour reports whether a text is in a language that is near to its own: it has words or letters that only the
+// other one of the two has, and few of its own.
 func neighbour(base, text string) bool {
 	base = listed(base)
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
@@ -348,7 +352,11 @@ func neighbour(base, text string) bool {
 					ours++
 				}
 			}
-			if theirs >= leastNear && theirs > 2*ours {
+			least := leastNear
+			if base == "uk" && len(words) > leastNear && !strings.ContainsAny(strings.ToLower(text), group[base]) {
+				least = 1 // nearly each sentence has one of its letters
+			}
+			if theirs >= least && theirs > 2*ours {
 				return true
 			}
 		}
@@ -570,10 +578,11 @@ func firstOf(text string, script *unicode.RangeTable) rune {
 	return 0
 }
 
-// bare returns a text without addresses, hashtags and accounts, which are in Latin letters in all languages, and without
-// quotations, such as titles, if more is left.
+// bare returns a text without addresses, hashtags and accounts, which are in Latin letters in all languages, and
+// without quotations, such as titles, if more is left.
 func bare(text string) string {
-	if rest := quoted().ReplaceAllString(text, " "); 2*len(strings.TrimSpace(rest)) >= len(text) || len(strings.Fields(rest)) >= leastUnquoted {
+	if rest := quoted().ReplaceAllString(text, " "+
+		""); 2*len(strings.TrimSpace(rest)) >= len(text) || len(strings.Fields(rest)) >= leastUnquoted {
 		text = rest
 	}
 	if strings.ContainsAny(text, "@([") {
@@ -615,7 +624,8 @@ func share(text string, tables []string) (own, letters int) {
 
 // endings are the endings of Russian nouns, adjectives, adverbs and verbs, the longest first.
 var endings = strings.Fields("иями ями ами ого его ому ему ыми ими иях ией ешь ишь ете ите ала ила али или " +
-	"ов ев ей ой ый ий ая яя ое ее ые ие ую юю ам ям ом ем ах ях ою ею ть ла ло ли ет ит ут ют ат ят ия ии ию ья ье " +
+	"ов ев ей ой ый ий ая яя ое ее ые ие ую юю ам ям ом ем ах ях ою ею ть ла ло ли ет ит ут ют ат ят ия ии ию " +
+	"ья ье " +
 	"ью а я о е у ю ы и й ь")
 
 // leastStem is the shortest stem of a Russian word.

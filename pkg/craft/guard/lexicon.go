@@ -404,14 +404,17 @@ var inflections = map[string]string{
 	"sv": "aste ast are arna orna erna en et na ar or er as ets ens a e t n s",
 	"da": "ste st este est ere erne ene et en er es e t n s",
 	"nb": "ste st este est ere ene et en er ar a e t n s",
-	"cs": "ějšího ějším ější ejší šího ších ším ší ého ému ými ých ým ého ou ech ách ami ům ovi é í á ý ě y i e a o u",
-	"sk": "ejšieho ejším ejší šieho ších ším ší ého ému ými ých ým ou och ách ami ov ovi é í á ý y i e a o u",
+	"cs": "ějšího ějším ější ejší šího ších ším ší ého ému ými ých ým ého ou ech ách ami ům ovi é í á ý ě y i e " +
+		"a o u",
+	"sk": "ejšie ejší ejšia šie ejšieho ejším ejší šieho ších ším ší ého ému ými ých ým ou och ách ami ov ovi é " +
+		"í á ý y i e a o u",
 	"hr": "ijega ijem ijih iji ije ija ega emu oga omu ima ama om em og im ih oj i e a o u",
 	"sl": "ejšega ejši ejša ega emu imi ih im om em ami ah ov i e a o u",
 	"ro": "ilor elor ului iei uri ele ile ul ea lui ii ă i e a u",
 	"hu": "ebbek abbak ebb abb bb ban ben ból ből nak nek val vel tól től ról ről nál nél hoz hez höz ra re ba be " +
 		"on en ön ot et öt at ok ek ök ak ja je an ul ül t k n a e",
-	"fi": "impia impaa impi in mpi ssa ssä sta stä lla llä lta ltä lle ksi tta ttä ista issa ien ina een aan ään oon ia " +
+	"fi": "impia impaa impi in mpi ssa ssä sta stä lla llä lta ltä lle ksi tta ttä ista issa ien ina een aan " +
+		"ään oon ia " +
 		"iä ja jä oja oita n a ä t i",
 	"el": "ότερος ότερη ότερο ότερα ότερες ότατος ους ών ού ός ής ές οί ων ος ης ας ες οι ου η ή ο ό α ά ι ε έ ς",
 	"ca": "íssim íssima es os ns s a e",
@@ -425,8 +428,10 @@ var beginnings = map[string]string{"id": "ter se", "ms": "ter se"}
 var relatives = map[string]string{"no": "nb", "nn": "nb", "sr": "hr", "bs": "hr", "gl": "pt"}
 
 // suffixes are the endings that may follow one another in Turkish.
-var suffixes = strings.Fields("lar ler lık lik luk lük ın in un ün nın nin nun nün ım im um üm ı i u ü a e yı yi yu yü ya ye nı ni " +
-	"nu nü na ne sı si su sü da de ta te dan den tan ten nda nde ndan nden dır dir dur dür tır tir tur tür ca ce ça " +
+var suffixes = strings.Fields("lar ler lık lik luk lük ın in un ün nın nin nun nün ım im um üm ı i u ü a e yı " +
+	"yi yu yü ya ye nı ni " +
+	"nu nü na ne sı si su sü da de ta te dan den tan ten nda nde ndan nden dır dir dur dür tır tir tur tür ca " +
+	"ce ça " +
 	"çe la le yla yle ki dı di du dü tı ti tu tü mış miş muş müş sa se")
 
 // particles may follow a Korean word without a space between them.

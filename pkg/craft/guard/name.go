@@ -600,14 +600,24 @@ func sounded(found []string, wanted []sound, equal int) bool {
 	return len(wanted) == 1 && len(found) == 0 && wanted[0].letter == 's' && equal >= leastConsonants
 }
 
-// roman are the Latin letters of Cyrillic and Greek ones.
-var roman = strings.NewReplacer("а", "a", "б", "b", "в", "v", "г", "g", "ґ", "g", "д", "d", "е", "e", "ё", "e", "ж", "z",
-	"з", "z", "и", "i", "і", "i", "ї", "i", "й", "i", "ы", "i", "к", "k", "л", "l", "м", "m", "н", "n", "о", "o", "п", "p",
-	"р", "r", "с", "s", "т", "t", "у", "u", "ф", "f", "х", "h", "ц", "c", "ч", "c", "ш", "s", "э", "e", "є", "e", "ю", "u",
-	"я", "a", "ь", "", "ъ", "",
-	"α", "a", "ά", "a", "β", "v", "γ", "g", "δ", "d", "ε", "e", "έ", "e", "ζ", "z", "η", "i", "ή", "i", "ι", "i", "ί", "i",
-	"κ", "k", "λ", "l", "μ", "m", "ν", "n", "ο", "o", "ό", "o", "π", "p", "ρ", "r", "σ", "s", "ς", "s", "τ", "t", "υ", "i",
-	"ύ", "i", "φ", "f", "χ", "h", "ω", "o", "ώ", "o")
+// The letters of Cyrillic and Greek, and the Latin ones for them.
+const (
+	romanFrom = "абвгґдеёжзиіїйыклмнопрстуфхцчшэєюя" + "αάβγδεέζηήιίκλμνοόπρσςτυύφχωώ"
+	romanTo   = "abvggdeezziiiiiklmnoprstufhccseeua" + "aavgdeeziiiiklmnooprsstiifhoo"
+)
+
+// roman writes a word in Cyrillic or Greek letters in Latin ones. The soft and the hard sign have none.
+func roman(word string) string {
+	return strings.Map(func(r rune) rune {
+		if i := strings.IndexRune(romanFrom, r); i >= 0 {
+			return rune(romanTo[utf8.RuneCountInString(romanFrom[:i])])
+		}
+		if r == 'ь' || r == 'ъ' {
+			return -1
+		}
+		return r
+	}, strings.ToLower(word))
+}
 
 // latinSounds writes a Latin name as roman writes its sounds.
 var latinSounds = strings.NewReplacer("ck", "k", "ph", "f", "sh", "s", "ch", "c", "oo", "u", "ee", "i", "w", "v",
@@ -622,7 +632,7 @@ func romanized(word, name string) bool {
 	if !unicode.IsUpper(first(word)) || !unicode.In(first(word), unicode.Cyrillic, unicode.Greek) {
 		return false
 	}
-	word, name = single(roman.Replace(strings.ToLower(word))), single(latinSounds.Replace(strings.ToLower(unmarked(name))))
+	word, name = single(roman(word)), single(latinSounds.Replace(strings.ToLower(unmarked(name))))
 	if len(name) < leastWithin {
 		return false
 	}

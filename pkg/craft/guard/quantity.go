@@ -102,10 +102,13 @@ func (s *scan) quantities() {
 }
 
 // kilos matches the short word that stands for kilograms and for kilometres.
-var kilos = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s?(?:キロ|킬로)(?:[^\p{Katakana}그미]|$)`) })
+var kilos = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s?(?:キロ|킬로)(?:[^\p{Katakana}그미]|` +
+		`$)`)
+})
 
-// imperial are the factors of the units that are converted with a rounding: pounds, ounces, inches, feet, miles, gallons
-// and miles an hour.
+// imperial are the factors of the units that are converted with a rounding: pounds, ounces, inches, feet, miles,
+// gallons and miles an hour.
 var imperial = []float64{453.592, 28.3495, .0254, .3048, 1609, 3.78, 1.609}
 
 // about returns the key of a quantity that stands for those near it.
@@ -301,7 +304,8 @@ func isIn(l lookup[bool], word string) bool {
 
 // currencies are words for money after a magnitude, which package money does not read.
 var currencies = sync.OnceValue(func() lookup[bool] {
-	return table[bool]{true: "euro* dollar* dólar* доллар* рубл* руб евро pound* pfund* libra* franc* franken złot* " +
+	return table[bool]{true: "euro* dollar* dólar* доллар* рубл* руб евро pound* pfund* libra* franc* franken " +
+		"złot* " +
 		"eur usd gbp € $ £ ₽ ₴ zł"}.index()
 })
 
@@ -343,7 +347,8 @@ func inDigits(text string, answer bool, l *lexicon) string {
 var (
 	// halfText matches a half before a unit.
 	halfText = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(?:half an?|halbe[rsn]?|demi|medi[oa]|mezz[oa]|mei[oa]|halve|halv|pół|yarım|आधा|आधी|nửa|` +
+		return regexp.MustCompile(`(?i)(?:half an?|halbe[rsn]?|demi|medi[oa]|mezz[oa]|mei[oa]|halve|halv|pół|` +
+			`yarım|आधा|आधी|nửa|` +
 			`ครึ่ง|半|نصف)([ -]?)([\p{L}\p{M}]+)`)
 	})
 	// quarterText matches the numbers of Hindi that add or take a part of what follows.
@@ -362,8 +367,10 @@ var (
 	dashPrice = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\d):-`) })
 	// smallCoins matches the hundredths of a price that have their own word.
 	smallCoins = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(\d+) (euros?|reais|real|dollars?|dólares|pesos|pounds|soles|рубл\p{L}*|гривн\p{L}*|` +
-			`złot\p{L}*|zł|lei|korun\p{L}*|франк\p{L}*|francs?|franken) (?:and |e |y |et |und |и |i |și )?(\d{1,2}) ?` +
+		return regexp.MustCompile(`(?i)(\d+) (euros?|reais|real|dollars?|dólares|pesos|pounds|soles|рубл\p{L}*|` +
+			`гривн\p{L}*|` +
+			`złot\p{L}*|zł|lei|korun\p{L}*|франк\p{L}*|francs?|franken) (?:and |e |y |et |und |и |i |` +
+			`și )?(\d{1,2}) ?` +
 			`(?:cent\p{L}*|cént\p{L}*|копе\p{L}*|копі\p{L}*|gros\p{L}*|pence|rappen|bani|haléř\p{L}*)`)
 	})
 )
@@ -529,7 +536,8 @@ var percents = sync.OnceValue(func() lookup[bool] {
 func (m measure) counted() bool { return m.factor == 1 && !physical[m.of] }
 
 var physical = map[string]bool{"mass": true, "length": true, "area": true, "volume": true, "time": true, "speed": true,
-	"temperature": true, "fahrenheit": true, "data": true, "power": true, "energy": true, "nutrition": true, "screen": true,
+	"temperature": true,
+	"fahrenheit":  true, "data": true, "power": true, "energy": true, "nutrition": true, "screen": true,
 	"tension": true, "charge": true, "sound": true}
 
 // fewPeople is the number of people below which their number is a manner of speech.
@@ -576,7 +584,8 @@ func valuesOf(text string) (all []float64) {
 // magnitudes multiply the number before them. Those that end with * are the beginnings of words.
 var magnitudes = sync.OnceValue(func() lookup[float64] {
 	return table[float64]{
-		1e3: "ribu rb tusen tusind tisíc* ezer tuhat* mii k thousand tausend tsd тыс тысяч* mil mille mila tysiąc* bin duizend" +
+		1e3: "ribu rb tusen tusind tisíc* ezer tuhat* mii k thousand tausend tsd тыс тысяч* mil mille mila " +
+			"tysiąc* bin duizend" +
 			" тисяч* ألف آلاف אלף אלפים हज़ार हजार nghìn ngàn",
 		1e5: "lakh lakhs लाख",
 		1e7: "crore crores करोड़",
@@ -922,7 +931,8 @@ var (
 	})
 	// thaiNumber matches a number of a digit and a power at least. Single words also stand for something else.
 	thaiNumber = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?:(?:หนึ่ง|สอง|ยี่|สาม|สี่|ห้า|หก|เจ็ด|แปด|เก้า)?(?:สิบ|ร้อย|พัน|หมื่น|แสน|ล้าน)` +
+		return regexp.MustCompile(`(?:(?:หนึ่ง|สอง|ยี่|สาม|สี่|ห้า|หก|เจ็ด|แปด|เก้า)?(?:สิบ|ร้อย|พัน|หมื่น|แสน|` +
+			`ล้าน)` +
 			`(?:หนึ่ง|เอ็ด|สอง|สาม|สี่|ห้า|หก|เจ็ด|แปด|เก้า)?){1,7}`)
 	})
 	// tenThousands matches a number in digits before the sign for ten thousand.
@@ -1006,7 +1016,8 @@ func (s *scan) counts() {
 			if times, ok := magnitudes().of(strings.ToLower(next)); ok {
 				v *= times
 			}
-			if v < fewInWords || isIdiom(v) && !slices.Contains([]float64{24, 360, 365}, v) { // whose idioms have a unit
+			// The idioms of 24, 360 and 365 have a unit.
+			if v < fewInWords || isIdiom(v) && !slices.Contains([]float64{24, 360, 365}, v) {
 				keys = nil
 				break
 			}
