@@ -29,4 +29,7 @@ func TestSilence(t *testing.T) {
 	if days := calendar.WorkingDays("IL"); days[0] != "sunday" || len(days) != 5 {
 		t.Errorf("Israel works on %v", days)
 	}
+	if days := calendar.WorkingDays("BD"); days[0] != "sunday" || len(days) != 5 {
+		t.Errorf("Bangladesh works on %v", days)
+	}
 }

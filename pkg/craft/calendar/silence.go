@@ -56,7 +56,7 @@ func ValidDay(text string) bool {
 // WorkingDays returns the days of the week on which offices of a country are open.
 func WorkingDays(country string) []string {
 	switch country {
-	case "EG", "IL", "JO", "KW", "QA", "SA", "OM", "BH", "IQ", "LY", "DZ":
+	case "BD", "BH", "DZ", "EG", "IL", "IQ", "JO", "KW", "LY", "MV", "OM", "PS", "QA", "SA", "SD", "SY", "YE":
 		return slices.Concat(Weekdays[6:], Weekdays[:4])
 	}
 	return slices.Clone(Weekdays[:5])

@@ -114,6 +114,9 @@ func scanOf(text, language string, answer bool) *scan {
 		text = spelledDomain().ReplaceAllString(text, "$1.$2")
 	}
 	text = hiddenPoint().ReplaceAllString(text, "$1.$2")
+	if words.base == "ar" || words.base == "th" {
+		text = otherMonths.Replace(text)
+	}
 	s := &scan{text: text, maskedText: text, numberText: text, language: language, words: words, tags: tags,
 		answer: answer}
 	if strings.Contains(text, "@") || strings.ContainsAny(text, "([") {
@@ -133,6 +136,9 @@ func scanOf(text, language string, answer bool) *scan {
 	s.codes()
 	s.spokenTimes()
 	s.halves()
+	s.fractions()
+	s.decades()
+	s.jubilees()
 	if !strings.ContainsAny(text, "0123456789") {
 		return s
 	}
@@ -244,6 +250,128 @@ func (s *scan) halves() {
 			s.claims = append(s.claims, claim{kind: aPercentage, text: part, keys: []string{"% 50"}})
 		}
 	}
+}
+
+// fractions finds parts of all people in words, such as two thirds of our customers and three out of four.
+func (s *scan) fractions() {
+	for _, sentence := range sentences(s.numberText) {
+		folded := s.words.fold(sentence)
+		people := s.words.has(folded, "share")
+		for _, f := range s.words.fractions {
+			if from, to, ok := s.words.find(folded, f.phrase); ok && (!s.answer || people) {
+				s.share(folded[from:to], f.percent)
+			}
+		}
+		for _, at := range partText().FindAllStringSubmatchIndex(folded, -1) {
+			part, err := strconv.ParseFloat(folded[at[2]:at[3]], 64)
+			if err == nil && (s.words.deal(folded) || s.words.has(folded, "half") || lexiconOf("en").deal(folded) ||
+				priceNext().MatchString(folded[at[1]:])) {
+				s.claims = append(s.claims, claim{kind: aPercentage, text: folded[at[2]:at[3]],
+					keys: []string{fmt.Sprintf("%% %.0f", 100*part)}})
+			}
+		}
+		for _, m := range outOf().FindAllStringSubmatch(folded, -1) {
+			n, ok := s.words.figure(m[1])
+			of, also := s.words.figure(m[4])
+			counted := slices.ContainsFunc([]string{m[2], m[5]}, func(word string) bool {
+				unit, ok := unitOf(word)
+				return ok && (slices.Contains(audience, unit.of) || unit.of == "people" || unit.of == "experts")
+			})
+			if ok && also && n < of && of >= 3 && of <= 100 && (!s.answer || people || counted) {
+				s.share(strings.TrimSpace(m[0]), 100*n/of)
+			}
+		}
+	}
+}
+
+// partText matches a part of one before a word, such as 0.5 in 0.5 price, and priceNext the word for a price.
+var (
+	partText  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(0\.\d{1,2})\s`) })
+	priceNext = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(?:price|preis|prix|precio|prezzo|preço|ceny|цены|ціни|fiyat)`)
+	})
+)
+
+// outOf matches a number out of another one in Latin and Cyrillic letters.
+var outOf = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`([\p{L}\d]+) (?:([\p{L}]+) )?(out of|in|von|sur|de cada|su|em cada|na|из|з|із|av|` +
+		`van de|van|z|ud af) ` +
+		`([\p{L}\d]+)(?: ([\p{L}]+))?`)
+})
+
+// figure returns the value of a number in digits or in one word.
+func (l *lexicon) figure(word string) (float64, bool) {
+	if n := atoi(word); n > 0 {
+		return float64(n), true
+	}
+	return l.value(word)
+}
+
+// share adds a part of all people. An input that has it has the percentage, too.
+func (s *scan) share(text string, percent float64) {
+	keys := []string{fmt.Sprintf("share %% %.0f", percent)}
+	if !s.answer {
+		keys = append(keys, fmt.Sprintf("%% %.0f", percent))
+	}
+	s.claims = append(s.claims, claim{kind: aPercentage, text: text, keys: keys})
+}
+
+var (
+	// decadeText matches a decade after a word such as since. Without one, it may be that of a song.
+	decadeText = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)(?:since|seit|depuis|desde|dal|dagli|od|sedan|siden|sinds|с|з|від|in|` +
+			`opened|founded|` +
+			`gegründet)\s(?:\p{L}+\s){0,3}'?((?:18|19|20)?\d0)(?:'?s\b|er\b|ern\b|-?tal|-?х|-?ih|erne\b)|` +
+			`(?:since|desde|depuis|dagli|od|sinds|dal)\s(?:\p{L}+\s){0,2}(?:años|années|anni|anos|jaren|lat)\s'?` +
+			`((?:18|19|20)?\d0)(?:[^\d\p{L}]|$)|((?:18|19|20)?\d0)(?:年代|년대)(?:から|創業|开始|以来|起|부터)`)
+	})
+	// jubileeText matches the number of years that a business celebrates.
+	jubileeText = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)(?:our|unser\p{L}*|notre|nuestr\p{L}|nostr\p{L}|noss\p{L}|nasz\p{L}*|` +
+			`наш\p{L}*|ons|vår\p{L}*|` +
+			`vores)\s(\d{1,3})(?:st|nd|rd|th|\.|º|ª|°|e|ème|er|-?\p{Cyrillic}{1,3})?\s?-?(?:\p{L}+\s)?` +
+			`(?:anniversar\p{L}*|aniversári\p{L}*|aniversari\p{L}*|jubil\p{L}*|bestehen|rocznic\p{L}*|` +
+			`-?leci\p{L}*|юбиле\p{L}*|` +
+			`годовщин\p{L}*|річниц\p{L}*|ювіле\p{L}*)|(?:創業|創立|成立|创立|开业|창립|개업|오픈)\s?(\d{1,3})(?:周年|주년)`)
+	})
+)
+
+// decades finds the decades since which something has been so.
+func (s *scan) decades() {
+	for _, m := range decadeText().FindAllStringSubmatch(s.numberText, -1) {
+		s.claims = append(s.claims, claim{kind: aYear, text: strings.TrimSpace(m[0]),
+			keys: []string{fmt.Sprintf("decade %d", atoi(m[1]+m[2]+m[3]))}})
+	}
+}
+
+// jubilees finds the years that a business celebrates.
+func (s *scan) jubilees() {
+	if !s.answer {
+		return
+	}
+	for _, m := range jubileeText().FindAllStringSubmatch(s.numberText, -1) {
+		s.claims = append(s.claims, claim{kind: aYear, text: m[0], keys: []string{fmt.Sprintf("age "+
+			"%d", atoi(m[1]+m[2]))}})
+	}
+}
+
+// dated reports whether a year or a number of the inputs supports a decade, or the age of what began in a year.
+func (k *knownFacts) dated(of string, n int) bool {
+	if k.values[fmt.Sprint(n)] || k.keys[aYear][fmt.Sprintf("%s %d", of, n)] {
+		return true
+	}
+	for word := range k.statements {
+		year := atoi(strings.TrimRight(word, "sern-"))
+		if year < 1000 || year > 2999 {
+			continue
+		}
+		switch {
+		case of == "age" && (k.now.Year()-year == n || k.now.Year()+1-year == n),
+			of == "decade" && (year/10*10 == n || n < 100 && year%100/10*10 == n):
+			return true
+		}
+	}
+	return false
 }
 
 // priceKeys returns the keys of an amount in a currency that a word or sign names.
@@ -439,6 +567,9 @@ func (k *knownFacts) supports(c claim) bool {
 			return slices.ContainsFunc(k.urls,
 				func(u string) bool { return strings.HasSuffix(u, "/"+key) || strings.HasSuffix(u, "/@"+key) })
 		case aYear:
+			if of, number, ok := strings.Cut(key, " "); ok {
+				return k.dated(of, atoi(number))
+			}
 			return k.statements[key] || slices.ContainsFunc(k.dates,
 				func(d date) bool { return fmt.Sprint(d.year) == key })
 		case aPrice: // the word pound also stands for a weight
@@ -448,6 +579,9 @@ func (k *knownFacts) supports(c claim) bool {
 			hour, _ := strings.CutSuffix(key, ":00")
 			return k.keys[aQuantity][fmt.Sprintf("time %.6g", float64(atoi(hour)*3600))] && hour != key
 		case aQuantity: // and 16 h may be 16:00
+			if k.converts(key) {
+				return true
+			}
 			if of, v, _ := strings.Cut(key, " "); !physical[of] && of != "warranty" && k.values[v] {
 				return true
 			}
@@ -484,6 +618,7 @@ var assertions = []struct {
 	{kind: "safe", name: "promise of safety", within: true},
 	{kind: "profit", name: "promise of a profit", within: true},
 	{kind: "norisk", name: "promise without a risk", denies: true},
+	{kind: "certified", name: "certificate"},
 	{kind: "study", name: "study", within: true}, {kind: "super", name: "superlative"},
 	{kind: "compare", name: "comparison"},
 	{kind: "promise", name: "promise", offers: true}, {kind: "scarce", name: "scarcity", offers: true},
@@ -552,8 +687,17 @@ func (in *inputs) fold() {
 // assert reports whether an input makes an assertion of a kind.
 func (in *inputs) assert(kind string) bool {
 	in.fold()
-	return slices.ContainsFunc(in.foldedTexts, func(s string) bool { return in.own.has(s, kind) }) ||
-		slices.ContainsFunc(in.english1, func(s string) bool { return in.english.has(s, kind) })
+	says := func(l *lexicon, text string) bool {
+		return l.has(text, kind) || kind == "promise" && l.has(text, "promised")
+	}
+	return slices.ContainsFunc(in.foldedTexts, func(s string) bool { return says(in.own, s) }) ||
+		slices.ContainsFunc(in.english1, func(s string) bool {
+			if says(in.english, s) {
+				return true
+			}
+			other := tongue(s)
+			return other != "" && other != in.own.base && says(lexiconOf(other), lexiconOf(other).fold(s))
+		})
 }
 
 func (in *inputs) mention(text string) bool {
@@ -860,7 +1004,8 @@ func (l *lexicon) weekdays(sentence string, short bool) (days []dayAt) {
 type dayAt struct{ day, from, to int }
 
 // rangeWords are the words and signs between days that are not the two ends of a range.
-var rangeWords = []string{",", "、", "・", "and", "und", " y ", " et ", " e ", " и ", " і ", " та ", " i ", " ve ", " و",
+var rangeWords = []string{",", "、", "・", "and", "und", " y ", " et ", " e ", " и ", " і ", " та ", " i ", " ve " +
+	"", " و",
 	" ו", "और", "和", "와 ", "과 "}
 
 // longestRange is the longest text between the two days of a range, in bytes.

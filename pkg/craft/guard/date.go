@@ -14,28 +14,45 @@ import (
 // months are the names of months, with their cases and abbreviations.
 var months = sync.OnceValue(func() lookup[int] {
 	return table[int]{
-		1: "january jan januar jän jänner enero ene janvier janv gennaio gen janeiro января январь янв" +
+		1: "ianuarie január januára januarja jaanuar tammikuuta tammikuun tammikuu leden ledna ιανουαρίου " +
+			"януари януару siječnja januara " +
+			"january jan januar jän jänner enero ene janvier janv gennaio gen janeiro января январь янв" +
 			" stycznia januari ocak styczeń січня січень يناير ינואר जनवरी มกราคม",
-		2: "february feb februar febrero février févr fevrier febbraio fevereiro fev февраля февраль" +
+		2: "februarie február februára februarja veebruar helmikuuta helmikuun helmikuu únor února φεβρουαρίου " +
+			"февруари veljače februara " +
+			"february feb februar febrero février févr fevrier febbraio fevereiro fev февраля февраль" +
 			" фев lutego februari şubat luty лютого лютий فبراير פברואר फरवरी फ़रवरी กุมภาพันธ์",
-		3: "march mar märz mrz marzo mars março марта март мар marca maart mart marzec березня березень" +
+		3: "martie március marts maret märts maaliskuuta maaliskuun maaliskuu března březen μαρτίου ožujka " +
+			"march mar märz mrz marzo mars março марта март мар marca maart mart marzec березня березень" +
 			" مارس מרץ मार्च มีนาคม",
-		4: "april apr abril abr avril avr aprile апреля апрель апр kwietnia nisan kwiecień квітня" +
+		4: "aprilie április apríla aprila aprill huhtikuuta huhtikuun huhtikuu dubna duben απριλίου април travnja " +
+			"april apr abril abr avril avr aprile апреля апрель апр kwietnia nisan kwiecień квітня" +
 			" квітень أبريل إبريل אפריל अप्रैल เมษายน",
-		5: "may mai mayo maggio mag maio мая май maja mei mayıs maj травня травень مايو מאי मई พฤษภาคม",
-		6: "june jun juni junio juin giugno giu junho июня июнь июн czerwca haziran czerwiec червня" +
+		5: "május mája toukokuuta toukokuun toukokuu května květen μαΐου μαίου svibnja " +
+			"may mai mayo maggio mag maio мая май maja mei mayıs maj травня травень مايو מאי मई พฤษภาคม",
+		6: "iunie június júna junija juuni kesäkuuta kesäkuun kesäkuu června červen ιουνίου юни lipnja juna " +
+			"june jun juni junio juin giugno giu junho июня июнь июн czerwca haziran czerwiec червня" +
 			" червень يونيو יוני जून มิถุนายน",
-		7: "july jul juli julio juillet juil luglio lug julho июля июль июл lipca temmuz lipiec липня" +
+		7: "iulie július júla julija juuli julai heinäkuuta heinäkuun heinäkuu července červenec ιουλίου юли " +
+			"srpnja jula " +
+			"july jul juli julio juillet juil luglio lug julho июля июль июл lipca temmuz lipiec липня" +
 			" липень يوليو יולי जुलाई กรกฎาคม",
-		8: "august aug agosto août aout августа август авг sierpnia augustus ağustos sierpień серпня" +
+		8: "augusti augusztus augusta avgusta agustus ogos elokuuta elokuun elokuu srpna srpen αυγούστου " +
+			"kolovoza avgust " +
+			"august aug agosto août aout августа август авг sierpnia augustus ağustos sierpień серпня" +
 			" серпень أغسطس אוגוסט अगस्त สิงหาคม",
-		9: "september sep sept septiembre setiembre septembre settembre setembro сентября сентябрь сен" +
+		9: "septembrie szeptember septembra syyskuuta syyskuun syyskuu září σεπτεμβρίου септември rujna " +
+			"september sep sept septiembre setiembre septembre settembre setembro сентября сентябрь сен" +
 			" сент września eylül wrzesień вересня вересень سبتمبر ספטמבר सितंबर सितम्बर กันยายน",
-		10: "october oct oktober okt octubre octobre ottobre outubro октября октябрь окт października" +
+		10: "octombrie október októbra oktobra oktoober lokakuuta lokakuun lokakuu října říjen οκτωβρίου октомври " +
+			"october oct oktober okt octubre octobre ottobre outubro октября октябрь окт października" +
 			" ekim październik жовтня жовтень أكتوبر אוקטובר अक्टूबर अक्तूबर ตุลาคม",
-		11: "november nov noviembre novembre novembro ноября ноябрь ноя нояб listopada kasım listopad" +
+		11: "noiembrie novembra marraskuuta marraskuun marraskuu listopadu νοεμβρίου ноември studenoga studenog " +
+			"november nov noviembre novembre novembro ноября ноябрь ноя нояб listopada kasım listopad" +
 			" листопада листопад نوفمبر נובמבר नवंबर नवम्बर พฤศจิกายน",
-		12: "december dec dezember dez diciembre dic décembre déc decembre dicembre dezembro декабря" +
+		12: "decembrie decembra detsember desember joulukuuta joulukuun joulukuu prosince prosinec δεκεμβρίου " +
+			"декември prosinca disember " +
+			"december dec dezember dez diciembre dic décembre déc decembre dicembre dezembro декабря" +
 			" декабрь дек grudnia aralık grudzień грудня грудень ديسمبر דצמבר दिसंबर दिसम्बर ธันวาคม",
 	}.index()
 })
@@ -63,7 +80,8 @@ var (
 		return regexp.MustCompile(`(?:^|[^\d.])(\d{1,2})([./-])\s?(\d{1,2})([./-])\s?(\d{4}|\d{2})\b`)
 	})
 	shortDate = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(?:^|[^\p{L}\d])(?:(?:bis|am|ab|vom|zum|до|с|со|от|по|on|until|from|by|le|au|` +
+		return regexp.MustCompile(`(?i)(?:^|[^\p{L}\d])(?:(?:bis|am|ab|vom|zum|ngày|vào|den|dne|dňa|pe|dana|на|` +
+			`la|el|στις|до|с|со|от|по|on|until|from|by|le|au|` +
 			`du|el|del|al|hasta|desde|dal|fino|até|do|od)\s+(?:zum\s+)?(\d{1,2})[./](\d{1,2})\b\.?|` +
 			`(\d{1,2})\.(\d{1,2})\.(?:[^\d]|$))`)
 	})
@@ -105,11 +123,26 @@ func valid(year, month, day int) []date {
 	if year > 0 && year < 100 {
 		year += 2000
 	}
+	if year > 2400 {
+		year -= buddhist
+	}
 	if month < 1 || month > 12 || day < 0 || day > 31 {
 		return nil
 	}
 	return []date{{year, month, day}}
 }
+
+// otherMonths writes months of two words and abbreviations with points in the usual way: the Levantine names of Arabic
+// and the short ones of Thai.
+var otherMonths = strings.NewReplacer("كانون الأول", "ديسمبر", "كانون الاول", "ديسمبر", "كانون الثاني", "يناير",
+	"تشرين الأول", "أكتوبر", "تشرين الاول", "أكتوبر", "تشرين الثاني", "نوفمبر", "شباط", "فبراير", "آذار", "مارس",
+	"نيسان", "أبريل", "أيار", "مايو", "حزيران", "يونيو", "تموز", "يوليو", " آب", " أغسطس", "أيلول", "سبتمبر",
+	"ม.ค.", "มกราคม", "ก.พ.", "กุมภาพันธ์", "มี.ค.", "มีนาคม", "เม.ย.", "เมษายน", "พ.ค.", "พฤษภาคม",
+	"มิ.ย.", "มิถุนายน", "ก.ค.", "กรกฎาคม", "ส.ค.", "สิงหาคม", "ก.ย.", "กันยายน", "ต.ค.", "ตุลาคม",
+	"พ.ย.", "พฤศจิกายน", "ธ.ค.", "ธันวาคม")
+
+// buddhist is the number of years by which the calendar of Thailand is ahead.
+const buddhist = 543
 
 // dates takes the dates out of a text.
 func (s *scan) dates() {
@@ -177,11 +210,88 @@ func (s *scan) times() {
 		if hour > 24 || minute > 59 {
 			return nil
 		}
-		return []string{fmt.Sprintf("%02d:%02d", hour%24, minute)}
+		key := fmt.Sprintf("%02d:%02d", hour%24, minute)
+		if m[3] == "" && hour >= 1 && hour < 12 {
+			return []string{key, "half " + key}
+		}
+		return []string{key}
 	})
+	s.each(namedClock(), aTime, func(m []string) []string {
+		hour, minute := atoi(m[1]+m[3]), atoi(m[2]+m[4])
+		if m[5] != "" {
+			minute = 30
+		}
+		if hour > 24 || minute > 59 || m[3] != "" && s.words.base != "vi" {
+			return nil
+		}
+		key := fmt.Sprintf("%02d:%02d", hour%24, minute)
+		if hour >= 1 && hour < 12 {
+			return []string{key, "half " + key}
+		}
+		return []string{key}
+	})
+	for i, c := range s.claims {
+		if c.kind == aTime && len(c.keys) == 2 && strings.HasPrefix(c.keys[1], "half ") {
+			s.claims[i].keys = s.halfOfDay(c)
+		}
+	}
 	if strings.ContainsAny(s.text, "時时点點시") || strings.Contains(s.text, "बजे") {
 		s.easternTimes()
 	}
+}
+
+var (
+	// namedClock matches a time whose point is no colon, after a word for a time, and the hours of Vietnamese.
+	namedClock = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:kl|klo|klokken|klockan|saat|ore|` +
+			`alle)\.?\s(\d{1,2})\.(\d\d)\b|` +
+			`(?:^|[^\d.,])(\d{1,2})\s?(?:giờ|h)(?:\s?(\d\d)\b(?:\sphút)?|\s(rưỡi))?\s(?:sáng|trưa|chiều|tối)`)
+	})
+	// afternoon and morning match the words for the half of the day beside a time.
+	afternoon = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:p\. ?m\b|μ\. ?μ|evening|afternoon|tonight|abends?|` +
+			`nachmittags?|soir|` +
+			`après-midi|tarde|noche|sera|pomeriggio|noite|wieczor\p{L}*|popołudni\p{L}*|вечера|дня|вечером|` +
+			`вечора|ввечері|` +
+			`увечері|akşam\p{L}*|öğleden sonra|kväll\p{L}*|aften\p{L}*|kveld\p{L}*|avond|middag|večer|odpoledne|` +
+			`este|illalla|` +
+			`βράδυ|απόγευμα|malam|sore|seara|مساء\p{M}*|المساء|م|בערב|אחר הצהריים|अपराह्न|शाम|रात|दोपहर|tối|` +
+			`chiều)(?:[^\p{L}\p{M}]|$)|` +
+			`เย็น|ค่ำ|午後|下午|晚上|오후|저녁`)
+	})
+	morning = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:a\. ?m\b|π\. ?μ|morning|morgens?|vormittags?|früh|matin|` +
+			`mañana|madrugada|` +
+			`mattin\p{L}*|manhã|rano|утра|утром|ранку|вранці|sabah\p{L}*|morgonen|morgen|ochtend|ráno|reggel|` +
+			`aamulla|πρωί|pagi|` +
+			`dimineața|صباح\p{M}*|ص|בבוקר|सुबह|sáng)(?:[^\p{L}\p{M}]|$)|เช้า|午前|上午|早上|오전|아침`)
+	})
+)
+
+// nearHalf is the longest text between a time and the word for the half of the day, in bytes.
+const nearHalf = 26
+
+// halfOfDay returns the keys of a time before noon with the half of the day that is named beside it. A time of an input
+// without one may be in both halves.
+func (s *scan) halfOfDay(c claim) []string {
+	before := strings.ToValidUTF8(s.numberText[max(0, c.from-nearHalf):c.from], "")
+	after := strings.ToValidUTF8(s.numberText[c.to:min(len(s.numberText), c.to+nearHalf)], "")
+	if i := strings.LastIndexAny(before, "0123456789,;\n"); i >= 0 {
+		before = before[i+1:]
+	}
+	if i := strings.IndexAny(after, "0123456789,;\n"); i >= 0 {
+		after = after[:i]
+	}
+	late, early := c.keys[1], c.keys[0]
+	switch near := before + " " + after + " " + s.numberText[c.from:c.to] + " "; {
+	case morning().MatchString(near):
+		return []string{early}
+	case afternoon().MatchString(near):
+		return []string{fmt.Sprintf("%02d%s", atoi(early[:2])+12, early[2:]), late}
+	case s.answer:
+		return []string{early}
+	}
+	return c.keys
 }
 
 func keys(dates []date) (all []string) {

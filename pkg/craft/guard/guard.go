@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -278,17 +279,128 @@ func (r Rules) language(answer []Field) []Finding {
 func (r Rules) languageOf(tag language.Tag, path, text string) []Finding {
 	text = bare(normal(text))
 	script, _ := tag.Script()
-	if own, letters := share(text, scripts[script.String()]); letters >= leastLetters && 3*own < letters {
+	base, _ := tag.Base()
+	code := base.String()
+	if code == "sr" && script.String() == "Latn" {
+		code = "hr" // whose list is in Latin letters
+	}
+	own, letters := share(text, scripts[script.String()])
+	if script.String() != "Latn" && own >= leastOwn {
+		own, letters = share(untitled(text), scripts[script.String()])
+	}
+	if letters >= leastLetters && 3*own < letters {
 		return []Finding{{Language, path, "is not in the script of the language " + r.Language, text}}
 	}
-	base, _ := tag.Base()
-	if foreignLetters(base.String(), text) {
-		return []Finding{{Language, path, "is not in the language " + r.Language, text}}
-	}
-	if isUnmarked(base.String(), text) || foreignAlphabet(base.String(), text) || otherWords(base.String(), text) {
+	if foreignLetters(code, text) || isUnmarked(code, text) || foreignAlphabet(code, text) || otherWords(code, text) ||
+		neighbour(code, text) || otherHan(tag, text) ||
+		strings.ContainsAny(text, "¿¡") && !strings.Contains(invertedMarks, code) {
 		return []Finding{{Language, path, "is not in the language " + r.Language, text}}
 	}
 	return nil
+}
+
+// invertedMarks are the languages with ¿ and ¡.
+const invertedMarks = "es gl ca eu ast an tl fil"
+
+// leastOwn is the number of letters of the language's own script from which names in Latin letters do not count.
+const leastOwn = 6
+
+// titleText matches Latin words that begin with a capital letter, as names do.
+var titleText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\p{Lu}[\p{Latin}\d'’.&-]*`) })
+
+// untitled returns a text without Latin words that begin with a capital letter.
+func untitled(text string) string { return titleText().ReplaceAllString(text, " ") }
+
+// neighbours are languages with many common words, and the letters by which each differs from the others.
+var neighbours = []map[string]string{
+	{"nb": "", "da": "", "sv": "äö"},
+	{"cs": "ěřů", "sk": "ľĺŕôä", "pl": "łąęńśżźć"},
+	{"hr": "ćđ", "sl": ""},
+	{"es": "ñ¿¡", "pt": "ãõçâêô", "gl": "ñ"},
+	{"id": "", "ms": ""},
+	{"ru": "ыэъё", "uk": "іїєґ", "bg": "", "be": "ўіыэё", "mk": "ќѓѕј", "sr": "ђјљњћџ"},
+	{"fi": "", "et": "õü"},
+}
+
+// leastNear is the number of words from which a text is in a language near to its own.
+const leastNear = 2
+
+// neighbour reports whether a text is in a language that is near to its own: it has words or letters that only the
+// other one of the two has, and few of its own.
+func neighbour(base, text string) bool {
+	base = listed(base)
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsMark(r) && !strings.ContainsRune("'¿¡", r)
+	})
+	for _, group := range neighbours {
+		if _, ok := group[base]; !ok {
+			continue
+		}
+		for other := range group {
+			if other == base {
+				continue
+			}
+			theirs, ours := 0, 0
+			for _, word := range words {
+				plain := strings.Trim(word, "¿¡")
+				a, b := common()[base][plain], common()[other][plain]
+				marked := strings.ContainsAny(word, without(group[other], group[base]+alphabets()[base]))
+				switch mine := strings.ContainsAny(word, without(group[base], group[other]+alphabets()[other])); {
+				case marked && !mine && !a, b && !a && !mine:
+					theirs++
+				case mine && !marked && !b, a && !b && !marked:
+					ours++
+				}
+			}
+			least := leastNear
+			if base == "uk" && len(words) > leastNear && !strings.ContainsAny(strings.ToLower(text), group[base]) {
+				least = 1 // nearly each sentence has one of its letters
+			}
+			if theirs >= least && theirs > 2*ours {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// without returns the letters that are not among others.
+func without(letters, others string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune(others, r) {
+			return -1
+		}
+		return r
+	}, letters)
+}
+
+// The frequent characters that only simplified and only traditional Chinese have, each at the place of the other.
+const (
+	simplified  = "们这里来时说对会个为国学过还没后么样开关点热欢请带面饭买卖钱东车门问间听见觉认识让给从发现业实长应该气爱岁边远近进选择书画电脑网络"
+	traditional = "們這裡來時說對會個為國學過還沒後麼樣開關點熱歡請帶麵飯買賣錢東車門問間聽見覺認識讓給從發現業實長應該氣愛歲邊遠近進選擇書畫電腦網絡"
+)
+
+// otherHan reports whether a text in Chinese is in the characters of another country than that of its language. A
+// language without a country may be in either.
+func otherHan(tag language.Tag, text string) bool {
+	base, script, region := tag.Raw()
+	if base.String() != "zh" || script.String() == "Zzzz" && region.String() == "ZZ" {
+		return false
+	}
+	own, other := simplified, traditional
+	if s, _ := tag.Script(); s.String() == "Hant" {
+		own, other = traditional, simplified
+	}
+	ours, theirs := 0, 0
+	for _, r := range text {
+		a, b := strings.ContainsRune(own, r), strings.ContainsRune(other, r)
+		if a && !b {
+			ours++
+		} else if b && !a {
+			theirs++
+		}
+	}
+	return theirs >= leastForeign && theirs > 2*ours
 }
 
 // listed returns the language by which a language is in the tables.
@@ -349,18 +461,23 @@ func otherWords(base, text string) bool {
 	}
 	// Of each other language: the words that only it has, and those that only the expected one has.
 	theirs, ours, own := map[string]int{}, map[string]int{}, 0
-	for word := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsMark(r) && r != '\''
-	}) {
-		if expected[word] {
-			own++
-		}
-		for other, words := range common() {
-			switch {
-			case words[word] && !expected[word]:
-				theirs[other]++
-			case expected[word] && !words[word]:
-				ours[other]++
+	for _, sentence := range sentences(text) {
+		for i, word := range strings.FieldsFunc(sentence, func(r rune) bool {
+			return !unicode.IsLetter(r) && !unicode.IsMark(r) && r != '\''
+		}) {
+			title := i > 0 && unicode.IsUpper(first(word))
+			word = strings.ToLower(word)
+			if expected[word] {
+				own++
+			}
+			for other, words := range common() {
+				switch {
+				case title && other == "en": // names are English in all languages
+				case words[word] && !expected[word]:
+					theirs[other]++
+				case expected[word] && !words[word]:
+					ours[other]++
+				}
 			}
 		}
 	}
@@ -406,6 +523,7 @@ var letters = map[string]struct{ foreign, own string }{
 // The least numbers of characters by which languages of one script are told apart.
 const (
 	leastForeign = 4
+	shortText    = 60 // letters of a text in which one of another language is enough if it has none of its own
 	leastKana    = 6
 	leastHan     = 20
 )
@@ -413,8 +531,11 @@ const (
 // foreignLetters reports whether a text has the letters of another language that is written in the script of its own.
 func foreignLetters(base, text string) bool {
 	if l, ok := letters[base]; ok {
-		foreign, own := 0, 0
+		foreign, own, all := 0, 0, 0
 		for _, r := range strings.ToLower(text) {
+			if unicode.IsLetter(r) {
+				all++
+			}
 			switch {
 			case strings.ContainsRune(l.foreign, r):
 				foreign++
@@ -422,7 +543,7 @@ func foreignLetters(base, text string) bool {
 				own++
 			}
 		}
-		return foreign >= leastForeign && foreign > 2*own
+		return foreign >= leastForeign && foreign > 2*own || all <= shortText && foreign > 0 && own == 0
 	}
 	if base != "ja" && base != "zh" && base != "ko" {
 		return false
@@ -457,8 +578,13 @@ func firstOf(text string, script *unicode.RangeTable) rune {
 	return 0
 }
 
-// bare returns a text without addresses, hashtags and accounts, which are in Latin letters in all languages.
+// bare returns a text without addresses, hashtags and accounts, which are in Latin letters in all languages, and
+// without quotations, such as titles, if more is left.
 func bare(text string) string {
+	if rest := quoted().ReplaceAllString(text, " "+
+		""); 2*len(strings.TrimSpace(rest)) >= len(text) || len(strings.Fields(rest)) >= leastUnquoted {
+		text = rest
+	}
 	if strings.ContainsAny(text, "@([") {
 		text = mailText().ReplaceAllString(text, " ")
 	}
@@ -473,6 +599,9 @@ func bare(text string) string {
 	}
 	return text
 }
+
+// leastUnquoted is the number of words by which a text without its quotations is told.
+const leastUnquoted = 4
 
 // share returns the number of letters of the given tables, or of all tables if there is none, and of all letters.
 func share(text string, tables []string) (own, letters int) {
@@ -495,7 +624,8 @@ func share(text string, tables []string) (own, letters int) {
 
 // endings are the endings of Russian nouns, adjectives, adverbs and verbs, the longest first.
 var endings = strings.Fields("иями ями ами ого его ому ему ыми ими иях ией ешь ишь ете ите ала ила али или " +
-	"ов ев ей ой ый ий ая яя ое ее ые ие ую юю ам ям ом ем ах ях ою ею ть ла ло ли ет ит ут ют ат ят ия ии ию ья ье " +
+	"ов ев ей ой ый ий ая яя ое ее ые ие ую юю ам ям ом ем ах ях ою ею ть ла ло ли ет ит ут ют ат ят ия ии ию " +
+	"ья ье " +
 	"ью а я о е у ю ы и й ь")
 
 // leastStem is the shortest stem of a Russian word.
@@ -522,26 +652,33 @@ func (r Rules) forbidden(answer []Field) (found []Finding) {
 	l := lexiconOf(r.Language)
 	texts := make([][]string, len(answer))
 	for i, f := range answer {
-		texts[i] = wordsOf(normal(f.Text))
+		texts[i] = spelt(normal(f.Text))
 	}
-	for _, list := range []struct {
-		phrases []string
-		what    string
-	}{{r.Forbidden, ""}, {r.Competitors, "competitor"}} {
-		for _, phrase := range list.phrases {
-			wanted := wordsOf(normal(phrase))
-			for i := range wanted {
-				wanted[i] = plainWord(wanted[i])
+	for _, phrase := range r.Forbidden {
+		for i, f := range answer {
+			if l.said(texts[i], plainWords(phrase), f.Tag) || within(f.Text, phrase) ||
+				l.compoundOf(texts[i], plainWords(phrase)) {
+				found = append(found, Finding{Code: Forbidden, Path: f.Path, Text: phrase})
 			}
-			for i, f := range answer {
-				if l.said(texts[i], wanted, f.Tag) || within(f.Text, phrase) ||
-					list.what != "" && (hasName(f.Text, phrase) || r.misspelt(f.Text, phrase)) {
-					found = append(found, Finding{Code: Forbidden, Path: f.Path, Kind: list.what, Text: phrase})
-				}
+		}
+	}
+	for _, name := range r.Competitors {
+		for i, f := range answer {
+			if l.named(f, texts[i], name) || r.misspelt(f.Text, name) {
+				found = append(found, Finding{Code: Forbidden, Path: f.Path, Kind: "competitor", Text: name})
 			}
 		}
 	}
 	return found
+}
+
+// plainWords returns the words of a phrase as they are compared.
+func plainWords(phrase string) []string {
+	all := wordsOf(normal(phrase))
+	for i := range all {
+		all[i] = plainWord(all[i])
+	}
+	return all
 }
 
 // leastMisspelt is the shortest name of a competitor that is found with a slip in it, in characters.

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"embed"
 	"regexp"
 	"slices"
@@ -23,17 +24,25 @@ var wordLists embed.FS
 type lexicon struct {
 	base string
 	// numbers are the values of number words. joined reports that they are written as one word, such as einundzwanzig.
-	numbers  lookup[float64]
-	joined   bool
-	join     map[string]bool // the words between two parts of a number
-	clocks   []clockForm
-	patterns map[string][]pattern
+	numbers lookup[float64]
+	joined  bool
+	join    map[string]bool // the words between two parts of a number
+	clocks  []clockForm
+	// fractions are the words for parts of a hundred.
+	fractions []fraction
+	patterns  map[string][]pattern
 }
 
 // clockForm is a way to say a time of day in words: the hour stands for @, and the minutes are added to it.
 type clockForm struct {
 	before, after string
 	minutes       int
+}
+
+// fraction is a phrase for a part of all, such as two thirds.
+type fraction struct {
+	percent float64
+	phrase  phrase
 }
 
 // pattern is an assertion: each group has a phrase that is in the sentence.
@@ -64,7 +73,7 @@ func lexiconOf(code string) *lexicon {
 	if l, ok := lexicons.Load(base); ok {
 		return l.(*lexicon)
 	}
-	raw, err := wordLists.ReadFile("words/" + base + ".txt")
+	raw, err := wordLists.ReadFile("words/" + listed(base) + ".txt")
 	if err != nil {
 		raw = nil
 	}
@@ -90,6 +99,17 @@ func newLexicon(base, raw string) *lexicon {
 			minutes, form, _ := strings.Cut(rest, " ")
 			before, after, _ := strings.Cut(l.fold(form), "@")
 			l.clocks = append(l.clocks, clockForm{before, after, atoi(minutes)})
+		case "fraction":
+			percent, phrases, _ := strings.Cut(rest, " ")
+			v, err := strconv.ParseFloat(percent, 64)
+			if err != nil {
+				panic(err) // it is a part of the program
+			}
+			for _, g := range l.pattern(phrases) {
+				for _, one := range g.phrases {
+					l.fractions = append(l.fractions, fraction{v, one})
+				}
+			}
 		case "":
 		default:
 			l.patterns[name] = append(l.patterns[name], l.pattern(rest))
@@ -292,14 +312,25 @@ func sentences(text string) (all []string) {
 	return append(all, text[from:])
 }
 
-// normal returns a text in one form: compatibility characters such as full-width ones are replaced, invisible ones are
-// removed, and digits, spaces and dashes of all scripts become those of ASCII.
+// vulgar are the characters of fractions with their decimals: 1½ is 1.5.
+var vulgar = map[rune]string{'½': ".5", '⅓': ".33", '⅔': ".67", '¼': ".25", '¾': ".75", '⅕': ".2", '⅛': ".125"}
+
+// normal returns a text in one form: compatibility characters such as full-width ones are replaced, invisible ones and
+// the frames of keys such as 5️⃣ are removed, and digits, spaces and dashes of all scripts become those of ASCII.
 func normal(text string) string {
+	for i, r := range text {
+		if v, ok := vulgar[r]; ok {
+			if i == 0 || text[i-1] < '0' || text[i-1] > '9' {
+				v = "0" + v
+			}
+			return normal(text[:i] + v + text[i+utf8.RuneLen(r):])
+		}
+	}
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r < unicode.MaxASCII:
 			return r
-		case unicode.Is(unicode.Cf, r), unicode.Is(unicode.Variation_Selector, r):
+		case unicode.Is(unicode.Cf, r), unicode.Is(unicode.Variation_Selector, r), unicode.Is(unicode.Me, r):
 			return -1
 		case unicode.Is(unicode.Nd, r):
 			return '0' + digit(r)
@@ -369,11 +400,38 @@ var inflections = map[string]string{
 	"ko": "하고 한데 하게 합니다 하지 해서 해요 한 해 할 하",
 	"he": "ים ות ה ת י",
 	"ar": "ات ون ين ان ها هم ا ه ة ي",
+	"nl": "ste st ere er en es e s",
+	"sv": "aste ast are arna orna erna en et na ar or er as ets ens a e t n s",
+	"da": "ste st este est ere erne ene et en er es e t n s",
+	"nb": "ste st este est ere ene et en er ar a e t n s",
+	"cs": "ějšího ějším ější ejší šího ších ším ší ého ému ými ých ým ého ou ech ách ami ům ovi é í á ý ě y i e " +
+		"a o u",
+	"sk": "ejšie ejší ejšia šie ejšieho ejším ejší šieho ších ším ší ého ému ými ých ým ou och ách ami ov ovi é " +
+		"í á ý y i e a o u",
+	"hr": "ijega ijem ijih iji ije ija ega emu oga omu ima ama om em og im ih oj i e a o u",
+	"sl": "ejšega ejši ejša ega emu imi ih im om em ami ah ov i e a o u",
+	"ro": "ilor elor ului iei uri ele ile ul ea lui ii ă i e a u",
+	"hu": "ebbek abbak ebb abb bb ban ben ból ből nak nek val vel tól től ról ről nál nél hoz hez höz ra re ba be " +
+		"on en ön ot et öt at ok ek ök ak ja je an ul ül t k n a e",
+	"fi": "impia impaa impi in mpi ssa ssä sta stä lla llä lta ltä lle ksi tta ttä ista issa ien ina een aan " +
+		"ään oon ia " +
+		"iä ja jä oja oita n a ä t i",
+	"el": "ότερος ότερη ότερο ότερα ότερες ότατος ους ών ού ός ής ές οί ων ος ης ας ες οι ου η ή ο ό α ά ι ε έ ς",
+	"ca": "íssim íssima es os ns s a e",
+	"id": "nya lah kah an", "ms": "nya lah kah an",
 }
 
+// beginnings are what a form of a word may have before it.
+var beginnings = map[string]string{"id": "ter se", "ms": "ter se"}
+
+// relatives are languages whose words have the endings of a listed one.
+var relatives = map[string]string{"no": "nb", "nn": "nb", "sr": "hr", "bs": "hr", "gl": "pt"}
+
 // suffixes are the endings that may follow one another in Turkish.
-var suffixes = strings.Fields("lar ler ın in un ün nın nin nun nün ım im um üm ı i u ü a e yı yi yu yü ya ye nı ni " +
-	"nu nü na ne sı si su sü da de ta te dan den tan ten nda nde ndan nden dır dir dur dür tır tir tur tür ca ce ça " +
+var suffixes = strings.Fields("lar ler lık lik luk lük ın in un ün nın nin nun nün ım im um üm ı i u ü a e yı " +
+	"yi yu yü ya ye nı ni " +
+	"nu nü na ne sı si su sü da de ta te dan den tan ten nda nde ndan nden dır dir dur dür tır tir tur tür ca " +
+	"ce ça " +
 	"çe la le yla yle ki dı di du dü tı ti tu tü mış miş muş müş sa se")
 
 // particles may follow a Korean word without a space between them.
@@ -406,10 +464,29 @@ func (l *lexicon) sameWord(word, forbidden string) bool {
 	case "pl":
 		word, forbidden = polish.Replace(word), polish.Replace(forbidden)
 	}
-	endings := strings.Fields(inflections[l.base])
+	base := cmp.Or(relatives[l.base], l.base)
+	word = cutPrefixes(word, beginnings[base])
+	if base == "nl" {
+		word, forbidden = single(word), single(forbidden)
+	}
+	endings := strings.Fields(inflections[base])
 	return len(endings) > 0 && (inflected(word, forbidden, endings) || l.base == "fr" &&
 		inflected(word, strings.TrimSuffix(forbidden, "er"), []string{"ère", "ères"}) &&
 		strings.HasSuffix(forbidden, "er"))
+}
+
+// single writes each double letter once: those of Dutch words come and go with their endings.
+func single(word string) string {
+	return strings.Map(func() func(r rune) rune {
+		last := rune(0)
+		return func(r rune) rune {
+			if r == last {
+				return -1
+			}
+			last = r
+			return r
+		}
+	}(), word)
 }
 
 // polish writes a letter that changes before an ending without its sign.

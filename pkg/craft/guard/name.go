@@ -8,6 +8,10 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
 )
 
 // names are the proper names of the inputs, by which a name of an answer that is nearly one of them is found: a slip of
@@ -229,13 +233,208 @@ func distance(a, b []rune) int {
 	return rows[len(a)][len(b)]
 }
 
-// leastWithin is the shortest Latin name that is found inside of a longer word, in characters.
-const leastWithin = 4
+// leastSpelt is the number of single letters in a row that are one word.
+const leastSpelt = 3
+
+// spelt returns the words of a text. Single letters with the same sign between each two are one word, as in I K E A,
+// I.K.E.A. and «I-K-E-A».
+func spelt(text string) (all []string) {
+	from, gap := 0, "" // of the letters that may be one word
+	end := func() {
+		if len(all)-from >= leastSpelt {
+			all = append(all[:from], strings.Join(all[from:], ""))
+		}
+		from = len(all)
+	}
+	rest := text
+	for _, word := range wordsOf(text) {
+		between, after, _ := strings.Cut(rest, word)
+		rest = after
+		if utf8.RuneCountInString(word) != 1 || spaceless(word) {
+			end()
+			all = append(all, word)
+			from = len(all)
+			continue
+		}
+		if n := len(all) - from; n == 1 {
+			gap = between
+		} else if n == 2 && between != gap {
+			from, gap = from+1, between
+		} else if n > 2 && between != gap {
+			end()
+		}
+		all = append(all, word)
+	}
+	end()
+	return all
+}
+
+// named reports whether a text, whose words are given, names a competitor: in one of the forms of its name, with or
+// without its marks, glued to other words, or in the letters of another script.
+func (l *lexicon) named(f Field, words []string, name string) bool {
+	for _, form := range spellings(name) {
+		wanted := plainWords(form)
+		if l.said(words, wanted, f.Tag) || within(f.Text, form) || l.tagged(f, form) || compounded(words, wanted) ||
+			l.softened(words, wanted) {
+			return true
+		}
+	}
+	if l.base != "vi" { // whose marks make other words
+		bare := make([]string, len(words))
+		for i := range words {
+			bare[i] = unmarked(words[i])
+		}
+		if wanted := plainWords(unmarked(name)); l.said(bare, wanted, f.Tag) {
+			return true
+		}
+	}
+	return hasName(f.Text, name)
+}
+
+// umlauts writes letters with two dots as German does without them.
+var umlauts = strings.NewReplacer("ä", "ae", "ö", "oe", "ü", "ue", "Ä", "Ae", "Ö", "Oe", "Ü", "Ue", "ß", "ss")
+
+// spellings returns a name as it may be written: also without its marks, and with letters in their place.
+func spellings(name string) []string {
+	all := []string{name}
+	for _, s := range []string{unmarked(name), umlauts.Replace(name)} {
+		if !slices.Contains(all, s) {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// unmarked returns a text whose Latin letters have no marks.
+func unmarked(text string) string {
+	if strings.IndexFunc(text, func(r rune) bool { return r > unicode.MaxASCII }) < 0 {
+		return text
+	}
+	var b strings.Builder
+	latin := false
+	for _, r := range norm.NFD.String(text) {
+		if unicode.Is(unicode.Mn, r) && latin {
+			continue
+		}
+		latin = latinLetter(r)
+		b.WriteRune(r)
+	}
+	return norm.NFC.String(strings.NewReplacer("ł", "l", "Ł", "L", "ø", "o", "Ø", "O", "đ", "d", "Đ", "D", "ı", "i").
+		Replace(b.String()))
+}
+
+// The shortest Latin name that is found inside of a longer word, the shortest that is found before or after any other
+// letters, and the fewest of those, in characters.
+const (
+	leastWithin = 4
+	leastGlued  = 7
+	leastRest   = 3
+)
+
+// The same of forbidden words in languages that write two nouns as one word.
+const (
+	compounding    = "de nl sv da nb no nn fi"
+	leastCompound  = 6
+	compoundedRest = 4
+)
+
+// compoundOf reports whether a text has a forbidden word as a part of a longer one, as in Billigbrot.
+func (l *lexicon) compoundOf(words []string, wanted []string) bool {
+	if len(wanted) != 1 || !slices.Contains(strings.Fields(compounding), l.base) ||
+		utf8.RuneCountInString(wanted[0]) < leastCompound {
+		return false
+	}
+	return slices.ContainsFunc(words, func(word string) bool {
+		before, after, ok := strings.Cut(plainWord(word), wanted[0])
+		return ok && (before == "" && utf8.RuneCountInString(after) >= compoundedRest ||
+			after == "" && utf8.RuneCountInString(before) >= compoundedRest)
+	})
+}
+
+// compounded reports whether a text has a long name as the first or the last part of a longer word, as in
+// Zalandopaket. A word in small letters is of another kind, as in continental.
+func compounded(words, wanted []string) bool {
+	n := len(wanted)
+	if n == 0 || utf8.RuneCountInString(strings.Join(wanted, "")) < leastGlued || spaceless(wanted[0]) {
+		return false
+	}
+	for i := range len(words) - n + 1 {
+		first, last := plainWord(words[i]), plainWord(words[i+n-1])
+		if !unicode.IsUpper([]rune(words[i])[0]) || n > 1 && !slices.EqualFunc(words[i+1:i+n-1], wanted[1:n-1],
+			func(a, b string) bool { return plainWord(a) == b }) {
+			continue
+		}
+		rest, ok := strings.CutPrefix(last, wanted[n-1])
+		if ok && utf8.RuneCountInString(rest) >= leastRest && (n == 1 || first == wanted[0]) {
+			return true
+		}
+		rest, ok = strings.CutSuffix(first, wanted[0])
+		if ok && utf8.RuneCountInString(rest) >= leastRest && (n == 1 || last == wanted[n-1]) {
+			return true
+		}
+	}
+	return false
+}
+
+// softened reports whether a text has a name in -ka, -ga or -ha with the ending before which Polish and Ukrainian
+// change the letter, as in w Żabce.
+func (l *lexicon) softened(words, wanted []string) bool {
+	if len(wanted) != 1 || l.base != "pl" && l.base != "uk" && l.base != "cs" && l.base != "sk" {
+		return false
+	}
+	for _, change := range [][2]string{{"ka", "c"}, {"ga", "dz"}, {"ha", "z"}, {"ка", "ц"}, {"га", "з"}, {"ха", "с"}} {
+		stem, ok := strings.CutSuffix(wanted[0], change[0])
+		if ok && utf8.RuneCountInString(stem) >= leastStem && slices.ContainsFunc(words, func(word string) bool {
+			rest, ok := strings.CutPrefix(plainWord(word), stem+change[1])
+			return ok && slices.Contains([]string{"e", "ě", "i", "і"}, rest)
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+// tagged reports whether a hashtag has a Latin name within, as in #nomoreikea: what is before and after it is made of
+// frequent words, or the name is long.
+func (l *lexicon) tagged(f Field, name string) bool {
+	wanted := strings.ToLower(strings.Join(wordsOf(normal(name)), ""))
+	if len(wanted) < leastWithin || strings.ContainsFunc(name, func(r rune) bool {
+		return unicode.IsLetter(r) && !latinLetter(r)
+	}) {
+		return false
+	}
+	tags := []string{f.Text}
+	if !f.Tag {
+		tags = nil
+		for _, t := range platform.WrittenTags(f.Text) {
+			tags = append(tags, f.Text[t.Start:t.End])
+		}
+	}
+	return slices.ContainsFunc(tags, func(tag string) bool {
+		tag = strings.ToLower(unmarked(strings.Join(wordsOf(normal(tag)), "")))
+		before, after, ok := strings.Cut(tag, wanted)
+		return ok && (len(wanted) >= leastGlued || l.frequent(before) && l.frequent(after))
+	})
+}
+
+// frequent reports whether a text without spaces is a row of frequent words of the language or of English, or empty.
+func (l *lexicon) frequent(text string) bool {
+	if strings.Trim(text, "0123456789") == "" {
+		return true
+	}
+	for n := len(text); n > 1; n-- {
+		word := text[:n]
+		if (common()[listed(l.base)][word] || common()["en"][word]) && l.frequent(text[n:]) {
+			return true
+		}
+	}
+	return false
+}
 
 // within reports whether a text has a Latin name glued to other text: to letters of another script, as in 比IKEA好, or
 // to words that begin with a capital letter, as in #BetterThanRevolut and RevolutKiller.
 func within(text, name string) bool {
-	text, name = normal(text), strings.ReplaceAll(normal(name), " ", "")
+	text, name = normal(text), strings.Join(wordsOf(normal(name)), "")
 	if utf8.RuneCountInString(name) < leastWithin || strings.ContainsFunc(name, func(r rune) bool {
 		return unicode.IsLetter(r) && !unicode.Is(unicode.Latin, r)
 	}) {
@@ -268,7 +467,7 @@ func latinLetter(r rune) bool { return unicode.Is(unicode.Latin, r) }
 // heard, as far as the comparison goes: vowels are left out.
 var sounds = map[rune]string{
 	'б': "b", 'в': "vw", 'г': "gh", 'ґ': "g", 'д': "d", 'ж': "gjz", 'з': "zs", 'к': "kcq", 'л': "l", 'м': "m",
-	'н': "n", 'п': "p", 'р': "r", 'с': "scz", 'т': "t", 'ф': "f", 'х': "hkc", 'ц': "czts", 'ч': "c", 'ш': "s", 'щ': "s",
+	'н': "n", 'п': "p", 'р': "r", 'с': "scz", 'т': "t", 'ф': "f", 'х': "hkc", 'ц': "cz", 'ч': "c", 'ш': "sc", 'щ': "s",
 	'β': "bv", 'γ': "g", 'δ': "d", 'ζ': "z", 'θ': "t", 'κ': "kcq", 'λ': "l", 'μ': "m", 'ν': "n", 'π': "p", 'ρ': "r",
 	'σ': "s", 'ς': "s", 'τ': "t", 'φ': "f", 'χ': "h",
 	'ב': "bv", 'ג': "gj", 'ד': "d", 'ז': "z", 'ח': "h", 'ט': "t", 'כ': "kc", 'ך': "kc", 'ל': "l", 'מ': "m", 'ם': "m",
@@ -293,8 +492,10 @@ var (
 
 // heard returns the consonants of a word of another script: the Latin letters for which each may stand.
 func heard(word string) (all []string) {
+	last := rune(0)
 	for _, r := range strings.ToLower(word) {
 		switch {
+		case r == last && sounds[r] != "":
 		case sounds[r] != "":
 			all = append(all, sounds[r])
 		case r >= 0xac00 && r <= 0xd7a3:
@@ -311,17 +512,27 @@ func heard(word string) (all []string) {
 				}
 			}
 		}
+		last = r
 	}
 	return all
 }
 
-// consonants returns the consonants of a Latin name, each of a doubled one once.
-func consonants(name string) (all []rune) {
-	for _, r := range strings.ToLower(name) {
-		if r < 'a' || r > 'z' || strings.ContainsRune("aeiouyw", r) || len(all) > 0 && all[len(all)-1] == r {
+// sound is a consonant of a Latin name. One that is silent need not be heard.
+type sound struct {
+	letter rune
+	silent bool
+}
+
+// soundsOf returns the consonants of a Latin name: two letters for one sound count once, and an r before another
+// consonant or at the end is silent in many scripts.
+func soundsOf(name string) (all []sound) {
+	letters := []rune(strings.NewReplacer("ck", "k", "ph", "f", "x", "ks").Replace(strings.ToLower(unmarked(name))))
+	vowel := func(i int) bool { return i < len(letters) && strings.ContainsRune("aeiouyw", letters[i]) }
+	for i, r := range letters {
+		if r < 'a' || r > 'z' || vowel(i) || i > 0 && letters[i-1] == r {
 			continue
 		}
-		all = append(all, r)
+		all = append(all, sound{r, r == 'r' && !vowel(i+1) && i > 0 || r == 'h' && i > 0 && !vowel(i-1)})
 	}
 	return all
 }
@@ -331,27 +542,107 @@ const leastConsonants = 4
 
 // hasName reports whether a text has a Latin name in the letters of another script, such as Револют for Revolut.
 func hasName(text, name string) bool {
-	wanted := consonants(name)
-	if len(wanted) < leastConsonants || strings.Contains(name, " ") || !latinLetter(first(name)) {
+	if name == "" || strings.Contains(name, " ") || !latinLetter(first(name)) {
 		return false
 	}
-	return slices.ContainsFunc(wordsOf(normal(text)), func(word string) bool {
-		if latinLetter(first(word)) {
-			return false
-		}
-		found := heard(word)
-		// A form of the word may have an ending.
-		if len(found) < len(wanted) || len(found) > len(wanted)+1 ||
-			utf8.RuneCountInString(word) > 2*utf8.RuneCountInString(name) {
-			return false
-		}
-		for i, r := range wanted {
-			if !strings.ContainsRune(found[i], r) {
-				return false
+	wanted := soundsOf(name)
+	text = normal(text)
+	for _, sentence := range sentences(text) {
+		for i, word := range wordsOf(sentence) {
+			if latinLetter(first(word)) {
+				continue
+			}
+			if i > 0 && romanized(word, name) {
+				return true
+			}
+			for _, part := range wordParts(word) {
+				if utf8.RuneCountInString(part) <= 2*utf8.RuneCountInString(name) && sounded(heard(part), wanted, 0) {
+					return true
+				}
 			}
 		}
+	}
+	return false
+}
+
+// wordParts returns a word as the parts that may be a name: the pieces in Katakana of a Japanese text without spaces,
+// and words without a particle after or before them.
+func wordParts(word string) []string {
+	if strings.ContainsFunc(word, func(r rune) bool { return unicode.Is(unicode.Katakana, r) }) {
+		return strings.FieldsFunc(word, func(r rune) bool { return !unicode.Is(unicode.Katakana, r) && r != 'ー' })
+	}
+	all := []string{word}
+	for _, p := range particles {
+		if rest, ok := strings.CutSuffix(word, p); ok && utf8.RuneCountInString(rest) >= leastStem {
+			all = append(all, rest)
+		}
+	}
+	switch r := first(word); {
+	case unicode.Is(unicode.Hebrew, r):
+		all = append(all, cutPrefixes(word, "שה מה וה בה לה ה ו ב ל מ ש כ"))
+	case unicode.Is(unicode.Arabic, r):
+		all = append(all, cutPrefixes(word, "وال فال بال كال ال لل و ف ب ل ك"))
+	}
+	return all
+}
+
+// sounded reports whether the consonants of a word are those of a name. A form of the word may have an ending, and the
+// last s of a long name may be one.
+func sounded(found []string, wanted []sound, equal int) bool {
+	switch {
+	case len(wanted) == 0:
+		return len(found) <= 1 && equal >= leastConsonants
+	case len(found) > 0 && strings.ContainsRune(found[0], wanted[0].letter) && sounded(found[1:], wanted[1:], equal+1):
 		return true
-	})
+	case wanted[0].silent:
+		return sounded(found, wanted[1:], equal)
+	}
+	return len(wanted) == 1 && len(found) == 0 && wanted[0].letter == 's' && equal >= leastConsonants
+}
+
+// The letters of Cyrillic and Greek, and the Latin ones for them.
+const (
+	romanFrom = "абвгґдеёжзиіїйыклмнопрстуфхцчшэєюя" + "αάβγδεέζηήιίκλμνοόπρσςτυύφχωώ"
+	romanTo   = "abvggdeezziiiiiklmnoprstufhccseeua" + "aavgdeeziiiiklmnooprsstiifhoo"
+)
+
+// roman writes a word in Cyrillic or Greek letters in Latin ones. The soft and the hard sign have none.
+func roman(word string) string {
+	return strings.Map(func(r rune) rune {
+		if i := strings.IndexRune(romanFrom, r); i >= 0 {
+			return rune(romanTo[utf8.RuneCountInString(romanFrom[:i])])
+		}
+		if r == 'ь' || r == 'ъ' {
+			return -1
+		}
+		return r
+	}, strings.ToLower(word))
+}
+
+// latinSounds writes a Latin name as roman writes its sounds.
+var latinSounds = strings.NewReplacer("ck", "k", "ph", "f", "sh", "s", "ch", "c", "oo", "u", "ee", "i", "w", "v",
+	"y", "i", "q", "k", "x", "ks", "j", "i")
+
+// romanEndings are the endings of a name in Cyrillic or Greek letters.
+var romanEndings = strings.Fields("a u e i o om em oi ei ou ami ah am ov ev s")
+
+// romanized reports whether a word in Cyrillic or Greek letters is a Latin name, letter by letter, or a form of it. It
+// begins with a capital letter: otherwise it may be another word, such as that for ozone.
+func romanized(word, name string) bool {
+	if !unicode.IsUpper(first(word)) || !unicode.In(first(word), unicode.Cyrillic, unicode.Greek) {
+		return false
+	}
+	word, name = single(roman(word)), single(latinSounds.Replace(strings.ToLower(unmarked(name))))
+	if len(name) < leastWithin {
+		return false
+	}
+	for _, stem := range []string{name, strings.TrimRight(name, "aeio"), strings.TrimSuffix(name, "ka") + "c"} {
+		rest, ok := strings.CutPrefix(word, stem)
+		if ok && len(stem) >= leastStem && (rest == "" && stem == name || slices.Contains(romanEndings, rest)) {
+			return true
+		}
+	}
+	return false
 }
 
 // The longest text in which the weekday of a date is named, in bytes, and the number of letters between the two.

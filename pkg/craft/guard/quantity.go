@@ -80,7 +80,18 @@ func (s *scan) quantities() {
 			if a.unit == "time" && a.factor == year && v >= 1800 && v <= 2100 {
 				continue
 			}
-			keys = append(keys, s.inContext(a, fmt.Sprintf("%s %.6g", a.unit, v*a.factor))...)
+			if a.unit == "fahrenheit" {
+				keys = append(keys, about(fmt.Sprintf("temperature %.6g", (v-32)/1.8)))
+				continue
+			}
+			key := fmt.Sprintf("%s %.6g", a.unit, v*a.factor)
+			keys = append(keys, s.inContext(a, key)...)
+			if slices.Contains(imperial, a.factor) && physical[a.unit] {
+				keys = append(keys, about(key))
+			}
+			if word := s.text[a.to:a.end]; kilos().MatchString(word) {
+				keys = append(keys, fmt.Sprintf("length %.6g", v*a.factor))
+			}
 		}
 		if len(keys) > 0 {
 			text := s.maskedText[a.from:a.end]
@@ -88,6 +99,50 @@ func (s *scan) quantities() {
 			s.claims[len(s.claims)-1].text = strings.Join(strings.Fields(text), " ")
 		}
 	}
+}
+
+// kilos matches the short word that stands for kilograms and for kilometres.
+var kilos = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s?(?:キロ|킬로)(?:[^\p{Katakana}그미]|` +
+		`$)`)
+})
+
+// imperial are the factors of the units that are converted with a rounding: pounds, ounces, inches, feet, miles,
+// gallons and miles an hour.
+var imperial = []float64{453.592, 28.3495, .0254, .3048, 1609, 3.78, 1.609}
+
+// about returns the key of a quantity that stands for those near it.
+func about(key string) string { return "about " + key }
+
+// rounding is the part by which a conversion between systems of units may differ from the quantity of an input, and
+// roundedDegrees the degrees.
+const (
+	rounding       = .02
+	roundedDegrees = 1.5
+)
+
+// converts reports whether a quantity of an answer is one of the inputs in another system of units: one of both keys
+// stands for those near it.
+func (k *knownFacts) converts(key string) bool {
+	plain, near := strings.CutPrefix(key, "about ")
+	of, number, _ := strings.Cut(plain, " ")
+	v, err := strconv.ParseFloat(number, 64)
+	if err != nil {
+		return false
+	}
+	for other := range k.keys[aQuantity] {
+		rest, about := strings.CutPrefix(other, "about ")
+		number, ok := strings.CutPrefix(rest, of+" ")
+		o, err := strconv.ParseFloat(number, 64)
+		if !ok || err != nil || !near && !about {
+			continue
+		}
+		if d := math.Abs(v - o); of == "temperature" && d <= roundedDegrees || of != "temperature" &&
+			d <= rounding*math.Abs(o) {
+			return true
+		}
+	}
+	return false
 }
 
 // farWords is the number of words after a number within which those that are counted may follow.
@@ -249,7 +304,8 @@ func isIn(l lookup[bool], word string) bool {
 
 // currencies are words for money after a magnitude, which package money does not read.
 var currencies = sync.OnceValue(func() lookup[bool] {
-	return table[bool]{true: "euro* dollar* dólar* доллар* рубл* руб евро pound* pfund* libra* franc* franken złot* " +
+	return table[bool]{true: "euro* dollar* dólar* доллар* рубл* руб евро pound* pfund* libra* franc* franken " +
+		"złot* " +
 		"eur usd gbp € $ £ ₽ ₴ zł"}.index()
 })
 
@@ -262,6 +318,7 @@ const fewInWords = 20
 // answer stay: they are a manner of speech, unless a warranty is for them.
 func inDigits(text string, answer bool, l *lexicon) string {
 	text = l.eastern(text, answer)
+	text = spelledParts(text, answer, l)
 	var b strings.Builder
 	from := 0
 	all := wordText().FindAllStringIndex(text, -1)
@@ -285,6 +342,84 @@ func inDigits(text string, answer bool, l *lexicon) string {
 		text = percentBefore().ReplaceAllString(text, "$1%")
 	}
 	return text
+}
+
+var (
+	// halfText matches a half before a unit.
+	halfText = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)(?:half an?|halbe[rsn]?|demi|medi[oa]|mezz[oa]|mei[oa]|halve|halv|pół|` +
+			`yarım|आधा|आधी|nửa|` +
+			`ครึ่ง|半|نصف)([ -]?)([\p{L}\p{M}]+)`)
+	})
+	// quarterText matches the numbers of Hindi that add or take a part of what follows.
+	quarterText = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(सवा|डेढ़|डेढ़|ढाई)( (?:लाख|करोड़|करोड़|हज़ार|हज़ार|हजार))`)
+	})
+	// turkishPercent matches a percentage in words, which may have an ending.
+	turkishPercent = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)yüzde (\p{L}+)(?: (\p{L}+))?`)
+	})
+	// thousandDong matches a price in thousands of dong, such as 90k.
+	thousandDong = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\b(\d{2,})k(\s?(?:/|một|mỗi|cho|thôi|nhé|nha|là|đã|cả|[.,!?\n)]|$))`)
+	})
+	// dashPrice matches a whole price of Swedish, such as 199:-
+	dashPrice = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\d):-`) })
+	// smallCoins matches the hundredths of a price that have their own word.
+	smallCoins = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)(\d+) (euros?|reais|real|dollars?|dólares|pesos|pounds|soles|рубл\p{L}*|` +
+			`гривн\p{L}*|` +
+			`złot\p{L}*|zł|lei|korun\p{L}*|франк\p{L}*|francs?|franken) (?:and |e |y |et |und |и |i |` +
+			`și )?(\d{1,2}) ?` +
+			`(?:cent\p{L}*|cént\p{L}*|копе\p{L}*|копі\p{L}*|gros\p{L}*|pence|rappen|bani|haléř\p{L}*)`)
+	})
+)
+
+// spelledParts writes halves of units, prices in two parts and numbers with their endings in the usual way.
+func spelledParts(text string, answer bool, l *lexicon) string {
+	if !answer {
+		text = halfText().ReplaceAllStringFunc(text, func(m string) string {
+			n := halfText().FindStringSubmatch(m)
+			if unit, ok := unitOf(n[2]); ok && physical[unit.of] {
+				return "0.5 " + n[2]
+			}
+			return m
+		})
+	}
+	switch l.base {
+	case "hi":
+		text = quarterText().ReplaceAllStringFunc(text, func(m string) string {
+			n := quarterText().FindStringSubmatch(m)
+			v := map[string]string{"सवा": "1.25", "ढाई": "2.5"}[n[1]]
+			return cmp.Or(v, "1.5") + n[2]
+		})
+	case "tr":
+		text = turkishPercent().ReplaceAllStringFunc(text, func(m string) string {
+			n := turkishPercent().FindStringSubmatch(m)
+			for i := len(n) - 1; i > 0; i-- {
+				if stem, ok := l.numberStem(n[i]); ok {
+					return strings.Replace(m, n[i], stem, 1)
+				}
+			}
+			return m
+		})
+	case "vi":
+		text = thousandDong().ReplaceAllString(text, "${1}.000 ₫$2")
+	}
+	if strings.Contains(text, ":-") {
+		text = dashPrice().ReplaceAllString(text, "$1 kr")
+	}
+	return smallCoins().ReplaceAllString(text, "$1.$3 $2")
+}
+
+// numberStem returns a number in words without the endings after it, as in ellisi.
+func (l *lexicon) numberStem(word string) (stem string, ok bool) {
+	for n := len(word) - 1; n > 0; n-- {
+		if _, ok := l.value(word[:n]); ok && agglutinated(l.fold(word[n:])) {
+			return word[:n], true
+		}
+	}
+	return "", false
 }
 
 // afterDigits reports whether a text ends with a number in digits.
@@ -401,7 +536,8 @@ var percents = sync.OnceValue(func() lookup[bool] {
 func (m measure) counted() bool { return m.factor == 1 && !physical[m.of] }
 
 var physical = map[string]bool{"mass": true, "length": true, "area": true, "volume": true, "time": true, "speed": true,
-	"temperature": true, "data": true, "power": true, "energy": true, "nutrition": true, "screen": true,
+	"temperature": true,
+	"fahrenheit":  true, "data": true, "power": true, "energy": true, "nutrition": true, "screen": true,
 	"tension": true, "charge": true, "sound": true}
 
 // fewPeople is the number of people below which their number is a manner of speech.
@@ -416,8 +552,8 @@ func unitOf(word string) (m measure, ok bool) {
 	return units().of(strings.Trim(strings.ToLower(word), ".-"))
 }
 
-// figure matches a number in digits, with or without separators of thousands and decimals.
-const figure = `\d{1,3}(?:[., ']\d{3})+(?:[.,]\d{1,2})?|\d+(?:[.,]\d+)?`
+// figure matches a number in digits, with or without separators of thousands and decimals, also in the groups of India.
+const figure = `\d{1,2}(?:,\d\d)+,\d{3}|\d{1,3}(?:[., ']\d{3})+(?:[.,]\d{1,2})?|\d+(?:[.,]\d+)?`
 
 // valuesOf returns the values that a number in digits may have: a separator may be of thousands or of decimals.
 func valuesOf(text string) (all []float64) {
@@ -448,9 +584,12 @@ func valuesOf(text string) (all []float64) {
 // magnitudes multiply the number before them. Those that end with * are the beginnings of words.
 var magnitudes = sync.OnceValue(func() lookup[float64] {
 	return table[float64]{
-		1e3: "k thousand tausend tsd тыс тысяч* mil mille mila tysiąc* bin duizend" +
+		1e3: "ribu rb tusen tusind tisíc* ezer tuhat* mii k thousand tausend tsd тыс тысяч* mil mille mila " +
+			"tysiąc* bin duizend" +
 			" тисяч* ألف آلاف אלף אלפים हज़ार हजार nghìn ngàn",
-		1e6: "m mio mn million* millón millon millones millionen milión* milhão milhões" +
+		1e5: "lakh lakhs लाख",
+		1e7: "crore crores करोड़",
+		1e6: "juta jt triệu m mio mn million* millón millon millones millionen milión* milhão milhões" +
 			" milion* млн миллион* мільйон* milyon" +
 			" مليون ملايين מיליון",
 		1e9: "bn mrd billion* milliard* млрд миллиард* bilhão bilhões miliard*",
@@ -676,7 +815,8 @@ func eastValue(text, digits, powers string) (total float64) {
 var (
 	hanNumber = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`([` + hanDigits + `]+)(\s?(?:%|パーセント|円|元|块|塊|月|日|号|時|点半|点钟|点|割|成|折|年|个月|か月|ヶ月|` +
-			`人以上|人|名以上|名|位|多位|多名|万|小时|時間|分钟|歳|公斤|千克|克|家|店|組|世帯|件|社|台|户|组))`)
+			`人以上|人|名以上|名|位|多位|多名|万|小时|時間|分钟|歳|公斤|千克|克|家|店|組|世帯|件|社|台|户|组|` +
+			`公里|千米|厘米|毫米|米|毫升|升|公分|公顷|吨|キロ|メートル|リットル|グラム|個|个|匹|本|枚|席|间|张|張|页|頁|种|種))`)
 	})
 	koreanNumber = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`((?:[영일이삼사오육칠팔구십백천]*만 )?[영일이삼사오육칠팔구십백천만]+)(\s?(?:퍼센트|프로|원|년|개월|명|킬로))`)
@@ -700,6 +840,11 @@ var (
 		return regexp.MustCompile(`(?i)(?:yüzde\s|%\s?)(\d+(?:[.,]\d+)?)`)
 	})
 )
+
+// idiomatic are the units and counters of Chinese and Japanese that small and round numbers stand before in a manner of
+// speech, as in one cup and a hundred reasons.
+var idiomatic = strings.Fields("年 名 位 家 店 組 世帯 件 社 台 户 组 分钟 小时 時間 人以上 人 公里 千米 厘米 毫米 米 毫升 升 公分 公顷 吨 キロ メートル " +
+	"リットル グラム 個 个 匹 本 枚 席 间 张 張 页 頁 种 種")
 
 // eastern writes the numbers of a text in Chinese, Japanese or Korean in digits, where they are dates, times, amounts
 // or parts of a hundred. Others, such as a hundred reasons, are a manner of speech.
@@ -726,8 +871,7 @@ func (l *lexicon) eastern(text string, answer bool) string {
 		text = hanNumber().ReplaceAllStringFunc(text, func(m string) string {
 			n := hanNumber().FindStringSubmatch(m)
 			v, unit := hanValue(n[1]), strings.TrimSpace(n[2])
-			idiom := slices.Contains([]string{"年", "名", "位", "家", "店",
-				"組", "世帯", "件", "社", "台", "户", "组", "分钟", "小时", "時間", "人以上", "人"}, unit) && !counted
+			idiom := slices.Contains(idiomatic, unit) && !counted
 			if idiom && utf8.RuneCountInString(n[1]) > 1 && v >= fewInWords && !isIdiom(v) {
 				idiom = unit == "年" || unit == "分钟" || unit == "小时" || unit == "時間"
 			}
@@ -787,7 +931,8 @@ var (
 	})
 	// thaiNumber matches a number of a digit and a power at least. Single words also stand for something else.
 	thaiNumber = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?:(?:หนึ่ง|สอง|ยี่|สาม|สี่|ห้า|หก|เจ็ด|แปด|เก้า)?(?:สิบ|ร้อย|พัน|หมื่น|แสน|ล้าน)` +
+		return regexp.MustCompile(`(?:(?:หนึ่ง|สอง|ยี่|สาม|สี่|ห้า|หก|เจ็ด|แปด|เก้า)?(?:สิบ|ร้อย|พัน|หมื่น|แสน|` +
+			`ล้าน)` +
 			`(?:หนึ่ง|เอ็ด|สอง|สาม|สี่|ห้า|หก|เจ็ด|แปด|เก้า)?){1,7}`)
 	})
 	// tenThousands matches a number in digits before the sign for ten thousand.
@@ -871,7 +1016,8 @@ func (s *scan) counts() {
 			if times, ok := magnitudes().of(strings.ToLower(next)); ok {
 				v *= times
 			}
-			if v < fewInWords || isIdiom(v) {
+			// The idioms of 24, 360 and 365 have a unit.
+			if v < fewInWords || isIdiom(v) && !slices.Contains([]float64{24, 360, 365}, v) {
 				keys = nil
 				break
 			}

@@ -17,7 +17,8 @@ func TestDaysIn(t *testing.T) {
 		{"de", "Vom 7. bis 20. Dezember gibt es 20 % auf alles.", "0-12-7 begins, 0-12-20 ends"},
 		{"fr", "Portes ouvertes le samedi 12 décembre à 10h00, fermé les 25 et 26 décembre",
 			"0-12-12 10:00, 0-12-25, 0-12-26"},
-		{"es", "Del 7 al 20 de diciembre, rebajas. Abrimos el 21 de diciembre.", "0-12-7 begins, 0-12-20 ends, 0-12-21"},
+		{"es", "Del 7 al 20 de diciembre, rebajas. Abrimos el 21 de diciembre.", "0-12-7 begins, 0-12-20 ends, " +
+			"0-12-21"},
 		{"it", "Inaugurazione il 3 marzo alle 18:00", "0-3-3 18:00"},
 		{"pt", "De 7 a 20 de dezembro", "0-12-7 begins, 0-12-20 ends"},
 		{"pl", "Dzień otwarty 12 grudnia o 10:00", "0-12-12 10:00"},
