@@ -64,17 +64,14 @@ func (s source) scaled(ctx context.Context, part image.Rectangle, size image.Poi
 	}
 	flush := func() {
 		average(mean, sums, seen, k, part.Dx(), n)
-		across.row(kept[at%down.reach], mean, n)
+		row(across, kept[at%down.reach], mean, n)
 		complete()
 		seen = 0
 	}
 	opaque := s.kind != rgba && s.kind != grayA
 	err := s.rows(ctx, part, func(values []byte) error {
 		if k == 1 && opaque {
-			for i, v := range values {
-				mean[i] = float32(v)
-			}
-			across.row(kept[at%down.reach], mean, n)
+			row(across, kept[at%down.reach], values, n)
 			complete()
 			return nil
 		}
@@ -189,37 +186,38 @@ func cubic(x float64) float64 {
 }
 
 // row scales a row of pixels of n values each.
-func (f *filter) row(to, from []float32, n int) {
+func row[T byte | float32](f *filter, to []float32, from []T, n int) {
 	if f.same {
-		copy(to, from)
+		for i, v := range from[:len(to)] {
+			to[i] = float32(v)
+		}
 		return
 	}
 	for i, weights := range f.weights {
-		values, out := from[f.first[i]*n:][:len(weights)*n], to[i*n:][:n:n]
-		switch n {
-		case 3:
+		values, out := from[f.first[i]*n:], to[i*n:][:n:n]
+		if n == 3 {
 			var a, b, c float32
-			for _, w := range weights {
-				p := values[:3:3]
-				a, b, c = a+w*p[0], b+w*p[1], c+w*p[2]
-				values = values[3:]
+			for t, w := range weights {
+				p := values[3*t : 3*t+3 : 3*t+3]
+				a, b, c = a+w*float32(p[0]), b+w*float32(p[1]), c+w*float32(p[2])
 			}
 			out[0], out[1], out[2] = a, b, c
-		case 4:
+			continue
+		}
+		if n == 4 {
 			var a, b, c, d float32
-			for _, w := range weights {
-				p := values[:4:4]
-				a, b, c, d = a+w*p[0], b+w*p[1], c+w*p[2], d+w*p[3]
-				values = values[4:]
+			for t, w := range weights {
+				p := values[4*t : 4*t+4 : 4*t+4]
+				a, b, c, d = a+w*float32(p[0]), b+w*float32(p[1]), c+w*float32(p[2]), d+w*float32(p[3])
 			}
 			out[0], out[1], out[2], out[3] = a, b, c, d
-		default:
-			var a float32
-			for t, w := range weights {
-				a += w * values[t]
-			}
-			out[0] = a
+			continue
 		}
+		var sum float32
+		for t, w := range weights {
+			sum += w * float32(values[t])
+		}
+		out[0] = sum
 	}
 }
 
@@ -232,12 +230,9 @@ func (f *filter) column(to []float32, rows [][]float32, i int) []float32 {
 		return row(0)
 	}
 	clear(to)
-	for t := 0; t < len(weights); t += 4 {
-		var w [4]float32 // those behind the last one are zero, whatever their rows are
-		copy(w[:], weights[t:])
-		a, b, c, d := row(t), row(t+1), row(t+2), row(t+3)
-		for x, v := range to {
-			to[x] = v + w[0]*a[x] + w[1]*b[x] + w[2]*c[x] + w[3]*d[x]
+	for t, w := range weights {
+		for x, v := range row(t) {
+			to[x] += w * v
 		}
 	}
 	return to
@@ -250,9 +245,7 @@ func (k kind) colors(to []byte, values []float32, c *converter) {
 		for ; len(values) >= 3; values, to = values[3:], to[4:] {
 			y, cb, cr := values[0], values[1]-128, values[2]-128
 			to[0], to[1], to[2], to[3] = level(y+1.402*cr), level(y-0.344136*cb-0.714136*cr), level(y+1.772*cb), 255
-			if c != nil {
-				c.convert(to[:4])
-			}
+			c.convert(to[:4])
 		}
 		return
 	}
