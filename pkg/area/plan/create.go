@@ -761,7 +761,7 @@ func (s *Service) rehearse(ctx context.Context, tx, filled *store.Tx, terms *quo
 	if err != nil {
 		return d.plan, err
 	}
-	hours, err := hoursOf(ctx, s.db, s.now, read, d.plan.Timezone, d.recipe.Business)
+	hours, err := hoursOf(ctx, s.db, s.now, read, d.plan.Timezone, d.recipe)
 	if err != nil {
 		return d.plan, err
 	}

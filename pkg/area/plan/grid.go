@@ -25,6 +25,7 @@ import (
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/craft/business"
+	"github.com/content-automation/api/pkg/craft/calendar"
 	"github.com/content-automation/api/pkg/craft/prompt"
 	"github.com/content-automation/api/pkg/generate/ask"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
@@ -252,10 +253,11 @@ const (
 )
 
 // hoursOn returns the hours of a kind of business on platforms, the best first: those at which its customers decide,
-// and among them those at which the readers of the platforms are there.
-func hoursOn(of business.Kind, platforms []string) (all Hours) {
+// and among them those at which the readers of the platforms are there. The weekend is that of a country.
+func hoursOn(of business.Kind, platforms []string, country string) (all Hours) {
+	working := calendar.WorkingDays(country)
 	for day := range all {
-		weekend := day == int(time.Sunday) || day == int(time.Saturday)
+		weekend := !slices.Contains(working, strings.ToLower(time.Weekday(day).String()))
 		score := map[int]float64{}
 		add := func(hours []int, most, less float64) {
 			for n, hour := range hours {
@@ -387,7 +389,7 @@ func (h *Handler) remember(ctx context.Context, j *job) (err error) {
 		}
 		q.After = page.Next
 	}
-	hours, err := hoursOf(ctx, h.DB, h.Now, j.factoryItem, j.plan.Timezone, j.recipe.Business)
+	hours, err := hoursOf(ctx, h.DB, h.Now, j.factoryItem, j.plan.Timezone, j.recipe)
 	if err != nil {
 		return err
 	}
@@ -401,9 +403,9 @@ func (h *Handler) remember(ctx context.Context, j *job) (err error) {
 	return errors.Join(j.Keep("hours", hours), j.Sleep(0))
 }
 
-// hoursOf returns the best hours in a time zone for the accounts of a factory and a kind of business.
-func hoursOf(ctx context.Context, db *store.DB, now func() time.Time, factory store.Item, zoneName,
-	kind string) (all Hours, err error) {
+// hoursOf returns the best hours in a time zone for the accounts of a factory and the business of a recipe.
+func hoursOf(ctx context.Context, db *store.DB, now func() time.Time, factory store.Item, zoneName string,
+	r Recipe) (all Hours, err error) {
 	zone, err := time.LoadLocation(zoneName)
 	if err != nil {
 		return all, err
@@ -412,7 +414,7 @@ func hoursOf(ctx context.Context, db *store.DB, now func() time.Time, factory st
 	if err != nil {
 		return all, err
 	}
-	all = hoursOn(business.Named(kind), habits.Platforms)
+	all = hoursOn(business.Named(r.Business), habits.Platforms, r.Country)
 	for day, better := range habits.Better {
 		all.measured(time.Weekday(day), better)
 	}

@@ -390,7 +390,7 @@ func (p *Plan) Slots(r Recipe, hours Hours) ([]Slot, error) {
 		return nil, fmt.Errorf("plan: %w", err)
 	}
 	if hours.none() {
-		hours = hoursOn(business.Named(r.Business), nil)
+		hours = hoursOn(business.Named(r.Business), nil, r.Country)
 	}
 	slots := make([]Slot, 0, p.Days*p.PostsPerDay)
 	events, silence := p.events(r.Language), p.silence(r.Country)

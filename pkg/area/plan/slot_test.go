@@ -64,12 +64,19 @@ func TestBestHours(t *testing.T) {
 			}
 		}
 	}
-	h := hoursOn(business.Named("brand"), []string{"tiktok", "linkedin", "unknown"})
+	h := hoursOn(business.Named("brand"), []string{"tiktok", "linkedin", "unknown"}, "DE")
 	if want := []int{12, 18, 9}; !slices.Equal(h[time.Monday][:3], want) {
 		t.Errorf("on Monday: %v", h[time.Monday])
 	}
 	if want := []int{11, 19, 16}; !slices.Equal(h[time.Sunday][:3], want) {
 		t.Errorf("on Sunday: %v", h[time.Sunday])
+	}
+	abroad := hoursOn(business.Named("brand"), []string{"tiktok", "linkedin", "unknown"}, "AE")
+	if gulf := hoursOn(business.Named("brand"), []string{"tiktok"}, "SA"); slices.Equal(gulf[time.Friday],
+		gulf[time.Sunday]) || !slices.Equal(gulf[time.Sunday], gulf[time.Monday]) ||
+		!slices.Equal(abroad[time.Friday], h[time.Friday]) {
+		t.Errorf("on Friday and Sunday in Saudi Arabia: %v, %v; in the Emirates %v", gulf[time.Friday],
+			gulf[time.Sunday], abroad[time.Friday])
 	}
 	h.measured(time.Monday, []int{6, 16})
 	if want := []int{6, 16, 12, 18, 9}; !slices.Equal(h[time.Monday][:5], want) {
