@@ -33,7 +33,7 @@ type tableRow struct {
 	large int
 }
 
-// read returns the next row.
+// read returns the next row, or io.EOF behind the last one.
 func (t *rowReader) read() (tableRow, error) {
 	var cells []string
 	var cell strings.Builder
