@@ -61,7 +61,7 @@ func TestLanguagesHaveTheSameTexts(t *testing.T) {
 }
 
 // written are the languages in which the sandbox writes texts of content.
-var written = strings.Fields("ar de en es fr he hi it ja ko nl pl pt ru th tr uk vi zh")
+var written = strings.Fields("ar de en es fr he hi it ja ko nl pl pt ru th tr uk vi zh zh-hant")
 
 func TestLinesOfAllLanguagesHaveTheSameShape(t *testing.T) {
 	if !slices.Equal(samples.Written(), written) {
@@ -79,7 +79,8 @@ func TestLinesOfAllLanguagesHaveTheSameShape(t *testing.T) {
 			t.Errorf("%s has %v, want %v", language, got, want)
 		}
 	}
-	for tag, want := range map[string]string{"ja-JP": "ja", "zh-Hant-TW": "zh", "uk": "uk", "sw": "en", "": "en"} {
+	for tag, want := range map[string]string{"ja-JP": "ja", "zh-Hant-TW": "zh-hant", "zh_HK": "zh-hant",
+		"zh-CN": "zh", "uk": "uk", "sw": "en", "": "en"} {
 		if got := samples.WrittenIn(tag); got != want {
 			t.Errorf("%q is written in %s, want %s", tag, got, want)
 		}

@@ -3,6 +3,7 @@ package bedrock
 import (
 	_ "embed"
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -38,9 +39,15 @@ var languages = sync.OnceValue(func() (all map[string]sentences) {
 	return all
 })
 
+// traditional matches the tags of Chinese in traditional characters.
+var traditional = regexp.MustCompile(`(?i)^zh-(.*\b)?(Hant|TW|HK|MO)\b`)
+
 // sentencesOf returns the sentences for a language tag: English ones for a language without.
 func sentencesOf(tag string) sentences {
 	language, _, _ := strings.Cut(strings.ToLower(tag), "-")
+	if traditional.MatchString(tag) {
+		language = "zh-hant"
+	}
 	if s, known := languages()[language]; known {
 		return s
 	}

@@ -16,6 +16,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/language"
+
 	"github.com/content-automation/api/pkg/adapter/provider"
 )
 
@@ -88,8 +90,7 @@ var topics = sync.OnceValue(func() (all map[string]Texts) {
 
 // TopicsOf returns the angles and twists for a language tag: those of English for languages without.
 func TopicsOf(tag string) (angles, twists []string) {
-	base, _, _ := strings.Cut(strings.ToLower(strings.ReplaceAll(tag, "_", "-")), "-")
-	t, known := topics()[base]
+	t, known := topics()[baseOf(tag)]
 	if !known {
 		t = Of(tag)
 	}
@@ -192,12 +193,26 @@ func Written() []string { return slices.Sorted(maps.Keys(lines())) }
 
 // WrittenIn returns the language of Lines for a language tag (BCP 47): English for those without.
 func WrittenIn(tag string) string {
-	base, _, _ := strings.Cut(strings.ToLower(strings.ReplaceAll(tag, "_", "-")), "-")
-	if _, known := lines()[base]; known {
-		return base
+	base := baseOf(tag)
+	if _, known := lines()[base]; !known {
+		return "en"
 	}
-	return "en"
+	return base
 }
+
+// baseOf returns the language of a tag without its country. Chinese of Taiwan, Hong Kong and Macao is in traditional
+// characters.
+func baseOf(tag string) string {
+	parsed, _ := language.Parse(tag) // an unknown one has no texts
+	base, _ := parsed.Base()
+	if script, _ := parsed.Script(); base.String() == "zh" && script.String() == "Hant" {
+		return traditional
+	}
+	return base.String()
+}
+
+// traditional is the language of texts in traditional Chinese characters.
+const traditional = "zh-hant"
 
 // LinesOf returns the sentences for a language tag.
 func LinesOf(tag string) Lines { return lines()[WrittenIn(tag)] }
@@ -206,7 +221,7 @@ func LinesOf(tag string) Lines { return lines()[WrittenIn(tag)] }
 var scripts = map[string][]*unicode.RangeTable{"ru": {unicode.Cyrillic}, "uk": {unicode.Cyrillic},
 	"ar": {unicode.Arabic}, "hi": {unicode.Devanagari}, "he": {unicode.Hebrew}, "th": {unicode.Thai},
 	"ja": {unicode.Han, unicode.Hiragana, unicode.Katakana},
-	"zh": {unicode.Han},
+	"zh": {unicode.Han}, traditional: {unicode.Han},
 	"ko": {unicode.Hangul, unicode.Han}}
 
 // readable reports whether most letters of a text are of the script of a language: others cannot stand in its

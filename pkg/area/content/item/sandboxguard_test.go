@@ -23,7 +23,7 @@ var asked = map[string]string{
 	"ar": "حذاؤنا الجديد للجري من شباك قديمة", "hi": "पुराने जालों से बना हमारा नया जूता",
 	"ja": "古い網から作った新しいランニングシューズ", "zh": "用旧渔网做的新跑鞋", "ko": "낡은 그물로 만든 새 운동화",
 	"he": "נעל הריצה החדשה שלנו מרשתות ישנות", "th": "รองเท้าวิ่งใหม่ของเราจากอวนเก่า",
-	"vi": "Giày chạy mới của chúng tôi từ lưới cũ", "nl": "Onze nieuwe loopschoen van oude netten",
+	"vi": "Giày chạy mới của chúng tôi từ lưới cũ", "nl": "Onze nieuwe loopschoen van oude netten", "zh-hant": "用舊漁網做的新跑鞋",
 }
 
 // The samples of the sandbox pass the guards in each of its languages, for each type of factory and kind of content, so
