@@ -203,7 +203,7 @@ func WrittenIn(tag string) string {
 // baseOf returns the language of a tag without its country. Chinese of Taiwan, Hong Kong and Macao is in traditional
 // characters.
 func baseOf(tag string) string {
-	parsed, _ := language.Parse(tag) // an unknown one has no texts
+	parsed, _ := language.Parse(tag) // an unknown language has no texts of its own
 	base, _ := parsed.Base()
 	if script, _ := parsed.Script(); base.String() == "zh" && script.String() == "Hant" {
 		return traditional
