@@ -47,3 +47,12 @@ func TestTextsOfAJudge(t *testing.T) {
 		t.Errorf("%d texts are held and %d pass", held, passed)
 	}
 }
+
+// The time of a check does not grow with the ways to read a long hashtag or a long name.
+func TestLongNamesAndTagsAreRead(t *testing.T) {
+	r := Rules{Language: "ru", Competitors: []string{"Ikea", strings.Repeat("Rhr", 30) + "t"}}
+	text := "#" + strings.Repeat("into", 200) + "qqikea " + strings.Repeat("рхр", 30) + "ж"
+	if found := Check([]Field{{Path: "/caption", Text: text}}, r); len(found) > 0 {
+		t.Errorf("it finds %v", found)
+	}
+}

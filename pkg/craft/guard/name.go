@@ -419,16 +419,17 @@ func (l *lexicon) tagged(f Field, name string) bool {
 
 // frequent reports whether a text without spaces is a row of frequent words of the language or of English, or empty.
 func (l *lexicon) frequent(text string) bool {
-	if strings.Trim(text, "0123456789") == "" {
-		return true
-	}
-	for n := len(text); n > 1; n-- {
-		word := text[:n]
-		if (common()[listed(l.base)][word] || common()["en"][word]) && l.frequent(text[n:]) {
-			return true
+	const shortest, longest = 2, 40 // of the words that are looked up, in bytes
+	text = strings.TrimRight(text, "0123456789")
+	ends := make([]bool, len(text)+1) // the places where a row of words ends
+	ends[0] = true
+	for from := range text {
+		for to := from + shortest; ends[from] && to <= min(from+longest, len(text)); to++ {
+			word := text[from:to]
+			ends[to] = ends[to] || common()[listed(l.base)][word] || common()["en"][word]
 		}
 	}
-	return false
+	return ends[len(text)]
 }
 
 // within reports whether a text has a Latin name glued to other text: to letters of another script, as in 比IKEA好, or
@@ -556,7 +557,7 @@ func hasName(text, name string) bool {
 				return true
 			}
 			for _, part := range wordParts(word) {
-				if utf8.RuneCountInString(part) <= 2*utf8.RuneCountInString(name) && sounded(heard(part), wanted, 0) {
+				if utf8.RuneCountInString(part) <= 2*utf8.RuneCountInString(name) && sounded(heard(part), wanted) {
 					return true
 				}
 			}
@@ -588,16 +589,25 @@ func wordParts(word string) []string {
 
 // sounded reports whether the consonants of a word are those of a name. A form of the word may have an ending, and the
 // last s of a long name may be one.
-func sounded(found []string, wanted []sound, equal int) bool {
-	switch {
-	case len(wanted) == 0:
-		return len(found) <= 1 && equal >= leastConsonants
-	case len(found) > 0 && strings.ContainsRune(found[0], wanted[0].letter) && sounded(found[1:], wanted[1:], equal+1):
-		return true
-	case wanted[0].silent:
-		return sounded(found, wanted[1:], equal)
+func sounded(found []string, wanted []sound) bool {
+	matched := make([]bool, len(found)+1) // by the number of consonants of the word that are of the name
+	matched[0] = true
+	for n, w := range wanted {
+		next := make([]bool, len(found)+1)
+		for i, ok := range matched {
+			switch {
+			case !ok:
+				continue
+			case i < len(found) && strings.ContainsRune(found[i], w.letter):
+				next[i+1] = true
+			case i == len(found) && n == len(wanted)-1 && w.letter == 's' && i >= leastConsonants:
+				return true
+			}
+			next[i] = next[i] || w.silent
+		}
+		matched = next
 	}
-	return len(wanted) == 1 && len(found) == 0 && wanted[0].letter == 's' && equal >= leastConsonants
+	return len(found) >= leastConsonants && matched[len(found)] || len(found) > leastConsonants && matched[len(found)-1]
 }
 
 // The letters of Cyrillic and Greek, and the Latin ones for them.
