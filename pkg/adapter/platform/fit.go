@@ -2,8 +2,10 @@ package platform
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 	"unicode"
@@ -555,10 +557,10 @@ func (u Unit) Length(s string) (n int) {
 	case Graphemes:
 		return uniseg.GraphemeClusterCount(s)
 	case EmojiBytes:
-		clusters(s, func(c string, _ int) {
+		for _, c := range clusters(s) {
 			if emoji(c) {
 				n += len(c)
-				return
+				continue
 			}
 			for _, r := range c { // a letter may have parts of an emoji after it
 				if partOfEmoji(r) {
@@ -567,7 +569,7 @@ func (u Unit) Length(s string) (n int) {
 					n++
 				}
 			}
-		})
+		}
 		return n
 	case Weighted:
 		return texts.Weight(s)
@@ -576,18 +578,21 @@ func (u Unit) Length(s string) (n int) {
 	}
 }
 
-// clusters calls f for each grapheme cluster of a text, with the offset of its end.
-func clusters(s string, f func(cluster string, end int)) {
-	state, end := -1, 0
-	for rest := s; rest != ""; {
-		var c string
-		if n := alone(rest); n > 0 {
-			c, rest, state = rest[:n], rest[n:], -1
-		} else {
-			c, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
+// clusters are the grapheme clusters of a text, each with the offset of its end.
+func clusters(s string) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		state, end := -1, 0
+		for rest := s; rest != ""; {
+			var c string
+			if n := alone(rest); n > 0 {
+				c, rest, state = rest[:n], rest[n:], -1
+			} else {
+				c, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
+			}
+			if end += len(c); !yield(end, c) {
+				return
+			}
 		}
-		end += len(c)
-		f(c, end)
 	}
 }
 
@@ -624,15 +629,18 @@ func partOfEmoji(r rune) bool {
 // cut returns the longest beginning of s that has at most n units and ends between two grapheme clusters, and not in a
 // link.
 func (u Unit) cut(s string, n int) string {
-	ends := []int{0}
-	clusters(s, func(_ string, end int) { ends = append(ends, end) })
-	i, _ := slices.BinarySearchFunc(ends, n, func(end, n int) int {
-		if u.Length(s[:end]) <= n {
-			return -1
+	end := 0
+	if u == Weighted {
+		end = heaviest(s, n)
+	} else {
+		length := 0
+		for at, c := range clusters(s) {
+			if length += u.Length(c); length > n {
+				break
+			}
+			end = at
 		}
-		return 1
-	})
-	end := ends[max(i-1, 0)]
+	}
 	// No link has a space.
 	from := strings.LastIndexFunc(s[:end], unicode.IsSpace) + 1
 	to := len(s)
@@ -645,6 +653,17 @@ func (u Unit) cut(s string, n int) string {
 		}
 	}
 	return s[:end]
+}
+
+// heaviest returns the offset of the end of the last grapheme cluster up to which a text has at most n weighted
+// characters. A link has a weight of its own, so that the weights of clusters do not add up to that of the text.
+func heaviest(s string, n int) int {
+	ends := []int{0}
+	for end := range clusters(s) {
+		ends = append(ends, end)
+	}
+	i := sort.Search(len(ends), func(i int) bool { return Weighted.Length(s[:ends[i]]) > n })
+	return ends[max(i-1, 0)]
 }
 
 // Cut shortens a text to at most n units, at the end of a sentence or of a word if one is in its second half.
