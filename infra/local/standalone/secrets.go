@@ -236,11 +236,15 @@ func (s *Service) newIdentity() *provider.Provider {
 	})
 }
 
+// freshKey makes the key of the services of this process that have kept none: to make one takes a third of a second,
+// and tests start a hundred services.
+var freshKey = sync.OnceValues(func() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, 2048) })
+
 func (s *Service) signingKey() (*rsa.PrivateKey, error) {
 	if kept, err := base64.StdEncoding.DecodeString(s.Kept(identityKey)); err == nil && len(kept) > 0 {
 		return x509.ParsePKCS1PrivateKey(kept)
 	}
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	key, err := freshKey()
 	if err == nil {
 		s.Keep(identityKey, base64.StdEncoding.EncodeToString(x509.MarshalPKCS1PrivateKey(key)))
 	}

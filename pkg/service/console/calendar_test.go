@@ -115,10 +115,6 @@ func TestThePolicyOfPagesWithMedia(t *testing.T) {
 // picture.
 func TestListsShowThumbnails(t *testing.T) {
 	small := "https://media.example.com/small.jpg"
-	pages, err := parsePages()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for name, test := range map[string]struct {
 		files []mediaFile
 		want  string
@@ -138,7 +134,7 @@ func TestListsShowThumbnails(t *testing.T) {
 			t.Errorf("%s: %q, not %q", name, got, test.want)
 		}
 		var out strings.Builder
-		err := pages["approvals"].render(&out, &view{Dialog: true, Data: map[string]any{"Waiting": 1, "Queue": "",
+		err := screens()["approvals"].render(&out, &view{Dialog: true, Data: map[string]any{"Waiting": 1, "Queue": "",
 			"Groups": byClient([]content{c}, names{}, nil), "Filters": map[string]string{}, "Names": names{}}})
 		if want := `src="` + test.want + `"`; err != nil || test.want != "" && !strings.Contains(out.String(), want) ||
 			test.want == "" && strings.Contains(out.String(), "<img") {

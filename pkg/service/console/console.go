@@ -61,7 +61,6 @@ type site struct {
 	Options
 	prefix  string // of all paths: the stage of a gateway without a domain
 	origin  *url.URL
-	pages   map[string]*screen
 	client  *http.Client
 	corners corners
 }
@@ -77,9 +76,6 @@ func New(o Options) (http.Handler, error) {
 	}
 	s := &site{Options: o, prefix: strings.TrimSuffix(origin.Path, "/"), origin: origin,
 		client: cmp.Or(o.HTTP, &http.Client{Timeout: APITimeout})}
-	if s.pages, err = parsePages(); err != nil {
-		return nil, err
-	}
 	routes := http.NewServeMux()
 	routes.HandleFunc("GET /settings/assets/{name}", serveAsset)
 	if o.SignIn.Issuer == "" {

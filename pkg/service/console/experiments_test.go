@@ -34,14 +34,10 @@ func TestExperimentsAreDrawnAsIntervals(t *testing.T) {
 func TestAnExperimentTellsItsRejectedPosts(t *testing.T) {
 	e := experimentOfAPI{Question: "Do questions help?", State: "running",
 		Results: []armResult{{Factor: "hook", Arm: "claim"}, {Factor: "hook", Arm: "question", Rejected: 3}}}
-	pages, err := parsePages()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for language, want := range map[string]string{"en": "Rejected posts of question, which count as the lowest: 3",
 		"ru": "Отклонённые публикации варианта question, которые считаются худшими: 3"} {
 		var out strings.Builder
-		err := pages["experiment"].render(&out, &view{Language: language, Dialog: true,
+		err := screens()["experiment"].render(&out, &view{Language: language, Dialog: true,
 			Data: map[string]any{"One": e, "Names": names{}, "Intervals": intervalsOf(e, &view{Language: language})}})
 		if got := out.String(); err != nil || !strings.Contains(got, want) || strings.Contains(got, "of claim") {
 			t.Errorf("%v: %s", err, got)

@@ -315,7 +315,7 @@ func (r *request) show(status int, name string, v *view) error {
 func (s *site) render(w http.ResponseWriter, r *http.Request, status int, name string, v *view) error {
 	var out bytes.Buffer
 	v.Dialog = r.Header.Get(partHeader) != ""
-	if err := s.pages[name].render(&out, v); err != nil {
+	if err := screens()[name].render(&out, v); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")

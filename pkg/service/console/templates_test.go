@@ -61,3 +61,16 @@ func TestTextsOfOthersHaveTheirDirection(t *testing.T) {
 		t.Errorf("only %d texts were found", found)
 	}
 }
+
+// A page is parsed when it is first shown, so that a mistake in one would be seen late.
+func TestEveryPageIsParsed(t *testing.T) {
+	if n := len(screens()); n < 50 {
+		t.Errorf("there are %d pages", n)
+	}
+	for name, parse := range screens() {
+		all, err := parse()
+		if err != nil || all.Lookup("fragment") == nil || all.Lookup("frame") == nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

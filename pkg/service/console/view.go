@@ -7,6 +7,7 @@ import (
 	"embed"
 	_ "embed"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"html/template"
@@ -317,15 +318,19 @@ func (s *site) newView(r *http.Request, found *session.Session) *view {
 	return v
 }
 
-// screen is the template of a page.
-type screen struct{ all *template.Template }
+// screen returns the template of a page.
+type screen func() (*template.Template, error)
 
 // render writes the page, or only its content for the dialog.
-func (s *screen) render(out io.Writer, v *view) error {
-	if v.Dialog {
-		return s.all.ExecuteTemplate(out, "fragment", v)
+func (s screen) render(out io.Writer, v *view) error {
+	all, err := s()
+	if err != nil {
+		return err
 	}
-	return s.all.ExecuteTemplate(out, "frame", v)
+	if v.Dialog {
+		return all.ExecuteTemplate(out, "fragment", v)
+	}
+	return all.ExecuteTemplate(out, "frame", v)
 }
 
 // tokenField is the field of forms with the token of the session.
@@ -368,35 +373,32 @@ func addTemplate(to *template.Template, file string) error {
 	return err
 }
 
-// parsePages parses the templates. Each page has a content within the same frame.
-func parsePages() (map[string]*screen, error) {
+// frame is the frame of all pages, with the parts that they share.
+var frame = sync.OnceValues(func() (*template.Template, error) {
 	frame := template.New("").Funcs(functions)
-	for _, file := range []string{"templates/frame.html", "templates/parts.html"} {
-		if err := addTemplate(frame, file); err != nil {
-			return nil, err
-		}
-	}
-	pages := map[string]*screen{}
-	files, err := fs.Glob(templates, "templates/*.html")
-	if err != nil {
-		return nil, err
-	}
+	return frame, errors.Join(addTemplate(frame, "templates/frame.html"), addTemplate(frame, "templates/parts.html"))
+})
+
+// screens are the pages by name. A page is parsed when it is first shown, because the first page after a cold start
+// would wait for all others.
+var screens = sync.OnceValue(func() map[string]screen {
+	files, _ := fs.Glob(templates, "templates/*.html") // the pattern is right
+	pages := map[string]screen{}
 	for _, file := range files {
-		name := strings.TrimSuffix(path.Base(file), ".html")
-		if name == "frame" || name == "parts" {
-			continue
-		}
-		all, err := frame.Clone()
-		if err == nil {
-			err = addTemplate(all, file)
-		}
-		if err != nil {
-			return nil, err
-		}
-		pages[name] = &screen{all}
+		pages[strings.TrimSuffix(path.Base(file), ".html")] = sync.OnceValues(func() (*template.Template, error) {
+			shared, err := frame()
+			if err != nil {
+				return nil, err
+			}
+			all, err := shared.Clone()
+			if err != nil {
+				return nil, err
+			}
+			return all, addTemplate(all, file)
+		})
 	}
-	return pages, nil
-}
+	return pages
+})
 
 // The file has a line for each text: English, a tab, and Russian.
 //
