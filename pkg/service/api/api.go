@@ -47,8 +47,10 @@ func Routes() []httpapi.Route { return slices.Clone(routes()) }
 
 var routes = sync.OnceValue(func() []httpapi.Route { return router(httpapi.NewTexts(nil)).Routes() })
 
-// Document returns the OpenAPI document.
-func Document() *huma.OpenAPI { return DocumentOf(httpapi.EmbeddedTexts()) }
+// Document returns the OpenAPI document. All callers get the same one, and change nothing in it.
+func Document() *huma.OpenAPI { return whole() }
+
+var whole = sync.OnceValue(func() *huma.OpenAPI { return DocumentOf(httpapi.EmbeddedTexts()) })
 
 // DocumentOf returns the OpenAPI document with the given descriptions of members.
 func DocumentOf(texts *httpapi.Texts) *huma.OpenAPI {

@@ -11,6 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 	credentials "github.com/content-automation/api/pkg/adapter/provider/registry"
 	"github.com/content-automation/api/pkg/area/social"
+	"github.com/content-automation/api/pkg/httpapi"
 )
 
 // shape is that of the options of a platform that there is not.
@@ -29,7 +30,7 @@ func TestWhatFollowsFromARow(t *testing.T) {
 			platform.Friends},
 	}}))
 	t.Cleanup(provider.AddRow(provider.Row{Name: "elsewhere", Operator: "Elsewhere, Inc.", Credential: "token"}))
-	doc := Document()
+	doc := DocumentOf(httpapi.EmbeddedTexts())
 	schemas := doc.Components.Schemas.Map()
 	for name, value := range map[string]string{"Platform": "myspace", "PlatformInput": "myspace",
 		"Provider": "elsewhere"} {
