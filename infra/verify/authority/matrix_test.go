@@ -115,6 +115,11 @@ func (w *world) unchanged(operation, who string, before map[string]string) {
 			w.t.Errorf("%s: refused calls of %s change %s:\n%s\n%s", operation, who, at, before[at], after[at])
 		}
 	}
+	for at := range before {
+		if _, ok := after[at]; !ok {
+			w.t.Errorf("%s: refused calls of %s delete %s", operation, who, at)
+		}
+	}
 }
 
 // isRefused reports whether an answer is a refusal with a code.
