@@ -318,12 +318,13 @@ const later = "午後 下午 晚上 傍晚 夜里 夜 오후 저녁 밤 शा�
 // easternTimes takes the times of day out of a text in Chinese, Japanese, Korean or Hindi. In an answer, the sign may
 // count something else: there must be a part of the day, or people must be asked to come.
 func (s *scan) easternTimes() {
+	open := sync.OnceValue(func() bool { return s.words.has(s.words.fold(s.maskedText), "open") })
 	s.each(easternClock(), aTime, func(m []string) []string {
 		hour, minute := atoi(m[2]), atoi(m[5])
 		if hour > 24 || minute > 59 || m[6] != "" {
 			return nil
 		}
-		if s.answer && m[1] == "" && m[4] == "" && !s.words.has(s.words.fold(s.maskedText), "open") {
+		if s.answer && m[1] == "" && m[4] == "" && !open() {
 			return nil
 		}
 		if m[4] != "" {
@@ -348,8 +349,8 @@ func halves(hour, minute int, known bool) []string {
 	return all
 }
 
-// hourText matches the word or number for an hour.
-var hourText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:\d{1,2}|[\p{L}\p{M}']+)`) })
+// hourText matches the word or number for an hour, and the beginning of a word that is too long for one.
+var hourText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:\d{1,2}|[\p{L}\p{M}']{1,40})`) })
 
 // spokenTimes finds times of day in words, such as half past seven. In an answer, they count where people are asked to
 // come: otherwise they tell a story.
@@ -386,9 +387,7 @@ func (l *lexicon) spoken(sentence string, c clockForm) (text string, keys []stri
 				return "", nil
 			}
 			from, at = at+i, at+i+len(c.after)
-			from = strings.LastIndexFunc(sentence[:from], func(r rune) bool {
-				return !isLetter(r) && !unicode.IsDigit(r)
-			}) + 1
+			from = wordAt(sentence, from)
 		}
 		word := words.FindString(sentence[from:])
 		hour, ok := l.value(word)
@@ -402,6 +401,17 @@ func (l *lexicon) spoken(sentence string, c clockForm) (text string, keys []stri
 		return strings.TrimSpace(c.before + word + c.after), halves(minutes/60, minutes%60, hour > 12)
 	}
 	return "", nil
+}
+
+// longestHour is the length from which a word is none for an hour, in bytes.
+const longestHour = 200
+
+// wordAt returns where the word that ends at an offset begins.
+func wordAt(text string, end int) int {
+	least := max(0, end-longestHour)
+	return least + 1 + strings.LastIndexFunc(text[least:end], func(r rune) bool {
+		return !isLetter(r) && !unicode.IsDigit(r)
+	})
 }
 
 // StatedDay is a day that a text names, with what it says of it.
@@ -485,11 +495,14 @@ func timeIn(text, language string) string {
 
 // spansOf returns the dates of a sentence with their places.
 func spansOf(sentence string) (all []span) {
+	taken := make([]bool, len(sentence)) // the bytes of the dates
 	take := func(from, to int, dates []date) {
 		dates = slices.DeleteFunc(dates, func(d date) bool { return d.day == 0 })
-		overlaps := slices.ContainsFunc(all, func(s span) bool { return from < s.to && s.from < to })
-		if len(dates) > 0 && !overlaps {
+		if len(dates) > 0 && !slices.Contains(taken[from:to], true) {
 			all = append(all, span{from, to, dates})
+			for i := from; i < to; i++ {
+				taken[i] = true
+			}
 		}
 	}
 	each := func(expression *regexp.Regexp, dates func(m []string) []date) {
@@ -529,11 +542,12 @@ func spansOf(sentence string) (all []span) {
 		return valid(0, b, a)
 	})
 	for _, s := range slices.Clone(all) {
-		if m := before().FindStringSubmatchIndex(sentence[:s.from]); m != nil && s.dates[0].day > 0 {
-			link := sentence[m[4]:m[5]]
-			if n := atoi(sentence[m[2]:m[3]]); n > 0 && n < s.dates[0].day &&
+		least := max(0, s.from-nearDate)
+		if m := before().FindStringSubmatchIndex(sentence[least:s.from]); m != nil && s.dates[0].day > 0 {
+			link := sentence[least+m[4] : least+m[5]]
+			if n := atoi(sentence[least+m[2] : least+m[3]]); n > 0 && n < s.dates[0].day &&
 				(joins().MatchString(" "+link+" ") || until().MatchString(" "+link+" ")) {
-				take(m[2], m[3], valid(s.dates[0].year, s.dates[0].month, n))
+				take(least+m[2], least+m[3], valid(s.dates[0].year, s.dates[0].month, n))
 			}
 		}
 		if m := after().FindStringSubmatchIndex(sentence[s.to:]); m != nil {

@@ -588,16 +588,29 @@ func bare(text string) string {
 	if strings.ContainsAny(text, "@([") {
 		text = mailText().ReplaceAllString(text, " ")
 	}
-	for _, l := range slices.Backward(platform.Links(text)) {
-		text = text[:l.Start] + " " + text[l.End:]
+	var parts []place
+	for _, l := range platform.Links(text) {
+		parts = append(parts, place{l.Start, l.End})
 	}
+	text, parts = cut(text, parts), nil
 	if strings.Contains(text, "@") {
 		text = handleText().ReplaceAllString(text, " ")
 	}
-	for _, t := range slices.Backward(platform.WrittenTags(text)) {
-		text = text[:t.Start] + " " + text[t.End:]
+	for _, t := range platform.WrittenTags(text) {
+		parts = append(parts, place{t.Start, t.End})
 	}
-	return text
+	return cut(text, parts)
+}
+
+// cut returns a text with a space for each of its parts, which are in their order.
+func cut(text string, parts []place) string {
+	var b strings.Builder
+	from := 0
+	for _, p := range parts {
+		b.WriteString(text[from:p.from] + " ")
+		from = p.to
+	}
+	return b.String() + text[from:]
 }
 
 // leastUnquoted is the number of words by which a text without its quotations is told.
