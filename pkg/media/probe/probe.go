@@ -21,6 +21,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/content-automation/api/pkg/base/budget"
+	clip "github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/audio"
 	"github.com/content-automation/api/pkg/media/heif"
@@ -79,7 +80,7 @@ func Read(r io.ReaderAt, size int64) (Info, error) {
 		return f.picture()
 	case has(0, "RIFF") && has(8, "WAVE"):
 		return sound(f.WAV())
-	case has(0, webvttMagic), has(0, byteOrderMark+webvttMagic):
+	case has(0, webvttMagic), has(0, clip.ByteOrderMark+webvttMagic):
 		return f.webvtt()
 	case has(4, "ftyp"):
 		return f.mp4()
@@ -507,8 +508,6 @@ func (d Decoder) drawn(ctx context.Context, content []byte) (f Decoded, err erro
 // webvttMagic is the beginning of a file of captions, perhaps after a byte order mark (W3C WebVTT, 4.1).
 const webvttMagic = "WEBVTT"
 
-const byteOrderMark = "\ufeff"
-
 // maxCaptions bounds a file of captions: an hour of speech has a tenth of it.
 const maxCaptions = 1 << 20
 
@@ -524,7 +523,7 @@ func (f file) webvtt() (Info, error) {
 	if !utf8.Valid(content) || bytes.IndexByte(content, 0) >= 0 {
 		return Info{}, audio.Unsupported("captions that are no text")
 	}
-	head, _, _ := strings.Cut(strings.TrimPrefix(string(content), byteOrderMark), "\n")
+	head, _, _ := strings.Cut(strings.TrimPrefix(string(content), clip.ByteOrderMark), "\n")
 	if rest := strings.TrimPrefix(strings.TrimSuffix(head, "\r"), webvttMagic); rest != "" && rest[0] != ' ' &&
 		rest[0] != '\t' {
 		return Info{}, audio.Unsupported("captions that begin with %q", head)
@@ -732,7 +731,7 @@ func textual(head []byte) (what, advice string) {
 			return "a text", "Send the file itself, and not a description of it."
 		}
 	}
-	text := strings.ToLower(strings.TrimSpace(strings.TrimPrefix(string(head), byteOrderMark)))
+	text := strings.ToLower(strings.TrimSpace(strings.TrimPrefix(string(head), clip.ByteOrderMark)))
 	starts := func(marks ...string) bool {
 		for _, m := range marks {
 			if strings.HasPrefix(text, m) {
