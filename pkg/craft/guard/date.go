@@ -210,11 +210,7 @@ func (s *scan) times() {
 		if hour > 24 || minute > 59 {
 			return nil
 		}
-		key := fmt.Sprintf("%02d:%02d", hour%24, minute)
-		if m[3] == "" && hour >= 1 && hour < 12 {
-			return []string{key, "half " + key}
-		}
-		return []string{key}
+		return clockKeys(hour, minute, m[3] != "")
 	})
 	s.each(namedClock(), aTime, func(m []string) []string {
 		hour, minute := atoi(m[1]+m[3]), atoi(m[2]+m[4])
@@ -224,11 +220,7 @@ func (s *scan) times() {
 		if hour > 24 || minute > 59 || m[3] != "" && s.words.base != "vi" {
 			return nil
 		}
-		key := fmt.Sprintf("%02d:%02d", hour%24, minute)
-		if hour >= 1 && hour < 12 {
-			return []string{key, "half " + key}
-		}
-		return []string{key}
+		return clockKeys(hour, minute, false)
 	})
 	for i, c := range s.claims {
 		if c.kind == aTime && len(c.keys) == 2 && strings.HasPrefix(c.keys[1], "half ") {
@@ -238,6 +230,16 @@ func (s *scan) times() {
 	if strings.ContainsAny(s.text, "時时点點시") || strings.Contains(s.text, "बजे") {
 		s.easternTimes()
 	}
+}
+
+// clockKeys returns the keys of a time of day in digits. Before noon, it may be in the other half of the day, unless its
+// half is known.
+func clockKeys(hour, minute int, known bool) []string {
+	key := fmt.Sprintf("%02d:%02d", hour%24, minute)
+	if !known && hour >= 1 && hour < 12 {
+		return []string{key, "half " + key}
+	}
+	return []string{key}
 }
 
 var (
