@@ -89,14 +89,15 @@ func scanOfInput(text, language string) *scan {
 		return s
 	}
 	s = scanOf(text, language, false)
+	if len(text) > maxScanned {
+		return s
+	}
 	scans.Lock()
 	defer scans.Unlock()
 	if len(scans.of) >= maxScans {
 		clear(scans.of)
 	}
-	if len(text) <= maxScanned {
-		scans.of[key] = s
-	}
+	scans.of[key] = s
 	return s
 }
 
