@@ -342,11 +342,11 @@ func (s *scan) share(text string, percent float64) {
 var (
 	// decadeText matches a decade after a word such as since. Without one, it may be that of a song.
 	decadeText = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(?:since|seit|depuis|desde|dal|dagli|od|sedan|siden|sinds|с|з|від|in|` +
-			`opened|founded|` +
-			`gegründet)\s(?:\p{L}+\s){0,3}'?((?:18|19|20)?\d0)(?:'?s\b|er\b|ern\b|-?tal|-?х|-?ih|erne\b)|` +
-			`(?:since|desde|depuis|dagli|od|sinds|dal)\s(?:\p{L}+\s){0,2}(?:años|années|anni|anos|jaren|lat)\s'?` +
-			`((?:18|19|20)?\d0)(?:[^\d\p{L}]|$)|((?:18|19|20)?\d0)(?:年代|년대)(?:から|創業|开始|以来|起|부터)`)
+		const decade = `((?:18|19|20)?\d0)`
+		return regexp.MustCompile(`(?i)` +
+			anyOf("since") + `\s(?:\p{L}+\s){0,3}'?` + decade + `(?:'?s\b|er\b|ern\b|-?tal|-?х|-?ih|erne\b)|` +
+			anyOf("since years") + `\s(?:\p{L}+\s){0,2}` + anyOf("years") + `\s'?` + decade + `(?:[^\d\p{L}]|$)|` +
+			decade + `(?:年代|년대)` + anyOf("since within"))
 	})
 	// jubileeText matches the number of years that a business celebrates.
 	jubileeText = sync.OnceValue(func() *regexp.Regexp {
@@ -373,8 +373,8 @@ func (s *scan) jubilees() {
 		return
 	}
 	for _, m := range jubileeText().FindAllStringSubmatch(s.numberText, -1) {
-		s.claims = append(s.claims, claim{kind: aYear, text: m[0], keys: []string{fmt.Sprintf("age "+
-			"%d", atoi(m[1]+m[2]))}})
+		s.claims = append(s.claims, claim{kind: aYear, text: m[0],
+			keys: []string{fmt.Sprintf("age %d", atoi(m[1]+m[2]))}})
 	}
 }
 
@@ -967,8 +967,7 @@ var (
 		return regexp.MustCompile(`\{\{[^{}]{0,60}\}\}|\$\{[^{}]{1,60}\}|%[A-Z]{2,}_?[A-Z]+%`)
 	})
 	bracketText = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`[\[<【]` +
-			`([^\[\]<>【】\n]{2,48})[\]>】]`)
+		return regexp.MustCompile(`[\[<【]([^\[\]<>【】\n]{2,48})[\]>】]`)
 	})
 )
 
@@ -1064,8 +1063,7 @@ func (l *lexicon) weekdays(sentence string, short bool) (days []dayAt) {
 type dayAt struct{ day, from, to int }
 
 // rangeWords are the words and signs between days that are not the two ends of a range.
-var rangeWords = []string{",", "、", "・", "and", "und", " y ", " et ", " e ", " и ", " і ", " та ", " i ", " ve " +
-	"", " و",
+var rangeWords = []string{",", "、", "・", "and", "und", " y ", " et ", " e ", " и ", " і ", " та ", " i ", " ve ", " و",
 	" ו", "और", "和", "와 ", "과 "}
 
 // longestRange is the longest text between the two days of a range, in bytes.

@@ -34,9 +34,8 @@ var months = sync.OnceValue(func() lookup[int] {
 			"june jun juni junio juin giugno giu junho июня июнь июн czerwca haziran czerwiec червня" +
 			" червень يونيو יוני जून มิถุนายน",
 		7: "iulie július júla julija juuli julai heinäkuuta heinäkuun heinäkuu července červenec ιουλίου юли " +
-			"srpnja jula " +
-			"july jul juli julio juillet juil luglio lug julho июля июль июл lipca temmuz lipiec липня" +
-			" липень يوليو יולי जुलाई กรกฎาคม",
+			"srpnja jula july jul juli julio juillet juil luglio lug julho июля июль июл lipca temmuz lipiec липня " +
+			"липень يوليو יולי जुलाई กรกฎาคม",
 		8: "augusti augusztus augusta avgusta agustus ogos elokuuta elokuun elokuu srpna srpen αυγούστου " +
 			"kolovoza avgust " +
 			"august aug agosto août aout августа август авг sierpnia augustus ağustos sierpień серпня" +
@@ -245,30 +244,42 @@ func clockKeys(hour, minute int, known bool) []string {
 var (
 	// namedClock matches a time whose point is no colon, after a word for a time, and the hours of Vietnamese.
 	namedClock = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:kl|klo|klokken|klockan|saat|ore|` +
-			`alle)\.?\s(\d{1,2})\.(\d\d)\b|` +
+		return regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:kl|klo|klokken|klockan|saat|ore|alle)\.?\s(\d{1,2})\.(\d\d)\b|` +
 			`(?:^|[^\d.,])(\d{1,2})\s?(?:giờ|h)(?:\s?(\d\d)\b(?:\sphút)?|\s(rưỡi))?\s(?:sáng|trưa|chiều|tối)`)
 	})
 	// afternoon and morning match the words for the half of the day beside a time.
-	afternoon = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:p\. ?m\b|μ\. ?μ|evening|afternoon|tonight|abends?|` +
-			`nachmittags?|soir|` +
-			`après-midi|tarde|noche|sera|pomeriggio|noite|wieczor\p{L}*|popołudni\p{L}*|вечера|дня|вечером|` +
-			`вечора|ввечері|` +
-			`увечері|akşam\p{L}*|öğleden sonra|kväll\p{L}*|aften\p{L}*|kveld\p{L}*|avond|middag|večer|odpoledne|` +
-			`este|illalla|` +
-			`βράδυ|απόγευμα|malam|sore|seara|مساء\p{M}*|المساء|م|בערב|אחר הצהריים|अपराह्न|शाम|रात|दोपहर|tối|` +
-			`chiều)(?:[^\p{L}\p{M}]|$)|` +
-			`เย็น|ค่ำ|午後|下午|晚上|오후|저녁`)
-	})
-	morning = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:a\. ?m\b|π\. ?μ|morning|morgens?|vormittags?|früh|matin|` +
-			`mañana|madrugada|` +
-			`mattin\p{L}*|manhã|rano|утра|утром|ранку|вранці|sabah\p{L}*|morgonen|morgen|ochtend|ráno|reggel|` +
-			`aamulla|πρωί|pagi|` +
-			`dimineața|صباح\p{M}*|ص|בבוקר|सुबह|sáng)(?:[^\p{L}\p{M}]|$)|เช้า|午前|上午|早上|오전|아침`)
-	})
+	afternoon = sync.OnceValue(func() *regexp.Regexp { return anyWord("afternoon") })
+	morning   = sync.OnceValue(func() *regexp.Regexp { return anyWord("morning") })
 )
+
+// times are the words about times by their list, in all languages, as parts of expressions.
+var times = sync.OnceValue(func() map[string][]string {
+	raw, err := wordLists.ReadFile("words/times.tsv")
+	if err != nil {
+		panic(err) // it is a part of the program
+	}
+	all := map[string][]string{}
+	for line := range strings.Lines(string(raw)) {
+		name, words, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		for word := range strings.SplitSeq(words, "|") {
+			head, begins := strings.CutSuffix(word, "*")
+			word = regexp.QuoteMeta(head)
+			if begins {
+				word += `\p{L}*`
+			}
+			all[name] = append(all[name], word)
+		}
+	}
+	return all
+})
+
+// anyOf is the part of an expression that matches any word of a list.
+func anyOf(list string) string { return "(?:" + strings.Join(times()[list], "|") + ")" }
+
+// anyWord matches a whole word of a list. In scripts without spaces, and in Korean, other letters may be beside it.
+func anyWord(list string) *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(?:^|[^\p{L}])` + anyOf(list) + `(?:[^\p{L}\p{M}]|$)|` + anyOf(list+" within"))
+}
 
 // nearHalf is the longest text between a time and the word for the half of the day, in bytes.
 const nearHalf = 26
@@ -446,8 +457,7 @@ var (
 	// until matches what stands between the first and the last day of some days.
 	until = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)^[\s,.]*(?:(?:to|until|till|through|bis(?:\szum)?|au|jusqu['’]au|al|a|à|ao|` +
-			`até|` +
-			`hasta(?:\sel)?|fino\sal|do|до|по|tot|t/m|đến|ถึง|से|तक|إلى|حتى|עד|〜|～|~|から|부터|至|到)(?:\s\p{L}+)?|` +
+			`até|hasta(?:\sel)?|fino\sal|do|до|по|tot|t/m|đến|ถึง|से|तक|إلى|حتى|עד|〜|～|~|から|부터|至|到)(?:\s\p{L}+)?|` +
 			`[–—-])[\s,.]*$`)
 	})
 	joins = sync.OnceValue(func() *regexp.Regexp {

@@ -144,8 +144,7 @@ func (f Finding) String() string {
 func Check(answer []Field, r Rules) []Finding {
 	known := newKnownFacts(r)
 	found := slices.Concat(r.leaks(answer), r.claims(answer, known), r.assertions(answer, known), r.forbidden(answer),
-		r.language(answer), r.lengths(answer),
-		r.repeats(answer))
+		r.language(answer), r.lengths(answer), r.repeats(answer))
 	slices.SortStableFunc(found, func(a, b Finding) int {
 		return slices.Index(Codes(), a.Code) - slices.Index(Codes(), b.Code)
 	})
@@ -581,8 +580,8 @@ func firstOf(text string, script *unicode.RangeTable) rune {
 // bare returns a text without addresses, hashtags and accounts, which are in Latin letters in all languages, and
 // without quotations, such as titles, if more is left.
 func bare(text string) string {
-	if rest := quoted().ReplaceAllString(text, " "+
-		""); 2*len(strings.TrimSpace(rest)) >= len(text) || len(strings.Fields(rest)) >= leastUnquoted {
+	rest := quoted().ReplaceAllString(text, " ")
+	if 2*len(strings.TrimSpace(rest)) >= len(text) || len(strings.Fields(rest)) >= leastUnquoted {
 		text = rest
 	}
 	if strings.ContainsAny(text, "@([") {
@@ -638,8 +637,7 @@ func share(text string, tables []string) (own, letters int) {
 // endings are the endings of Russian nouns, adjectives, adverbs and verbs, the longest first.
 var endings = strings.Fields("иями ями ами ого его ому ему ыми ими иях ией ешь ишь ете ите ала ила али или " +
 	"ов ев ей ой ый ий ая яя ое ее ые ие ую юю ам ям ом ем ах ях ою ею ть ла ло ли ет ит ут ют ат ят ия ии ию " +
-	"ья ье " +
-	"ью а я о е у ю ы и й ь")
+	"ья ье ью а я о е у ю ы и й ь")
 
 // leastStem is the shortest stem of a Russian word.
 const leastStem = 3

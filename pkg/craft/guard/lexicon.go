@@ -450,8 +450,7 @@ var inflections = map[string]string{
 	"hu": "ebbek abbak ebb abb bb ban ben ból ből nak nek val vel tól től ról ről nál nél hoz hez höz ra re ba be " +
 		"on en ön ot et öt at ok ek ök ak ja je an ul ül t k n a e",
 	"fi": "impia impaa impi in mpi ssa ssä sta stä lla llä lta ltä lle ksi tta ttä ista issa ien ina een aan " +
-		"ään oon ia " +
-		"iä ja jä oja oita n a ä t i",
+		"ään oon ia iä ja jä oja oita n a ä t i",
 	"el": "ότερος ότερη ότερο ότερα ότερες ότατος ους ών ού ός ής ές οί ων ος ης ας ες οι ου η ή ο ό α ά ι ε έ ς",
 	"ca": "íssim íssima es os ns s a e",
 	"id": "nya lah kah an", "ms": "nya lah kah an",
@@ -467,8 +466,7 @@ var relatives = map[string]string{"no": "nb", "nn": "nb", "sr": "hr", "bs": "hr"
 var suffixes = strings.Fields("lar ler lık lik luk lük ın in un ün nın nin nun nün ım im um üm ı i u ü a e yı " +
 	"yi yu yü ya ye nı ni " +
 	"nu nü na ne sı si su sü da de ta te dan den tan ten nda nde ndan nden dır dir dur dür tır tir tur tür ca " +
-	"ce ça " +
-	"çe la le yla yle ki dı di du dü tı ti tu tü mış miş muş müş sa se")
+	"ce ça çe la le yla yle ki dı di du dü tı ti tu tü mış miş muş müş sa se")
 
 // particles may follow a Korean word without a space between them.
 var particles = strings.Fields("은 는 이 가 을 를 의 에 에서 에게 로 으로 와 과 도 만 보다 까지 부터 라고 이라고 이나 나 처럼 입니다 이에요 예요")

@@ -107,8 +107,7 @@ func (s *scan) quantities() {
 
 // kilos matches the short word that stands for kilograms and for kilometres.
 var kilos = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\s?(?:キロ|킬로)(?:[^\p{Katakana}그미]|` +
-		`$)`)
+	return regexp.MustCompile(`^\s?(?:キロ|킬로)(?:[^\p{Katakana}그미]|$)`)
 })
 
 // imperial are the factors of the units that are converted with a rounding: pounds, ounces, inches, feet, miles,
@@ -322,8 +321,7 @@ func isIn(l lookup[bool], word string) bool {
 // currencies are words for money after a magnitude, which package money does not read.
 var currencies = sync.OnceValue(func() lookup[bool] {
 	return table[bool]{true: "euro* dollar* dólar* доллар* рубл* руб евро pound* pfund* libra* franc* franken " +
-		"złot* " +
-		"eur usd gbp € $ £ ₽ ₴ zł"}.index()
+		"złot* eur usd gbp € $ £ ₽ ₴ zł"}.index()
 })
 
 func currency(word string) bool { return isIn(currencies(), word) }
@@ -386,10 +384,8 @@ var (
 	// smallCoins matches the hundredths of a price that have their own word.
 	smallCoins = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)(\d+) (euros?|reais|real|dollars?|dólares|pesos|pounds|soles|рубл\p{L}*|` +
-			`гривн\p{L}*|` +
-			`złot\p{L}*|zł|lei|korun\p{L}*|франк\p{L}*|francs?|franken) (?:and |e |y |et |und |и |i |` +
-			`și )?(\d{1,2}) ?` +
-			`(?:cent\p{L}*|cént\p{L}*|копе\p{L}*|копі\p{L}*|gros\p{L}*|pence|rappen|bani|haléř\p{L}*)`)
+			`гривн\p{L}*|złot\p{L}*|zł|lei|korun\p{L}*|франк\p{L}*|francs?|franken) (?:and |e |y |et |und |и |i |` +
+			`și )?(\d{1,2}) ?(?:cent\p{L}*|cént\p{L}*|копе\p{L}*|копі\p{L}*|gros\p{L}*|pence|rappen|bani|haléř\p{L}*)`)
 	})
 )
 
@@ -983,8 +979,7 @@ var (
 	// thaiNumber matches a number of a digit and a power at least. Single words also stand for something else.
 	thaiNumber = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?:(?:หนึ่ง|สอง|ยี่|สาม|สี่|ห้า|หก|เจ็ด|แปด|เก้า)?(?:สิบ|ร้อย|พัน|หมื่น|แสน|` +
-			`ล้าน)` +
-			`(?:หนึ่ง|เอ็ด|สอง|สาม|สี่|ห้า|หก|เจ็ด|แปด|เก้า)?){1,7}`)
+			`ล้าน)(?:หนึ่ง|เอ็ด|สอง|สาม|สี่|ห้า|หก|เจ็ด|แปด|เก้า)?){1,7}`)
 	})
 	// tenThousands matches a number in digits before the sign for ten thousand.
 	tenThousands = sync.OnceValue(func() *regexp.Regexp {
@@ -1087,8 +1082,7 @@ var (
 	halfMillion = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)(?:half a million|medio millón de|medio millón|un demi-million d[e']|` +
 			`demi-million|mezzo milione di|meio milhão de|pół miliona|полмиллиона|півмільйона|eine halbe million|` +
-			`yarım milyon|` +
-			`نصف مليون|חצי מיליון|nửa triệu|ครึ่งล้าน)`)
+			`yarım milyon|نصف مليون|חצי מיליון|nửa triệu|ครึ่งล้าน)`)
 	})
 	// centsText matches the whole part of a price and the word for its hundredths, as in sette euro e cinquanta.
 	centsText = sync.OnceValue(func() *regexp.Regexp {
