@@ -801,24 +801,21 @@ func shopPillarsIn(tag string) []string {
 var (
 	// motion matches the words by which a brief asks for pictures that move.
 	motion = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:clips?|klip\p{L}*|video ?clips?|motion|footage|film(?:ed|` +
-			`s)? scenes?|` +
+		return regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:clips?|klip\p{L}*|video ?clips?|motion|footage|` +
+			`film(?:ed|s)? scenes?|` +
 			`animat\p{L}*|animation\p{L}*|animaci\p{L}*|animazion\p{L}*|animaç\p{L}*|animacj\p{L}*|animasyon\p{L}*|` +
 			`moving (?:pictures?|images?|scenes?)|bewegtbild\p{L}*|bewegte\p{L}? bild\p{L}*|gefilmt\p{L}*|` +
 			`images? animées?|filmée?s?|imágenes en movimiento|filmad\p{L}*|immagini in movimento|filmat\p{L}*|` +
 			`imagens em movimento|ruchom\p{L}* obraz\p{L}*|клип\p{L}*|анимац\p{L}*|анімац\p{L}*|движущ\p{L}*|` +
-			`рухом\p{L}*|` +
-			`съ[её]мк\p{L}*|hareketli görüntü\p{L}*|bewegend\p{L}* beeld\p{L}*|hình ảnh chuyển động|hoạt hình|` +
-			`क्लिप|एनिमेशन|متحركة?|אנימציה|קליפים?)(?:[^\p{L}\p{M}]|$)|動く映像|動画クリップ|アニメーション|움직이는|클립|애니메이션|` +
+			`рухом\p{L}*|съ[её]мк\p{L}*|hareketli görüntü\p{L}*|bewegend\p{L}* beeld\p{L}*|hình ảnh chuyển động|` +
+			`hoạt hình|क्लिप|एनिमेशन|متحركة?|אנימציה|קליפים?)(?:[^\p{L}\p{M}]|$)|動く映像|動画クリップ|アニメーション|움직이는|클립|애니메이션|` +
 			`动态画面|动画|视频片段|動態|ภาพเคลื่อนไหว|คลิป`)
 	})
 	// still matches the words before or after them by which it asks for none.
 	still = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)(?:no|not|without|never|kein\p{L}*|ohne|nicht|sans|pas d[e']|aucun\p{L}*|sin|` +
-			`nada de|` +
-			`senza|niente|sem|bez|żadn\p{L}*|без|не|yok|olmadan|geen|zonder|không|ללא|בלי|بدون|لا|बिना|ไม่|不要|不用|无|` +
-			`無)\s?` +
-			`(?:[\p{L}\p{M}]+\s){0,2}$`)
+			`nada de|senza|niente|sem|bez|żadn\p{L}*|без|не|yok|olmadan|geen|zonder|không|ללא|בלי|بدون|لا|बिना|ไม่|` +
+			`不要|不用|无|無)\s?(?:[\p{L}\p{M}]+\s){0,2}$`)
 	})
 )
 
