@@ -188,7 +188,7 @@ func (d Decoder) read(ctx context.Context, r io.ReaderAt, size int64) (Decoded, 
 	case at(4, "ftyp") && brands[string(head[8:])][0] == "":
 		return boxes(ctx, r, size)
 	case at(8, "WAVE") && (at(0, "RIFF") || at(0, "RF64")), at(0, "ID3"), at(0, "APETAGEX"), sounds(head),
-		padded(r, size):
+		padded(head, r, size):
 		return whole(r, size, media.Audio, func(content []byte) (Decoded, error) { return decodeSound(ctx, content) })
 	default:
 		return Decoded{}, unsupported(r, size)
@@ -201,12 +201,15 @@ func sounds(head []byte) bool {
 	return len(head) > 1 && head[0] == 0xff && head[1]&0xe0 == 0xe0 && (head[1]&layer == mp3 || head[1]&layer == adts)
 }
 
-// padded reports whether a file begins with an MP3 behind zeros.
-func padded(r io.ReaderAt, size int64) bool {
-	head := make([]byte, min(size, 64<<10))
-	n, _ := r.ReadAt(head, 0)
-	rest := bytes.TrimLeft(head[:n], "\x00")
-	return n-len(rest) >= 12 && (sounds(rest) || bytes.HasPrefix(rest, []byte("ID3")))
+// padded reports whether a file begins with an MP3 behind zeros: those of its head, and more.
+func padded(head []byte, r io.ReaderAt, size int64) bool {
+	if size < 12 || len(bytes.TrimLeft(head, "\x00")) > 0 {
+		return false
+	}
+	begin := make([]byte, min(size, 64<<10))
+	n, _ := r.ReadAt(begin, 0)
+	rest := bytes.TrimLeft(begin[:n], "\x00")
+	return sounds(rest) || bytes.HasPrefix(rest, []byte("ID3"))
 }
 
 // boxes reads an MP4, an M4A, or a QuickTime movie that can become an MP4. What is behind its boxes becomes free space.
