@@ -214,24 +214,31 @@ func padded(head []byte, r io.ReaderAt, size int64) bool {
 
 // boxes reads an MP4, an M4A, or a QuickTime movie that can become an MP4. What is behind its boxes becomes free space.
 func boxes(ctx context.Context, r io.ReaderAt, size int64) (Decoded, error) {
-	behind, err := trailer(ctx, r, size)
+	top, err := outlineOf(ctx, r, size)
 	if err != nil {
 		return Decoded{}, err
 	}
-	f, err := movieOrRecording(ctx, editedMovie{r, behind}, size)
+	behind, err := top.trailer(r)
+	if err != nil {
+		return Decoded{}, err
+	}
+	if len(behind) > 0 { // all is in boxes then
+		top.end, top.broken = size, false
+	}
+	f, err := movieOrRecording(ctx, editedMovie{r, behind}, top)
 	if f.Content == nil {
 		f.Edits = append(behind, f.Edits...)
 	}
 	return f, err
 }
 
-// movieOrRecording reads a file of which all is in boxes.
-func movieOrRecording(ctx context.Context, r io.ReaderAt, size int64) (Decoded, error) {
-	f, err := video(ctx, r, size)
+// movieOrRecording reads a file of boxes, whose outline is given.
+func movieOrRecording(ctx context.Context, r io.ReaderAt, top outline) (Decoded, error) {
+	f, err := video(ctx, r, top.size)
 	if !errors.Is(err, ErrUnsupported) {
 		return f, err
 	}
-	f, failed := whole(r, size, media.Audio,
+	f, failed := whole(r, top.size, media.Audio,
 		func(content []byte) (Decoded, error) { return recording(ctx, content) })
 	refused, why := new(Refused), new(audio.Refusal)
 	switch {
@@ -244,30 +251,10 @@ func movieOrRecording(ctx context.Context, r io.ReaderAt, size int64) (Decoded, 
 	if errors.As(err, &why) {
 		return Decoded{}, &Refused{Message: why.Message}
 	}
-	if err := cutOff(ctx, r, size); err != nil {
+	if err := top.cutOff(); err != nil {
 		return Decoded{}, err
 	}
 	return Decoded{}, broken("MP4 video or M4A recording")
-}
-
-// cutOff returns an error that says so of a file that ends within a box, or that has no description of its content.
-func cutOff(ctx context.Context, r io.ReaderAt, size int64) error {
-	s := &stripper{File: audio.File{R: r, Size: size}, ctx: ctx}
-	whole, described := int64(0), false
-	err := s.each(0, size, func(b box) error {
-		whole = b.end
-		described = described || b.name == "moov"
-		return nil
-	})
-	switch {
-	case errors.Is(err, ErrUnsupported) || whole < size:
-		return &Refused{Message: fmt.Sprintf("The file is an MP4 that is cut off after %d bytes. Send all of "+
-			"it.", size)}
-	case err == nil && !described:
-		return &Refused{Message: "The file is an MP4 without the description of its content, as of a recording that " +
-			"was not ended. Repair or export it, and send it again."}
-	}
-	return err
 }
 
 func formats() string {
