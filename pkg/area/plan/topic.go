@@ -27,6 +27,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/craft/prompt"
 	"github.com/content-automation/api/pkg/generate/ask"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -787,15 +788,14 @@ var shopPillars = map[string][]string{
 	"uk": {"Новинки магазину", "Як цим користуватися", "Як це роблять", "Що питають покупці", "Люди магазину"},
 	"vi": {"Hàng mới về", "Cách sử dụng", "Quy trình làm ra", "Khách hàng hỏi gì", "Những người đứng sau"},
 	"zh": {"店里新品", "怎么用", "怎样做成", "顾客常问", "背后的人"},
+
+	text.Traditional: {"店裡新品", "怎麼用", "怎樣做成", "顧客常問", "背後的人"},
 }
 
 // shopPillarsIn returns the pillars of a shop in the language of a tag (BCP 47): in English if there are none.
 func shopPillarsIn(tag string) []string {
-	base, _, _ := strings.Cut(strings.ToLower(tag), "-")
-	if all, ok := shopPillars[base]; ok {
-		return all
-	}
-	return shopPillars["en"]
+	all, _ := text.In(shopPillars, tag)
+	return all
 }
 
 var (
