@@ -13,10 +13,11 @@ import (
 
 // hostileTexts are texts of one piece that is repeated, by language.
 var hostileTexts = map[string][]string{
-	"en": {"½", "a ", "A ", "a'", "one ", "one and ", "5% ", "5 years ", "0.5 ", "11,", "1,", "12.12. ", "2026-12-03 ", "May 3, 2026 ",
-		"half past one ", "#a ", "#1a", "a@b.cd ", "@ab ", "a.com ", "com.", "+49 ", "5 kg 6 miles ", "5 € ", "was 5 € now 9 € ", "😀", "[name] ",
-		"((", "{{a}}", "“It cures” says Anna Bell. ", "Anna Bell ", "a", "5", "-", "…", "日aа", "double ", "cures pain. ",
-		"won the best award. ", "only 5 left. ", "open Monday, 3 May. ", "since the 1990s ", "I K E A ", "рхр"},
+	"en": {"½", "a ", "A ", "a'", "one ", "one and ", "5% ", "5 years ", "0.5 ", "11,", "1,", "12.12. ",
+		"2026-12-03 ", "May 3, 2026 ", "half past one ", "#a ", "#1a", "a@b.cd ", "@ab ", "a.com ", "com.", "+49 ",
+		"5 kg 6 miles ", "5 € ", "was 5 € now 9 € ", "😀", "[name] ", "((", "{{a}}", "“It cures” says Anna Bell. ",
+		"Anna Bell ", "a", "5", "-", "…", "日aа", "double ", "cures pain. ", "won the best award. ", "only 5 left. ",
+		"open Monday, 3 May. ", "since the 1990s ", "I K E A ", "рхр"},
 	"tr": {"inini", "yüzde inini ", "yüzdeinini"},
 	"de": {"hundert", "einund"},
 	"it": {"cento"},
@@ -68,7 +69,7 @@ func check(language, answer, name, input string) {
 func growth(piece string, read func(text string)) (less, more time.Duration) {
 	text := func(n int) string { return strings.Repeat(piece, n/len([]rune(piece))+1) }
 	few, many := text(fewLetters), text(4*fewLetters)
-	read(text(100)) // compiles what is used
+	read(text(100)) // what is compiled at its first use is compiled then
 	less, more = time.Hour, time.Hour
 	for n := 0; n < mostMeasure && more > noTime && (n == 0 || more > mostGrowth*less); n++ {
 		more = min(more, cost.Quick(func() { read(many) }).CPU)

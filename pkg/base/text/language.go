@@ -8,7 +8,7 @@ const Traditional = "zh-hant"
 // Language returns the language of the texts for a tag (BCP 47): the tag without its country and script. Chinese of
 // Taiwan, Hong Kong and Macao is Traditional.
 func Language(tag string) string {
-	parsed, _ := language.Parse(tag) // texts for an unknown language are English: In
+	parsed, _ := language.Parse(tag) // an unknown language is "und", which has no texts
 	base, _, _ := parsed.Raw()
 	if script, _ := parsed.Script(); base.String() == "zh" && script.String() == "Hant" {
 		return Traditional

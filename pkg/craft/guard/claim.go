@@ -433,18 +433,20 @@ func (s *scan) codes() {
 
 // knownFacts is what the inputs support: words are those of the caller's own inputs, and said those of all inputs.
 type knownFacts struct {
-	keys       map[kind]map[string]bool
-	addresses  map[string]bool     // those that the addresses of the inputs support
-	accounts   map[string]bool     // the last parts of their paths
-	phones     map[string][]string // by their last digits
-	quantities map[string][]stated // by what they measure
+	keys map[kind]map[string]bool
+	// addresses are those that the addresses of the inputs support, and accounts the last parts of their paths. Phones
+	// are listed by their last digits, quantities by what they measure, and dates once.
+	addresses  map[string]bool
+	accounts   map[string]bool
+	phones     map[string][]string
+	quantities map[string][]stated
 	years      map[int]bool
-	dates      []date // each once
+	dates      []date
 	words      map[string]bool
 	statements map[string]bool
 	days       [7]bool // the days of the week that the inputs name
 	values     map[string]bool
-	events     map[int]bool // the days of the week of dates that are not the end of a period
+	events     [7]bool // the days of the week of dates that are not the end of a period
 	now        time.Time
 	twice      bool // a date is in two of the inputs
 }
@@ -453,8 +455,7 @@ type knownFacts struct {
 func newKnownFacts(r Rules) *knownFacts {
 	k := &knownFacts{keys: map[kind]map[string]bool{}, addresses: map[string]bool{}, accounts: map[string]bool{},
 		phones: map[string][]string{}, quantities: map[string][]stated{}, years: map[int]bool{},
-		words: map[string]bool{}, statements: map[string]bool{}, values: map[string]bool{}, events: map[int]bool{},
-		now: r.Now}
+		words: map[string]bool{}, statements: map[string]bool{}, values: map[string]bool{}, now: r.Now}
 	for _, p := range r.Prices {
 		k.add(claim{kind: aPrice, keys: []string{priceKey(p)}})
 	}

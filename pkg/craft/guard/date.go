@@ -244,7 +244,8 @@ func clockKeys(hour, minute int, known bool) []string {
 var (
 	// namedClock matches a time whose point is no colon, after a word for a time, and the hours of Vietnamese.
 	namedClock = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:kl|klo|klokken|klockan|saat|ore|alle)\.?\s(\d{1,2})\.(\d\d)\b|` +
+		return regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:kl|klo|klokken|klockan|saat|ore|alle)\.?\s` +
+			`(\d{1,2})\.(\d\d)\b|` +
 			`(?:^|[^\d.,])(\d{1,2})\s?(?:giờ|h)(?:\s?(\d\d)\b(?:\sphút)?|\s(rưỡi))?\s(?:sáng|trưa|chiều|tối)`)
 	})
 	// afternoon and morning match the words for the half of the day beside a time.
@@ -363,7 +364,9 @@ func halves(hour, minute int, known bool) []string {
 }
 
 // hourText matches the word or number for an hour, and the beginning of a word that is too long for one.
-var hourText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:\d{1,2}|[\p{L}\p{M}']{1,40})`) })
+var hourText = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:\d{1,2}|[\p{L}\p{M}']{1,40})`)
+})
 
 // spokenTimes finds times of day in words, such as half past seven. In an answer, they count where people are asked to
 // come: otherwise they tell a story.
@@ -505,9 +508,12 @@ func timeIn(text, language string) string {
 	return ""
 }
 
+// longestLink is the length of the longest text that before matches, in bytes.
+const longestLink = 64
+
 // spansOf returns the dates of a sentence with their places.
 func spansOf(sentence string) (all []span) {
-	taken := make([]bool, len(sentence)) // the bytes of the dates
+	taken := make([]bool, len(sentence))
 	take := func(from, to int, dates []date) {
 		dates = slices.DeleteFunc(dates, func(d date) bool { return d.day == 0 })
 		if len(dates) > 0 && !slices.Contains(taken[from:to], true) {
@@ -554,7 +560,7 @@ func spansOf(sentence string) (all []span) {
 		return valid(0, b, a)
 	})
 	for _, s := range slices.Clone(all) {
-		least := max(0, s.from-nearDate)
+		least := max(0, s.from-longestLink)
 		if m := before().FindStringSubmatchIndex(sentence[least:s.from]); m != nil && s.dates[0].day > 0 {
 			link := sentence[least+m[4] : least+m[5]]
 			if n := atoi(sentence[least+m[2] : least+m[3]]); n > 0 && n < s.dates[0].day &&

@@ -244,8 +244,8 @@ func (l *lexicon) match(sentence, kind string) (part string, ok bool) {
 // place returns where a sentence has a pattern of a kind.
 func (l *lexicon) place(sentence, kind string) (from, to int, ok bool) {
 	for _, p := range l.patterns[kind] {
-		if !l.hasAll(sentence, p[1:]) {
-			continue
+		if len(p) > 2 && !l.hasAll(sentence, p) {
+			continue // without a look at each place of its first groups
 		}
 		if from, to, ok = l.placeOf(sentence, p, -1, -1, 0); ok {
 			return from, to, true
@@ -278,7 +278,7 @@ func (l *lexicon) placeOf(sentence string, p pattern, first, last, at int) (from
 	followed := len(p) > 1 && p[1].near
 	for _, one := range p[0].phrases {
 		text := sentence
-		if p[0].near { // with the character after the phrase
+		if p[0].near {
 			text = sentence[:min(len(sentence), at+nearWords+len(one.text)+utf8.UTFMax)]
 		}
 		for begin := at; ; {
@@ -365,7 +365,7 @@ func normal(text string) string {
 // decimal writes the characters of fractions as decimals.
 func decimal(text string) string {
 	var b strings.Builder
-	from, whole := 0, false // whole: digits are before the fraction
+	from, whole := 0, false // of the text that is not written, and whether a whole number is before the fraction
 	for i, r := range text {
 		v, ok := vulgar[r]
 		if !ok {

@@ -428,7 +428,7 @@ func spelledParts(text string, answer bool, l *lexicon) string {
 
 // numberStem returns a number in words without the endings after it, as in ellisi.
 func (l *lexicon) numberStem(word string) (stem string, ok bool) {
-	const longest = 200 // in bytes
+	const longest = 200
 	for n := min(len(word)-1, longest); n > 0; n-- {
 		if _, ok := l.value(word[:n]); ok && agglutinated(l.fold(word[n:])) {
 			return word[:n], true
@@ -508,12 +508,18 @@ var monthParticles = []string{"of", "de", "من", "del", "di"}
 type context struct {
 	words     *lexicon
 	sentences []string
-	ends      []int // of the sentences
-	found     map[string]bool
+	ends      []int
+	found     map[look]bool
+}
+
+// look is what a sentence is searched for, by the number of the sentence.
+type look struct {
+	sentence int
+	name     string
 }
 
 func newContext(l *lexicon, text string) *context {
-	c := &context{words: l, sentences: sentences(text), found: map[string]bool{}}
+	c := &context{words: l, sentences: sentences(text), found: map[look]bool{}}
 	end := 0
 	for _, s := range c.sentences {
 		end += len(s)
@@ -525,7 +531,7 @@ func newContext(l *lexicon, text string) *context {
 // look reports whether the sentence at an offset, which is folded, has something of the given name.
 func (c *context) look(at int, name string, has func(sentence string) bool) bool {
 	n, _ := slices.BinarySearch(c.ends, at+1)
-	key := fmt.Sprint(n, " ", name)
+	key := look{n, name}
 	found, ok := c.found[key]
 	if !ok {
 		found = has(c.words.fold(c.sentences[n]))
@@ -680,7 +686,7 @@ type table[V comparable] map[V]string
 // lookup finds the value of a word.
 type lookup[V comparable] struct {
 	whole, begins              map[string]V
-	longestWhole, longestBegin int // in bytes
+	longestWhole, longestBegin int
 }
 
 func (t table[V]) index() lookup[V] {

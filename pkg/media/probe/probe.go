@@ -222,7 +222,7 @@ func boxes(ctx context.Context, r io.ReaderAt, size int64) (Decoded, error) {
 	if err != nil {
 		return Decoded{}, err
 	}
-	if len(behind) > 0 { // all is in boxes then
+	if len(behind) > 0 { // what was behind the last box is in one of free space then
 		top.end, top.broken = size, false
 	}
 	f, err := movieOrRecording(ctx, editedMovie{r, behind}, top)
