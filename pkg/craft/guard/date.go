@@ -231,8 +231,8 @@ func (s *scan) times() {
 	}
 }
 
-// clockKeys returns the keys of a time of day in digits. Before noon, it may be in the other half of the day, unless its
-// half is known.
+// clockKeys returns the keys of a time of day in digits. Before noon, it may be in the other half of the day, unless
+// its half is known.
 func clockKeys(hour, minute int, known bool) []string {
 	key := fmt.Sprintf("%02d:%02d", hour%24, minute)
 	if !known && hour >= 1 && hour < 12 {
