@@ -7681,7 +7681,8 @@ const (
 // FeedFormatInput has the values of FeedFormat.
 type FeedFormatInput = FeedFormat
 
-// FeedHeldEvent: A run of a feed is held: a fifth of its products or more are gone. Confirm it by syncFeed.
+// FeedHeldEvent: A run of a feed is held: a fifth of its products or more are gone. Confirm the last run of the feed by
+// syncFeed. Of runs of the schedule in a row, only the first is reported.
 type FeedHeldEvent struct {
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
@@ -13652,10 +13653,10 @@ type TemplatePreviewCreate struct {
 	// Kind of content that the preview shows. product is a post of a product with its price, video the cover, the scene of
 	// a product and the end card, and music a moment of a music clip. Default: post.
 	Kind *TemplatePreviewCreateKind `json:"kind,omitzero"`
-	// Factory whose name, logo, colors and font the preview shows. Absent: those of a sample.
+	// The preview shows the name, logo, colors and font of this factory. Absent: those of a sample.
 	FactoryID *string `json:"factory_id,omitzero"`
-	// Profile whose name and logo the preview shows, with the colors, font and language of its newest factory, or without
-	// one those of a sample. Takes the place of factory_id.
+	// The preview shows the name and logo of this profile, with the colors, font and language of its newest factory, or
+	// without one those of a sample. Takes the place of factory_id.
 	ProfileID *string `json:"profile_id,omitzero"`
 	// Absent: a sample in the language.
 	Heading *string `json:"heading,omitzero"`

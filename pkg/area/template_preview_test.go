@@ -235,7 +235,7 @@ func TestWhatAPreviewCannotShowIsRefused(t *testing.T) {
 func TestAPreviewHasASampleInItsLanguage(t *testing.T) {
 	w := newTemplateWorld(t)
 	for language, want := range map[string]string{"": "From net", "en-GB": "From net", "de-CH": "Vom Netz",
-		"pt-BR": "Da rede", "zh-Hant-TW": "从渔网", "iw": "מהרשת", "fa": "از تور", "ur-PK": "جال", "el": "Από",
+		"pt-BR": "Da rede", "zh-Hant-TW": "從漁網", "zh-HK": "從漁網", "zh": "从渔网", "iw": "מהרשת", "fa": "از تور", "ur-PK": "جال", "el": "Από",
 		"uk": "Від", "fi": "From net", "tlh": "From net"} {
 		d := w.make()
 		w.Call(http.MethodPost, path+"/"+d.ID+"/preview", object{"language": language, "kind": "video"}).Into(t,

@@ -674,8 +674,7 @@ func ParseCIDRs(list []string, param string) ([]string, error) {
 		}
 		if err != nil {
 			return nil, errs.Invalid(param+"/"+strconv.Itoa(i), "is not an address range in CIDR notation; write it "+
-				"as "+
-				"203.0.113.0/24 or 2001:db8::/32")
+				"as 203.0.113.0/24 or 2001:db8::/32")
 		}
 		if p.Addr().Is4In6() {
 			return nil, errs.Invalid(param+"/"+strconv.Itoa(i), "is an IPv4 address in IPv6 form; write it as IPv4")

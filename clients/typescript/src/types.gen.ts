@@ -6887,7 +6887,10 @@ export type FeedFormat = 'google_xml' | 'google_tsv' | 'yml' | 'shopify_csv' | '
 /** Its format. */
 export type FeedFormatInput = 'google_xml' | 'google_tsv' | 'yml' | 'shopify_csv' | 'csv' | 'json_lines';
 
-/** A run of a feed is held: a fifth of its products or more are gone. Confirm it by syncFeed. */
+/**
+ * A run of a feed is held: a fifth of its products or more are gone. Confirm the last run of the feed by syncFeed. Of
+ * runs of the schedule in a row, only the first is reported.
+ */
 export interface FeedHeldEvent {
   /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
   id: string;
@@ -13327,11 +13330,11 @@ export interface TemplatePreviewCreate {
    * of a product and the end card, and music a moment of a music clip. Default: post.
    */
   kind?: TemplatePreviewCreateKind | undefined;
-  /** Factory whose name, logo, colors and font the preview shows. Absent: those of a sample. */
+  /** The preview shows the name, logo, colors and font of this factory. Absent: those of a sample. */
   factory_id?: string | undefined;
   /**
-   * Profile whose name and logo the preview shows, with the colors, font and language of its newest factory, or without
-   * one those of a sample. Takes the place of factory_id.
+   * The preview shows the name and logo of this profile, with the colors, font and language of its newest factory, or
+   * without one those of a sample. Takes the place of factory_id.
    */
   profile_id?: string | undefined;
   /** Absent: a sample in the language. */

@@ -380,9 +380,8 @@ func Recut(name string, p Post, c Capabilities) []Problem {
 	for i, m := range p.Media {
 		if limit := c.Kinds[p.Kind].Video; m.Video() && limit != nil && limit.Form.Uncut && m.Movie.Edited {
 			f.add(fmt.Sprintf("media[%d]", i), "%s takes videos without an edit list, and that of media[%d] leaves "+
-				"out "+
-				"or moves a part: it may be shown, or be heard at another time. Send fit, which makes a video without "+
-				"one.", f.label, i)
+				"out or moves a part: it may be shown, or be heard at another time. Send fit, which makes a video "+
+				"without one.", f.label, i)
 		}
 	}
 	return f.problems

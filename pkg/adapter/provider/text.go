@@ -285,7 +285,7 @@ func ClipSpoken(s string, most time.Duration) string {
 
 // findObject returns the JSON object of an answer, without a code fence or text around it.
 func findObject(raw string) (string, error) {
-	raw = strings.TrimPrefix(strings.TrimSpace(raw), "\ufeff")
+	raw = strings.TrimPrefix(strings.TrimSpace(raw), text.ByteOrderMark)
 	if !strings.HasPrefix(raw, "{") {
 		if _, fenced, ok := strings.Cut(raw, "```json"); ok {
 			raw = fenced

@@ -379,8 +379,7 @@ func (t Trigger) times() (*clock.Cron, error) {
 	times, err := clock.ParseCron(t.Cron)
 	if err != nil {
 		return nil, errs.Invalid("/trigger/cron", "is not a minute, hour, day of month, month and day of week; "+
-			"write them as "+
-			"30 9 * * 1-5")
+			"write them as 30 9 * * 1-5")
 	}
 	return times, nil
 }

@@ -141,6 +141,9 @@ type Record struct {
 	FollowRound int `json:"follow_round,omitempty"`
 	// Followed is the end of the last run that all content has followed.
 	Followed shelf.Moment `json:"followed,omitzero"`
+	// HoldReported reports that the schedule does not report that a run is held: a run before it was, and none has
+	// completed since.
+	HoldReported bool `json:"hold_reported,omitempty"`
 }
 
 // newRecord returns the record of a new feed. Its rounds follow those of a feed that the factory has had before, whose

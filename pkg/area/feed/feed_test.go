@@ -188,6 +188,45 @@ func TestARunTakesThePlaceOfOneThatIsHeld(t *testing.T) {
 	}
 }
 
+// A feed of a schedule that stays cut is reported once, and again only after a run has completed. A run that is called
+// for is always reported.
+func TestAFeedThatStaysCutIsReportedOnce(t *testing.T) {
+	w := newWorld(t)
+	w.set("schedule", "hourly")
+	whole, cut := table(map[string]string{"A": "3 EUR", "B": "3 EUR"}), table(map[string]string{"A": "3 EUR"})
+	w.sync(whole)
+	scheduled := func() {
+		w.DoAfter(w.task(feed.TimerKind), time.Hour)
+		w.DoAfter(store.IDKey(task.ID(feed.RunKind, w.get().LastRun.ID, 1)), 0)
+	}
+	reports := func() int { return len(apitest.All[object](w.Caller, "/v1/events?type=feed.held", 100)) }
+	for n, c := range []struct {
+		feed    string
+		status  int
+		called  bool
+		state   feed.RunState
+		reports int
+	}{
+		{cut, 200, false, feed.Held, 1}, {cut, 200, false, feed.Held, 1}, {cut, 500, false, feed.Failed, 1},
+		{cut, 200, false, feed.Held, 1}, {cut, 200, true, feed.Held, 2}, {cut, 200, false, feed.Held, 2},
+		{whole, 200, false, feed.Completed, 2}, {cut, 200, false, feed.Held, 3}, {cut, 200, false, feed.Held, 3},
+	} {
+		w.shop.feed, w.shop.status = c.feed, c.status
+		if c.called {
+			w.sync(c.feed)
+		} else {
+			scheduled()
+		}
+		if r := w.get().LastRun; r.State != c.state || reports() != c.reports {
+			t.Errorf("run %d is %s, and %d are reported; want %s, %d", n, r.State, reports(), c.state, c.reports)
+		}
+	}
+	w.set("schedule", "hourly")
+	if scheduled(); reports() != 4 {
+		t.Errorf("%d are reported after the feed was set again, want 4", reports())
+	}
+}
+
 // A broken feed changes nothing, and never empties a shelf.
 func TestRunsThatFail(t *testing.T) {
 	w := newWorld(t)

@@ -16,6 +16,7 @@ import (
 	"github.com/content-automation/api/infra/verify/harness/importertest"
 	"github.com/content-automation/api/infra/verify/harness/servicetest"
 	"github.com/content-automation/api/infra/verify/harness/storetest"
+	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/area/feed"
 	mediaarea "github.com/content-automation/api/pkg/area/media"
@@ -70,7 +71,7 @@ func newWorld(t *testing.T) *world {
 	signer := apitest.Signer(t, w.Now)
 	w.Serve(factory.NewService(w.DB, w.Now), mediaarea.NewService(w.DB, signer, w.shop, w.Now),
 		product.NewService(w.DB, signer, w.shop, w.Now), product.NewPromotions(w.DB, w.Now),
-		feed.NewService(w.DB, signer, w.shop, w.Now))
+		feed.NewService(w.DB, signer, w.shop, w.Now), account.NewEvents(w.DB, signer))
 	w.Kept()
 	w.worker = &feed.Worker{DB: w.DB, Objects: w.bucket, URLs: w.shop, Now: w.Clock.Now}
 	files := &mediaarea.Importer{DB: w.DB, Objects: w.bucket, URLs: w.shop, Now: w.Clock.Now}

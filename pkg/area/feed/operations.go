@@ -151,7 +151,8 @@ func (s *Service) Register(r *httpapi.Router) {
 			"those that are gone are archived. Rows that are not right are refused, and the others go on. If a fifth "+
 			"of the products of the feed or more are gone, the run is `held` and changes nothing, until it is "+
 			"confirmed. The next run, also that of the schedule, cancels it, and compares the feed again. The events "+
-			"`feed.completed`, `feed.held` and `feed.failed` report its end.").
+			"`feed.completed`, `feed.held` and `feed.failed` report its end. Of the runs of the schedule, `feed.held` "+
+			"reports the first that is held, and another one only after a run has completed or was called for.").
 		Opening(httpapi.Publishing)
 	sync.Status = http.StatusAccepted
 	sync.Errors = []errs.Code{errs.InvalidState}
@@ -257,7 +258,7 @@ func (s *Service) set(ctx context.Context, tx *store.Tx, in *setInput) (out Feed
 		}
 	}
 	// The same bytes may be read in another way, and other content may follow them.
-	r.ETag, r.LastModified, r.Followed = "", "", shelf.Moment{}
+	r.ETag, r.LastModified, r.Followed, r.HoldReported = "", "", shelf.Moment{}, false
 	r.Authority = authority.Of(auth.FromContext(ctx), scopes...)
 	if err := s.schedule(ctx, tx, now, f, r); err != nil {
 		return out, err
@@ -348,7 +349,7 @@ func (s *Service) sync(ctx context.Context, tx *store.Tx, in *syncInput) (out Ru
 			In(string(r.State), "get")
 	}
 	now := s.now()
-	r.Authority = authority.Of(auth.FromContext(ctx), scopes...)
+	r.Authority, r.HoldReported = authority.Of(auth.FromContext(ctx), scopes...), false
 	if in.Body == nil || in.Body.ConfirmRunID == "" {
 		if out, err = r.begin(ctx, s.db, tx, now, it.Owner); err != nil {
 			return out, err

@@ -357,7 +357,8 @@ func (s *sync) write(ctx context.Context, tx *store.Tx,
 	return tx.Rewrite(it, r)
 }
 
-// end ends the run in a state, with its event.
+// end ends the run in a state, with its event. A feed that stays cut is reported once, and not by each run of its
+// schedule.
 func (s *sync) end(state RunState, t event.Type, more func(tx *store.Tx, f *Record, r *runRecord) error) error {
 	states := map[RunState]State{Completed: Idle, Failed: Failing, Held: Waiting}
 	return s.task.End(func(ctx context.Context, tx *store.Tx) error {
@@ -370,13 +371,18 @@ func (s *sync) end(state RunState, t event.Type, more func(tx *store.Tx, f *Reco
 			if r.StartedAt == nil {
 				r.StartedAt = &now
 			}
+			reported := false
 			if f.LastRun != nil && f.LastRun.ID == r.ID {
-				f.State = states[state]
+				reported = state == Held && f.HoldReported
+				f.State, f.HoldReported = states[state], state == Held || f.HoldReported && state != Completed
 			}
 			if more != nil {
 				if err := more(tx, f, r); err != nil {
 					return err
 				}
+			}
+			if reported {
+				return nil
 			}
 			return notify(tx, s.Now(), s.task.Owner, t, r.Run)
 		})

@@ -24,6 +24,7 @@ import (
 	"github.com/content-automation/api/pkg/base/clock"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/craft/business"
 	"github.com/content-automation/api/pkg/craft/calendar"
 	"github.com/content-automation/api/pkg/craft/prompt"
@@ -223,15 +224,15 @@ var goals = map[string][numberOfGoals]string{
 		"người đọc theo dõi kênh", "người đọc mở trang cá nhân hoặc liên kết"},
 	"zh": {"读者在评论中回答", "读者收藏或转发",
 		"读者关注频道", "读者打开主页或链接"},
+
+	text.Traditional: {"讀者在留言中回答", "讀者收藏或轉發",
+		"讀者追蹤頻道", "讀者打開主頁或連結"},
 }
 
 // goalsIn returns the goals in the language of a tag (BCP 47): in English if there are none.
 func goalsIn(tag string) [numberOfGoals]string {
-	base, _, _ := strings.Cut(strings.ToLower(tag), "-")
-	if all, ok := goals[base]; ok {
-		return all
-	}
-	return goals["en"]
+	all, _ := text.In(goals, tag)
+	return all
 }
 
 // Hours are the hours of each day of the week, from Sunday on, in which posts do best: the best first. A day without

@@ -563,8 +563,7 @@ func (p *Plan) CheckCampaigns(slots []Slot) error {
 		chosen := p.campaigned(*c, slots, zone, all)
 		if len(chosen) < c.Items {
 			found = append(found, errs.Invalid(at+"/item_count", "are more than the %d items of the plan on these "+
-				"days "+
-				"that are in no other campaign", len(chosen)))
+				"days that are in no other campaign", len(chosen)))
 		}
 		for _, i := range chosen {
 			all[i].Campaign = c.Name

@@ -28,7 +28,7 @@ func TestGoalsSpeakTheLanguage(t *testing.T) {
 	if goalsIn("xx") != english || goalsIn("de-AT") != goals["de"] {
 		t.Error("a tag has the goals of another language")
 	}
-	for _, language := range strings.Fields("de fr es it pt pl ru uk he th ko ja vi ar hi tr nl zh") {
+	for _, language := range strings.Fields("de fr es it pt pl ru uk he th ko ja vi ar hi tr nl zh zh-TW") {
 		for i, goal := range goalsIn(language) {
 			if goal == english[i] || goal == "" {
 				t.Errorf("%s has the goal %q", language, goal)

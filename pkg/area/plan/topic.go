@@ -27,6 +27,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/craft/prompt"
 	"github.com/content-automation/api/pkg/generate/ask"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -787,38 +788,34 @@ var shopPillars = map[string][]string{
 	"uk": {"Новинки магазину", "Як цим користуватися", "Як це роблять", "Що питають покупці", "Люди магазину"},
 	"vi": {"Hàng mới về", "Cách sử dụng", "Quy trình làm ra", "Khách hàng hỏi gì", "Những người đứng sau"},
 	"zh": {"店里新品", "怎么用", "怎样做成", "顾客常问", "背后的人"},
+
+	text.Traditional: {"店裡新品", "怎麼用", "怎樣做成", "顧客常問", "背後的人"},
 }
 
 // shopPillarsIn returns the pillars of a shop in the language of a tag (BCP 47): in English if there are none.
 func shopPillarsIn(tag string) []string {
-	base, _, _ := strings.Cut(strings.ToLower(tag), "-")
-	if all, ok := shopPillars[base]; ok {
-		return all
-	}
-	return shopPillars["en"]
+	all, _ := text.In(shopPillars, tag)
+	return all
 }
 
 var (
 	// motion matches the words by which a brief asks for pictures that move.
 	motion = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:clips?|klip\p{L}*|video ?clips?|motion|footage|film(?:ed|` +
-			`s)? scenes?|` +
+		return regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:clips?|klip\p{L}*|video ?clips?|motion|footage|` +
+			`film(?:ed|s)? scenes?|` +
 			`animat\p{L}*|animation\p{L}*|animaci\p{L}*|animazion\p{L}*|animaç\p{L}*|animacj\p{L}*|animasyon\p{L}*|` +
 			`moving (?:pictures?|images?|scenes?)|bewegtbild\p{L}*|bewegte\p{L}? bild\p{L}*|gefilmt\p{L}*|` +
 			`images? animées?|filmée?s?|imágenes en movimiento|filmad\p{L}*|immagini in movimento|filmat\p{L}*|` +
 			`imagens em movimento|ruchom\p{L}* obraz\p{L}*|клип\p{L}*|анимац\p{L}*|анімац\p{L}*|движущ\p{L}*|` +
-			`рухом\p{L}*|` +
-			`съ[её]мк\p{L}*|hareketli görüntü\p{L}*|bewegend\p{L}* beeld\p{L}*|hình ảnh chuyển động|hoạt hình|` +
-			`क्लिप|एनिमेशन|متحركة?|אנימציה|קליפים?)(?:[^\p{L}\p{M}]|$)|動く映像|動画クリップ|アニメーション|움직이는|클립|애니메이션|` +
+			`рухом\p{L}*|съ[её]мк\p{L}*|hareketli görüntü\p{L}*|bewegend\p{L}* beeld\p{L}*|hình ảnh chuyển động|` +
+			`hoạt hình|क्लिप|एनिमेशन|متحركة?|אנימציה|קליפים?)(?:[^\p{L}\p{M}]|$)|動く映像|動画クリップ|アニメーション|움직이는|클립|애니메이션|` +
 			`动态画面|动画|视频片段|動態|ภาพเคลื่อนไหว|คลิป`)
 	})
 	// still matches the words before or after them by which it asks for none.
 	still = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)(?:no|not|without|never|kein\p{L}*|ohne|nicht|sans|pas d[e']|aucun\p{L}*|sin|` +
-			`nada de|` +
-			`senza|niente|sem|bez|żadn\p{L}*|без|не|yok|olmadan|geen|zonder|không|ללא|בלי|بدون|لا|बिना|ไม่|不要|不用|无|` +
-			`無)\s?` +
-			`(?:[\p{L}\p{M}]+\s){0,2}$`)
+			`nada de|senza|niente|sem|bez|żadn\p{L}*|без|не|yok|olmadan|geen|zonder|không|ללא|בלי|بدون|لا|बिना|ไม่|` +
+			`不要|不用|无|無)\s?(?:[\p{L}\p{M}]+\s){0,2}$`)
 	})
 )
 

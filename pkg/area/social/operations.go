@@ -149,9 +149,8 @@ func (s *Service) Register(r *httpapi.Router) {
 			"the answer is `rate_limited`.\n\n" +
 			"To connect an account again, such as one in state `needs_reconnect`, send its `social_account_id`. It " +
 			"is connected with the newest of your own applications, see createApplication, or else with that of the " +
-			"operator. " +
-			"Connecting an account of a platform that is connected already returns or updates that account: there is " +
-			"never a second one.", Opens: httpapi.Address | httpapi.Credential,
+			"operator. Connecting an account of a platform that is connected already returns or updates that " +
+			"account: there is never a second one.", Opens: httpapi.Address | httpapi.Credential,
 		Errors: []errs.Code{errs.NotFound, errs.InvalidState}}, http.MethodPost, "/v1/social/accounts"), s.connect)
 	kind.Get(r, s.accounts, httpapi.Op{ID: "getSocialAccount", Summary: "Get a social account"}, view)
 	httpapi.Write(r, s.accounts.Op(httpapi.Op{ID: "disconnectSocialAccount", Summary: "Disconnect a social account",

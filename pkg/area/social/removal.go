@@ -374,9 +374,8 @@ func (s *Service) showDeletion(w http.ResponseWriter, req *http.Request, text st
 		at := time.Unix(int64(binary.BigEndian.Uint64(append(make([]byte, 8-codeTime), code[:codeTime]...))), 0)
 		page.Title, status = "Your data are deleted", http.StatusOK
 		page.Text = "Your request of " + at.UTC().Format("2 January 2006, 15:04") + " UTC was carried out. The " +
-			"access to " +
-			"your accounts has ended, and what was stored of them is deleted: the access tokens, names, pictures " +
-			"and ids, their figures, and the copies of their earlier posts. Confirmation code: " + text
+			"access to your accounts has ended, and what was stored of them is deleted: the access tokens, names, " +
+			"pictures and ids, their figures, and the copies of their earlier posts. Confirmation code: " + text
 	}
 	deletionPage.Write(w, req.Method, status, deletionPage.Policy("font-src 'self'; img-src data:; "), page)
 }

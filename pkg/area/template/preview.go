@@ -5,8 +5,6 @@ import (
 	"context"
 	"time"
 
-	"golang.org/x/text/language"
-
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area/content"
 	"github.com/content-automation/api/pkg/area/content/item"
@@ -18,6 +16,7 @@ import (
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/money"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/httpapi/kind"
@@ -107,9 +106,9 @@ type previewBody struct {
 	// Kind of content that the preview shows. product is a post of a product with its price, video the cover, the scene
 	// of a product and the end card, and music a moment of a music clip.
 	Kind string `json:"kind,omitempty" enum:"post,carousel,story,product,video,music" default:"post"`
-	// Factory whose name, logo, colors and font the preview shows. Absent: those of a sample.
+	// The preview shows the name, logo, colors and font of this factory. Absent: those of a sample.
 	FactoryID string `json:"factory_id,omitempty" example:"fac_01h455vb4pex5vsknk084sn02q"`
-	// Profile whose name and logo the preview shows, with the colors, font and language of its newest factory, or
+	// The preview shows the name and logo of this profile, with the colors, font and language of its newest factory, or
 	// without one those of a sample. Takes the place of factory_id.
 	ProfileID string `json:"profile_id,omitempty" example:"prf_01h455vb4pex5vsknk084sn02q"`
 	// Absent: a sample in the language.
@@ -262,22 +261,14 @@ func (s *Service) fill(ctx context.Context, r *previewRecord, b previewBody, of 
 		return errs.Invalid("/language", "is in a writing system of which there is no font. Texts in finished media "+
 			"are in "+script.Names)
 	}
-	parsed, err := language.Parse(tag)
-	if err != nil {
-		return err
-	}
-	base, _ := parsed.Base()
-	text, known := samples[base.String()]
-	if !known {
-		text = samples["en"]
-		if b.Heading == "" { // a sample is in its own language
-			tag = "en"
-		}
+	texts, known := text.In(samples, tag)
+	if !known && b.Heading == "" { // a sample is in its own language
+		tag = "en"
 	}
 	if own == "" {
-		brand.Call = text.Call
+		brand.Call = texts.Call
 	}
-	r.Text = sample{Heading: cmp.Or(b.Heading, text.Heading), Body: cmp.Or(b.Text, text.Body)}
+	r.Text = sample{Heading: cmp.Or(b.Heading, texts.Heading), Body: cmp.Or(b.Text, texts.Body)}
 	r.Brand, r.Language = &brand, tag
 	place, ok := places[r.Kind]
 	if !ok {
@@ -433,4 +424,6 @@ var samples = map[string]sample{
 	"ko": {"그물에서 밑창까지", "한 켤레에 낡은 그물 2제곱미터가 들어갑니다.", "지금 구매"},
 	"th": {"จากตาข่ายสู่พื้นรองเท้า", "แต่ละคู่ใช้ตาข่ายเก่าสองตารางเมตร", "ซื้อเลย"},
 	"zh": {"从渔网到鞋底", "每双鞋用掉两平方米旧渔网。", "立即购买"},
+
+	text.Traditional: {"從漁網到鞋底", "每雙鞋用掉兩平方公尺舊漁網。", "立即購買"},
 }

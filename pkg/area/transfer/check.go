@@ -136,44 +136,48 @@ const (
 	longestName = 100
 )
 
-// refersTo returns the prefix of the ids that a member has, such as factory_id or product_ids/0. The members of
-// metadata have names and values of the caller.
+// refersTo returns the prefix of the ids that a member has, such as factory_id or product_ids/0.
 func refersTo(at string) (prefix string, ok bool) {
 	names := strings.Split(at, "/")
 	name, one := strings.CutSuffix(names[len(names)-1], "_id")
 	if !one && len(names) > 1 {
 		name, one = strings.CutSuffix(names[len(names)-2], "_ids")
 	}
-	if !one || strings.HasPrefix(at, "/metadata/") {
+	if !one {
 		return "", false
 	}
 	return id.Prefix(name)
 }
 
-// checkBounds refuses a value at a place that is larger than what the service makes, or has an address that is none of
-// the web, or something else in the place of an id.
-func checkBounds(v any, at string) error {
+// checkText refuses a text that has an address that is none of the web, or something else in the place of an id.
+func checkText(text, at string) error {
+	isFile := strings.HasSuffix(at, "/media_id") && idForm().MatchString(text)
+	if prefix, ok := refersTo(at); ok && !id.Valid(prefix, text) && !isFile {
+		return errs.Invalid(at, "is no id that begins with %s_", prefix)
+	}
+	name := at[strings.LastIndexByte(at, '/')+1:]
+	if u, err := url.Parse(text); (name == "url" || strings.HasSuffix(name, "_url")) && (err != nil ||
+		u.Scheme != "" && u.Scheme != "https" && u.Scheme != "http" && !strings.HasPrefix(text, FileScheme)) {
+		return errs.Invalid(at, "is no address of the web")
+	}
+	return nil
+}
+
+// checkBounds refuses a value at a place that is larger than what the service makes, or whose texts check refuses. The
+// members of metadata have names and values of the caller, which are not checked.
+func checkBounds(v any, at string, check func(text, at string) error) error {
 	switch v := v.(type) {
 	case string:
-		isFile := strings.HasSuffix(at, "/media_id") && idForm().MatchString(v)
-		if prefix, ok := refersTo(at); ok && !id.Valid(prefix, v) && !isFile {
-			return errs.Invalid(at, "is no id that begins with %s_", prefix)
-		}
 		if utf8.RuneCountInString(v) > mostLetters {
 			return errs.Invalid(at, "is too long: the longest length is %d", mostLetters)
 		}
-		name := at[strings.LastIndexByte(at, '/')+1:]
-		isAddress := (name == "url" || strings.HasSuffix(name, "_url")) && !strings.HasPrefix(at, "/metadata/")
-		if u, err := url.Parse(v); isAddress && (err != nil || u.Scheme != "" && u.Scheme != "https" &&
-			u.Scheme != "http" && !strings.HasPrefix(v, FileScheme)) {
-			return errs.Invalid(at, "is no address of the web")
-		}
+		return check(v, at)
 	case []any:
 		if len(v) > mostListed {
 			return errs.Invalid(at, "has too many entries: the most are %d", mostListed)
 		}
 		for i := range v {
-			if err := checkBounds(v[i], at+"/"+strconv.Itoa(i)); err != nil {
+			if err := checkBounds(v[i], at+"/"+strconv.Itoa(i), check); err != nil {
 				return err
 			}
 		}
@@ -182,7 +186,11 @@ func checkBounds(v any, at string) error {
 			if utf8.RuneCountInString(name) > longestName {
 				return errs.Invalid(at, "has a name that is longer than %d", longestName)
 			}
-			if err := checkBounds(v[name], at+"/"+jsontree.Escape(name)); err != nil {
+			inside := check
+			if at == "" && name == "metadata" {
+				inside = func(_, _ string) error { return nil }
+			}
+			if err := checkBounds(v[name], at+"/"+jsontree.Escape(name), inside); err != nil {
 				return err
 			}
 		}

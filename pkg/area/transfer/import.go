@@ -20,6 +20,7 @@ import (
 	"github.com/content-automation/api/pkg/base/format"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	clip "github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/cloud/topology"
@@ -395,9 +396,6 @@ func (w *Importer) end(s *task.Run, failure *Failure) error {
 		}))
 }
 
-// byteOrderMark is what editors of Windows begin a text with.
-var byteOrderMark = []byte("\ufeff")
-
 type mapLine struct {
 	// Kind of the resource. Empty for one that is a part of the resource before it.
 	Kind string `json:"kind,omitempty"`
@@ -422,7 +420,7 @@ func (w *Importer) scan(ctx context.Context, s *task.Run, from at,
 		if n++; n <= int(from.Offset) {
 			continue
 		}
-		more, err := take(n, bytes.TrimPrefix(lines.Bytes(), byteOrderMark))
+		more, err := take(n, bytes.TrimPrefix(lines.Bytes(), []byte(clip.ByteOrderMark)))
 		if err = cmp.Or(err, ctx.Err()); err != nil || !more || n == last {
 			return at{from.Part, int64(n)}, err
 		}
@@ -520,7 +518,7 @@ func (w *Importer) fetch(ctx context.Context, s *task.Run, r *importRecord, p *p
 	}
 	first := make([]byte, 512)
 	n, _ := f.ReadAt(first, 0)
-	if bytes.HasPrefix(bytes.TrimSpace(bytes.TrimPrefix(first[:n], byteOrderMark)), []byte("{")) {
+	if bytes.HasPrefix(bytes.TrimSpace(bytes.TrimPrefix(first[:n], []byte(clip.ByteOrderMark))), []byte("{")) {
 		found.Kind = KindLines
 	}
 	if err := w.reserve(ctx, s, p.FetchedParts, f.Size); err != nil {

@@ -187,7 +187,7 @@ func (t *taker) resource(ctx context.Context, l Line) (*LeftOut, error) {
 		return &LeftOut{Code: codeInvalid, Message: "id is not that of data."}, nil
 	}
 	in := admit(tree, membersOfKind(k))
-	if err := cmp.Or(checkBounds(in, ""), checkInput(k.name, in), t.w.checkURL(ctx, k, in)); err != nil {
+	if err := cmp.Or(checkBounds(in, "", checkText), checkInput(k.name, in), t.w.checkURL(ctx, k, in)); err != nil {
 		return &LeftOut{Code: codeRefused, Message: reasonOf(err)}, nil
 	}
 	a := adoption{id: ids.of(l.ID)}

@@ -100,7 +100,7 @@ func In(text string) (all []Statement) {
 	text = latin(text)
 	for _, at := range number().FindAllStringIndex(text, -1) {
 		var codes []string
-		before, after, sign, isBefore := end(text[:at[0]]), text[at[1]:], "", false
+		before, after, sign, isBefore := end(text[:at[0]]), begin(text[at[1]:]), "", false
 		if m := wordBefore().FindStringSubmatch(before); m != nil && !alsoWords[m[1]] {
 			if codes = codesOf(m[1]); len(codes) > 0 {
 				sign, isBefore = m[1], true
@@ -131,6 +131,13 @@ const near = 80
 func end(text string) string {
 	if len(text) > near {
 		text = strings.ToValidUTF8(text[len(text)-near:], "")
+	}
+	return text
+}
+
+func begin(text string) string {
+	if len(text) > near {
+		text = strings.ToValidUTF8(text[:near], "")
 	}
 	return text
 }

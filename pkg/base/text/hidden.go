@@ -8,6 +8,9 @@ import (
 	"unicode/utf8"
 )
 
+// ByteOrderMark begins a text of some programs, such as the editors of Windows. It is no part of what the text says.
+const ByteOrderMark = "\ufeff"
+
 // IsHidden reports whether a character is a tag or a control of the direction of text.
 func IsHidden(r rune) bool {
 	return r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r >= 0xe0000 && r <= 0xe007f

@@ -102,7 +102,7 @@ func decoded(u *unpackedFile, o Options) (io.Reader, error) {
 	switch wide := text.Wide(head); {
 	case wide != nil:
 		from = wide
-	case bytes.HasPrefix(head, utf8Mark):
+	case bytes.HasPrefix(head, []byte(text.ByteOrderMark)):
 		from = unicode.UTF8
 	default:
 		v, err := look(io.MultiReader(bytes.NewReader(head), u))
@@ -135,13 +135,11 @@ func decoded(u *unpackedFile, o Options) (io.Reader, error) {
 	return withoutMark(transform.NewReader(u, from.NewDecoder())), nil
 }
 
-var utf8Mark = []byte("\xef\xbb\xbf")
-
 // withoutMark removes a byte order mark.
 func withoutMark(r io.Reader) io.Reader {
 	b := bufio.NewReaderSize(r, 64<<10)
-	if mark, err := b.Peek(3); err == nil && bytes.Equal(mark, utf8Mark) {
-		_, _ = b.Discard(3)
+	if mark, err := b.Peek(len(text.ByteOrderMark)); err == nil && string(mark) == text.ByteOrderMark {
+		_, _ = b.Discard(len(text.ByteOrderMark))
 	}
 	return b
 }

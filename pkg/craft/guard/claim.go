@@ -48,9 +48,10 @@ type claim struct {
 
 // scan takes claims out of a text.
 type scan struct {
-	text       string // in normal form; claims that were found are blank
-	maskedText string // the same with the claims
-	numberText string // the same, before any claim was taken
+	text       string  // in normal form; claims that were found are blank
+	maskedText string  // the same with the claims
+	numberText string  // the same, before any claim was taken
+	taken      []place // of the claims that are not blank yet
 	claims     []claim
 	tags       []string
 	// language is that of the text, and answer reports that it is an answer: in answers, some words are a manner of
@@ -88,14 +89,15 @@ func scanOfInput(text, language string) *scan {
 		return s
 	}
 	s = scanOf(text, language, false)
+	if len(text) > maxScanned {
+		return s
+	}
 	scans.Lock()
 	defer scans.Unlock()
 	if len(scans.of) >= maxScans {
 		clear(scans.of)
 	}
-	if len(text) <= maxScanned {
-		scans.of[key] = s
-	}
+	scans.of[key] = s
 	return s
 }
 
@@ -127,12 +129,14 @@ func scanOf(text, language string, answer bool) *scan {
 	for _, l := range platform.Links(s.text) {
 		s.take(l.Start, l.End, aURL, []string{addressOf(s.text[l.Start:l.End])})
 	}
+	s.blank()
 	if strings.Contains(text, "@") {
 		s.each(handleText(), anAccount, func(m []string) []string { return []string{strings.ToLower(m[0][1:])} })
 	}
 	for _, t := range platform.WrittenTags(s.text) {
 		s.take(t.Start, t.End, -1, nil)
 	}
+	s.blank()
 	s.codes()
 	s.spokenTimes()
 	s.halves()
@@ -162,6 +166,7 @@ func scanOf(text, language string, answer bool) *scan {
 // each takes the matches of an expression for which keys returns any out of the text. Those of no kind are only taken
 // out.
 func (s *scan) each(expression *regexp.Regexp, k kind, keys func(m []string) []string) {
+	defer s.blank()
 	for from := 0; ; {
 		at := expression.FindStringSubmatchIndex(s.text[from:])
 		if at == nil {
@@ -198,22 +203,38 @@ func inWord(text string, at int) bool {
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// take notes a claim, and blanks its place in the text.
+// place is a part of a text, from an offset to another.
+type place struct{ from, to int }
+
+// take notes a claim, whose place in the text is blank after the next call of blank.
 func (s *scan) take(from, to int, k kind, keys []string) {
 	if k >= 0 {
 		s.claims = append(s.claims, claim{k, strings.Trim(s.maskedText[from:to], " .,;:!?…()\n"), keys, from, to})
 	}
-	s.text = s.text[:from] + strings.Repeat("\x00", to-from) + s.text[to:]
+	s.taken = append(s.taken, place{from, to})
+}
+
+// blank blanks the places that were taken.
+func (s *scan) blank() {
+	if len(s.taken) == 0 {
+		return
+	}
+	text := []byte(s.text)
+	for _, p := range s.taken {
+		clear(text[p.from:p.to])
+	}
+	s.text, s.taken = string(text), nil
 }
 
 // prices takes the prices out of the text.
 func (s *scan) prices() {
+	defer s.blank()
 	for _, p := range money.In(s.text) {
 		if p.Sign == "tl" && !strings.HasPrefix(s.language, "tr") { // a spoon in German
 			continue
 		}
 		var keys []string
-		if m := nextText().FindStringSubmatch(s.text[p.To:]); m != nil {
+		if m := nextText().FindStringSubmatch(ahead(s.text, p.To)); m != nil {
 			if times, ok := magnitudes().of(strings.ToLower(m[1])); ok {
 				for _, v := range valuesOf(p.Text) {
 					keys = append(keys, priceKeys(v*times, p.Sign)...)
@@ -262,10 +283,12 @@ func (s *scan) fractions() {
 				s.share(folded[from:to], f.percent)
 			}
 		}
+		deal := sync.OnceValue(func() bool {
+			return s.words.deal(folded) || s.words.has(folded, "half") || lexiconOf("en").deal(folded)
+		})
 		for _, at := range partText().FindAllStringSubmatchIndex(folded, -1) {
 			part, err := strconv.ParseFloat(folded[at[2]:at[3]], 64)
-			if err == nil && (s.words.deal(folded) || s.words.has(folded, "half") || lexiconOf("en").deal(folded) ||
-				priceNext().MatchString(folded[at[1]:])) {
+			if err == nil && (deal() || priceNext().MatchString(ahead(folded, at[1]))) {
 				s.claims = append(s.claims, claim{kind: aPercentage, text: folded[at[2]:at[3]],
 					keys: []string{fmt.Sprintf("%% %.0f", 100*part)}})
 			}
@@ -319,11 +342,11 @@ func (s *scan) share(text string, percent float64) {
 var (
 	// decadeText matches a decade after a word such as since. Without one, it may be that of a song.
 	decadeText = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(?:since|seit|depuis|desde|dal|dagli|od|sedan|siden|sinds|с|з|від|in|` +
-			`opened|founded|` +
-			`gegründet)\s(?:\p{L}+\s){0,3}'?((?:18|19|20)?\d0)(?:'?s\b|er\b|ern\b|-?tal|-?х|-?ih|erne\b)|` +
-			`(?:since|desde|depuis|dagli|od|sinds|dal)\s(?:\p{L}+\s){0,2}(?:años|années|anni|anos|jaren|lat)\s'?` +
-			`((?:18|19|20)?\d0)(?:[^\d\p{L}]|$)|((?:18|19|20)?\d0)(?:年代|년대)(?:から|創業|开始|以来|起|부터)`)
+		const decade = `((?:18|19|20)?\d0)`
+		return regexp.MustCompile(`(?i)` +
+			anyOf("since") + `\s(?:\p{L}+\s){0,3}'?` + decade + `(?:'?s\b|er\b|ern\b|-?tal|-?х|-?ih|erne\b)|` +
+			anyOf("since years") + `\s(?:\p{L}+\s){0,2}` + anyOf("years") + `\s'?` + decade + `(?:[^\d\p{L}]|$)|` +
+			decade + `(?:年代|년대)` + anyOf("since within"))
 	})
 	// jubileeText matches the number of years that a business celebrates.
 	jubileeText = sync.OnceValue(func() *regexp.Regexp {
@@ -350,8 +373,8 @@ func (s *scan) jubilees() {
 		return
 	}
 	for _, m := range jubileeText().FindAllStringSubmatch(s.numberText, -1) {
-		s.claims = append(s.claims, claim{kind: aYear, text: m[0], keys: []string{fmt.Sprintf("age "+
-			"%d", atoi(m[1]+m[2]))}})
+		s.claims = append(s.claims, claim{kind: aYear, text: m[0],
+			keys: []string{fmt.Sprintf("age %d", atoi(m[1]+m[2]))}})
 	}
 }
 
@@ -360,11 +383,7 @@ func (k *knownFacts) dated(of string, n int) bool {
 	if k.values[fmt.Sprint(n)] || k.keys[aYear][fmt.Sprintf("%s %d", of, n)] {
 		return true
 	}
-	for word := range k.statements {
-		year := atoi(strings.TrimRight(word, "sern-"))
-		if year < 1000 || year > 2999 {
-			continue
-		}
+	for year := range k.years {
 		switch {
 		case of == "age" && (k.now.Year()-year == n || k.now.Year()+1-year == n),
 			of == "decade" && (year/10*10 == n || n < 100 && year%100/10*10 == n):
@@ -414,22 +433,29 @@ func (s *scan) codes() {
 
 // knownFacts is what the inputs support: words are those of the caller's own inputs, and said those of all inputs.
 type knownFacts struct {
-	keys       map[kind]map[string]bool
-	urls       []string
+	keys map[kind]map[string]bool
+	// addresses are those that the addresses of the inputs support, and accounts the last parts of their paths. Phones
+	// are listed by their last digits, quantities by what they measure, and dates once.
+	addresses  map[string]bool
+	accounts   map[string]bool
+	phones     map[string][]string
+	quantities map[string][]stated
+	years      map[int]bool
 	dates      []date
 	words      map[string]bool
 	statements map[string]bool
 	days       [7]bool // the days of the week that the inputs name
 	values     map[string]bool
-	events     []date // the dates that are not the end of a period
+	events     [7]bool // the days of the week of dates that are not the end of a period
 	now        time.Time
 	twice      bool // a date is in two of the inputs
 }
 
 // newKnownFacts reads the inputs. They may be in any language.
 func newKnownFacts(r Rules) *knownFacts {
-	k := &knownFacts{keys: map[kind]map[string]bool{}, words: map[string]bool{}, statements: map[string]bool{},
-		values: map[string]bool{}, now: r.Now}
+	k := &knownFacts{keys: map[kind]map[string]bool{}, addresses: map[string]bool{}, accounts: map[string]bool{},
+		phones: map[string][]string{}, quantities: map[string][]stated{}, years: map[int]bool{},
+		words: map[string]bool{}, statements: map[string]bool{}, values: map[string]bool{}, now: r.Now}
 	for _, p := range r.Prices {
 		k.add(claim{kind: aPrice, keys: []string{priceKey(p)}})
 	}
@@ -498,6 +524,9 @@ func (k *knownFacts) read(text, language string, what claimSet) {
 	}) {
 		for _, part := range append(strings.Split(word, "-"), word) {
 			k.statements[part] = true
+			if year := atoi(strings.TrimRight(part, "sern-")); year >= 1000 && year <= 2999 {
+				k.years[year] = true
+			}
 			k.words[part] = k.words[part] || what&contacts != 0
 		}
 	}
@@ -522,13 +551,13 @@ func (k *knownFacts) count(s *scan) {
 	for _, c := range s.claims {
 		before := strings.ToValidUTF8(s.maskedText[max(0, c.from-nearUntil):max(0, c.from)], "")
 		if c.kind == aDate && !untilText().MatchString(before) {
-			k.events = append(k.events, parseDate(c.keys[0]))
+			k.happens(parseDate(c.keys[0]))
 		}
 	}
 	for _, at := range figureText().FindAllStringIndex(s.numberText, -1) {
 		for _, v := range valuesOf(s.numberText[at[0]:at[1]]) {
 			k.values[fmt.Sprintf("%.6g", v)] = true
-			if m := nextText().FindStringSubmatch(s.numberText[at[1]:]); m != nil {
+			if m := nextText().FindStringSubmatch(ahead(s.numberText, at[1])); m != nil {
 				if times, ok := magnitudes().of(strings.ToLower(m[1])); ok {
 					k.values[fmt.Sprintf("%.6g", v*times)] = true
 				}
@@ -542,12 +571,26 @@ func (k *knownFacts) add(c claim) {
 		k.keys[c.kind] = map[string]bool{}
 	}
 	for _, key := range c.keys {
+		if k.keys[c.kind][key] {
+			continue
+		}
 		k.keys[c.kind][key] = true
 		switch c.kind {
 		case aURL:
-			k.urls = append(k.urls, key)
+			for _, address := range covered(key) {
+				k.addresses[address] = true
+			}
+			if _, path, ok := strings.Cut(key, "/"); ok {
+				k.accounts[strings.TrimPrefix(path[strings.LastIndexByte(path, '/')+1:], "@")] = true
+			}
 		case aDate:
 			k.dates = append(k.dates, parseDate(key))
+		case aPhone:
+			if last, ok := lastDigits(key); ok {
+				k.phones[last] = append(k.phones[last], key)
+			}
+		case aQuantity:
+			k.state(key)
 		}
 	}
 }
@@ -560,18 +603,17 @@ func (k *knownFacts) supports(c claim) bool {
 		}
 		switch c.kind {
 		case aURL:
-			return covers(k.urls, key)
+			return k.addresses[key]
 		case aCode:
 			return k.words[key]
 		case anAccount:
-			return slices.ContainsFunc(k.urls,
-				func(u string) bool { return strings.HasSuffix(u, "/"+key) || strings.HasSuffix(u, "/@"+key) })
+			return k.accounts[key]
 		case aYear:
 			if of, number, ok := strings.Cut(key, " "); ok {
 				return k.dated(of, atoi(number))
 			}
-			return k.statements[key] || slices.ContainsFunc(k.dates,
-				func(d date) bool { return fmt.Sprint(d.year) == key })
+			year := atoi(key)
+			return k.statements[key] || slices.ContainsFunc(k.dates, func(d date) bool { return d.year == year })
 		case aPrice: // the word pound also stands for a weight
 			pence, ok := strings.CutPrefix(key, "GBP ")
 			return ok && k.keys[aQuantity][fmt.Sprintf("mass %.6g", float64(atoi(pence))/100*pound)]
@@ -592,11 +634,8 @@ func (k *knownFacts) supports(c claim) bool {
 			d := parseDate(key)
 			return slices.ContainsFunc(k.dates, func(o date) bool { return d.same(o) })
 		case aPhone:
-			for other := range k.keys[aPhone] {
-				if samePhones(other, key) {
-					return true
-				}
-			}
+			last, ok := lastDigits(key)
+			return ok && slices.ContainsFunc(k.phones[last], func(other string) bool { return samePhones(other, key) })
 		}
 		return false
 	})
@@ -664,10 +703,15 @@ type inputs struct {
 	facts        []string
 	foldedTexts  []string
 	english1     []string
+	asserted     map[string]bool // by the kinds that were looked for
+	// awards are the significant parts of the sentences that speak of an award, and foreignAward reports that a
+	// sentence in another language does.
+	awards       []map[string]bool
+	foreignAward bool
 }
 
 func (r Rules) inputs() *inputs {
-	return &inputs{own: lexiconOf(r.Language), english: lexiconOf("en"),
+	return &inputs{own: lexiconOf(r.Language), english: lexiconOf("en"), asserted: map[string]bool{},
 		facts: slices.Concat(r.Facts, r.QuotedInputs, r.UnpricedInputs)}
 }
 
@@ -686,6 +730,15 @@ func (in *inputs) fold() {
 
 // assert reports whether an input makes an assertion of a kind.
 func (in *inputs) assert(kind string) bool {
+	asserted, ok := in.asserted[kind]
+	if !ok {
+		asserted = in.lookFor(kind)
+		in.asserted[kind] = asserted
+	}
+	return asserted
+}
+
+func (in *inputs) lookFor(kind string) bool {
 	in.fold()
 	says := func(l *lexicon, text string) bool {
 		return l.has(text, kind) || kind == "promise" && l.has(text, "promised")
@@ -780,23 +833,31 @@ func (l *lexicon) significant(sentence string) map[string]bool {
 // awarded reports whether an input names the award of a sentence: a sentence of the inputs speaks of an award, and has
 // some of the significant parts of the sentence. In another language it has none.
 func (in *inputs) awarded(sentence string) bool {
-	in.fold()
+	in.readAwards()
 	wanted := in.own.significant(sentence)
-	for i, s := range in.foldedTexts {
-		if in.own.speaksOf(s, "award") && (len(wanted) == 0 || shared(in.own.significant(s), wanted)) {
-			return true
-		}
-		if i == 0 {
-			continue
-		}
-		plain := in.english1[i-1]
-		for _, other := range []string{tongue(plain), "en"} {
-			if l := lexiconOf(other); other != "" && l.base != in.own.base && l.speaksOf(l.fold(plain), "award") {
-				return true
-			}
+	return in.foreignAward || slices.ContainsFunc(in.awards, func(has map[string]bool) bool {
+		return len(wanted) == 0 || shared(has, wanted)
+	})
+}
+
+// readAwards finds the sentences that speak of an award, once.
+func (in *inputs) readAwards() {
+	if in.awards != nil {
+		return
+	}
+	in.fold()
+	in.awards = []map[string]bool{}
+	for _, s := range in.foldedTexts {
+		if in.own.speaksOf(s, "award") {
+			in.awards = append(in.awards, in.own.significant(s))
 		}
 	}
-	return false
+	in.foreignAward = slices.ContainsFunc(in.english1, func(s string) bool {
+		return slices.ContainsFunc([]string{tongue(s), "en"}, func(other string) bool {
+			l := lexiconOf(other)
+			return other != "" && l.base != in.own.base && l.speaksOf(l.fold(s), "award")
+		})
+	})
 }
 
 // speaksOf reports whether a sentence of an input has a word of a kind: one of the first group of its patterns.
@@ -907,8 +968,7 @@ var (
 		return regexp.MustCompile(`\{\{[^{}]{0,60}\}\}|\$\{[^{}]{1,60}\}|%[A-Z]{2,}_?[A-Z]+%`)
 	})
 	bracketText = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`[\[<【]` +
-			`([^\[\]<>【】\n]{2,48})[\]>】]`)
+		return regexp.MustCompile(`[\[<【]([^\[\]<>【】\n]{2,48})[\]>】]`)
 	})
 )
 
@@ -1004,8 +1064,7 @@ func (l *lexicon) weekdays(sentence string, short bool) (days []dayAt) {
 type dayAt struct{ day, from, to int }
 
 // rangeWords are the words and signs between days that are not the two ends of a range.
-var rangeWords = []string{",", "、", "・", "and", "und", " y ", " et ", " e ", " и ", " і ", " та ", " i ", " ve " +
-	"", " و",
+var rangeWords = []string{",", "、", "・", "and", "und", " y ", " et ", " e ", " и ", " і ", " та ", " i ", " ve ", " و",
 	" ו", "और", "和", "와 ", "과 "}
 
 // longestRange is the longest text between the two days of a range, in bytes.
@@ -1044,7 +1103,7 @@ func (k *knownFacts) weekday(l *lexicon, sentence string) (part string, ok bool)
 		if !l.has(part, "open") || l.has(part, "closed") {
 			continue
 		}
-		if !k.days[d.day] && !slices.ContainsFunc(k.events, func(o date) bool { return k.falls(o, d.day) }) {
+		if !k.days[d.day] && !k.events[d.day] {
 			return sentence[d.from:d.to], true
 		}
 	}
@@ -1068,15 +1127,17 @@ func (l *lexicon) closedOn(sentence string, d dayAt) bool {
 	return l.has(partOf(sentence, d.from, ",;，；、،"), "closed")
 }
 
-// falls reports whether a date may fall on a day of the week.
-func (k *knownFacts) falls(d date, day int) bool {
+// happens notes the days of the week on which a date may fall.
+func (k *knownFacts) happens(d date) {
 	years := []int{d.year}
 	if d.year == 0 {
 		years = []int{k.now.Year(), k.now.Year() + 1}
 	}
-	return d.day > 0 && slices.ContainsFunc(years, func(y int) bool {
-		return int(time.Date(y, time.Month(d.month), d.day, 0, 0, 0, 0, time.UTC).Weekday()) == day
-	})
+	for _, y := range years {
+		if d.day > 0 {
+			k.events[int(time.Date(y, time.Month(d.month), d.day, 0, 0, 0, 0, time.UTC).Weekday())] = true
+		}
+	}
 }
 
 // endsOn reports whether the inputs have the day of a time, or one date twice: the end of an offer is the day of
@@ -1097,11 +1158,11 @@ func (s *scan) swappedPrices() (part string, ok bool) {
 		if c.kind != aPrice || len(c.keys) == 0 {
 			continue
 		}
-		before := s.maskedText[:c.from]
+		before := s.maskedText[max(0, c.from-2*nearPrice):c.from]
 		if at := strings.LastIndexAny(before, ".!?\n"); at >= 0 {
 			before = before[at+1:]
 		}
-		before = s.words.fold(strings.ToValidUTF8(before[max(0, len(before)-2*nearPrice):], ""))
+		before = s.words.fold(strings.ToValidUTF8(before, ""))
 		switch {
 		case s.words.near(before, "old"):
 			was = &s.claims[i]

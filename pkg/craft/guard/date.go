@@ -34,9 +34,8 @@ var months = sync.OnceValue(func() lookup[int] {
 			"june jun juni junio juin giugno giu junho июня июнь июн czerwca haziran czerwiec червня" +
 			" червень يونيو יוני जून มิถุนายน",
 		7: "iulie július júla julija juuli julai heinäkuuta heinäkuun heinäkuu července červenec ιουλίου юли " +
-			"srpnja jula " +
-			"july jul juli julio juillet juil luglio lug julho июля июль июл lipca temmuz lipiec липня" +
-			" липень يوليو יולי जुलाई กรกฎาคม",
+			"srpnja jula july jul juli julio juillet juil luglio lug julho июля июль июл lipca temmuz lipiec липня " +
+			"липень يوليو יולי जुलाई กรกฎาคม",
 		8: "augusti augusztus augusta avgusta agustus ogos elokuuta elokuun elokuu srpna srpen αυγούστου " +
 			"kolovoza avgust " +
 			"august aug agosto août aout августа август авг sierpnia augustus ağustos sierpień серпня" +
@@ -210,11 +209,7 @@ func (s *scan) times() {
 		if hour > 24 || minute > 59 {
 			return nil
 		}
-		key := fmt.Sprintf("%02d:%02d", hour%24, minute)
-		if m[3] == "" && hour >= 1 && hour < 12 {
-			return []string{key, "half " + key}
-		}
-		return []string{key}
+		return clockKeys(hour, minute, m[3] != "")
 	})
 	s.each(namedClock(), aTime, func(m []string) []string {
 		hour, minute := atoi(m[1]+m[3]), atoi(m[2]+m[4])
@@ -224,11 +219,7 @@ func (s *scan) times() {
 		if hour > 24 || minute > 59 || m[3] != "" && s.words.base != "vi" {
 			return nil
 		}
-		key := fmt.Sprintf("%02d:%02d", hour%24, minute)
-		if hour >= 1 && hour < 12 {
-			return []string{key, "half " + key}
-		}
-		return []string{key}
+		return clockKeys(hour, minute, false)
 	})
 	for i, c := range s.claims {
 		if c.kind == aTime && len(c.keys) == 2 && strings.HasPrefix(c.keys[1], "half ") {
@@ -240,33 +231,56 @@ func (s *scan) times() {
 	}
 }
 
+// clockKeys returns the keys of a time of day in digits. Before noon, it may be in the other half of the day, unless
+// its half is known.
+func clockKeys(hour, minute int, known bool) []string {
+	key := fmt.Sprintf("%02d:%02d", hour%24, minute)
+	if !known && hour >= 1 && hour < 12 {
+		return []string{key, "half " + key}
+	}
+	return []string{key}
+}
+
 var (
 	// namedClock matches a time whose point is no colon, after a word for a time, and the hours of Vietnamese.
 	namedClock = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:kl|klo|klokken|klockan|saat|ore|` +
-			`alle)\.?\s(\d{1,2})\.(\d\d)\b|` +
+		return regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:kl|klo|klokken|klockan|saat|ore|alle)\.?\s` +
+			`(\d{1,2})\.(\d\d)\b|` +
 			`(?:^|[^\d.,])(\d{1,2})\s?(?:giờ|h)(?:\s?(\d\d)\b(?:\sphút)?|\s(rưỡi))?\s(?:sáng|trưa|chiều|tối)`)
 	})
 	// afternoon and morning match the words for the half of the day beside a time.
-	afternoon = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:p\. ?m\b|μ\. ?μ|evening|afternoon|tonight|abends?|` +
-			`nachmittags?|soir|` +
-			`après-midi|tarde|noche|sera|pomeriggio|noite|wieczor\p{L}*|popołudni\p{L}*|вечера|дня|вечером|` +
-			`вечора|ввечері|` +
-			`увечері|akşam\p{L}*|öğleden sonra|kväll\p{L}*|aften\p{L}*|kveld\p{L}*|avond|middag|večer|odpoledne|` +
-			`este|illalla|` +
-			`βράδυ|απόγευμα|malam|sore|seara|مساء\p{M}*|المساء|م|בערב|אחר הצהריים|अपराह्न|शाम|रात|दोपहर|tối|` +
-			`chiều)(?:[^\p{L}\p{M}]|$)|` +
-			`เย็น|ค่ำ|午後|下午|晚上|오후|저녁`)
-	})
-	morning = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:a\. ?m\b|π\. ?μ|morning|morgens?|vormittags?|früh|matin|` +
-			`mañana|madrugada|` +
-			`mattin\p{L}*|manhã|rano|утра|утром|ранку|вранці|sabah\p{L}*|morgonen|morgen|ochtend|ráno|reggel|` +
-			`aamulla|πρωί|pagi|` +
-			`dimineața|صباح\p{M}*|ص|בבוקר|सुबह|sáng)(?:[^\p{L}\p{M}]|$)|เช้า|午前|上午|早上|오전|아침`)
-	})
+	afternoon = sync.OnceValue(func() *regexp.Regexp { return anyWord("afternoon") })
+	morning   = sync.OnceValue(func() *regexp.Regexp { return anyWord("morning") })
 )
+
+// times are the words about times by their list, in all languages, as parts of expressions.
+var times = sync.OnceValue(func() map[string][]string {
+	raw, err := wordLists.ReadFile("words/times.tsv")
+	if err != nil {
+		panic(err) // it is a part of the program
+	}
+	all := map[string][]string{}
+	for line := range strings.Lines(string(raw)) {
+		name, words, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		for word := range strings.SplitSeq(words, "|") {
+			head, begins := strings.CutSuffix(word, "*")
+			word = regexp.QuoteMeta(head)
+			if begins {
+				word += `\p{L}*`
+			}
+			all[name] = append(all[name], word)
+		}
+	}
+	return all
+})
+
+// anyOf is the part of an expression that matches any word of a list.
+func anyOf(list string) string { return "(?:" + strings.Join(times()[list], "|") + ")" }
+
+// anyWord matches a whole word of a list. In scripts without spaces, and in Korean, other letters may be beside it.
+func anyWord(list string) *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(?:^|[^\p{L}])` + anyOf(list) + `(?:[^\p{L}\p{M}]|$)|` + anyOf(list+" within"))
+}
 
 // nearHalf is the longest text between a time and the word for the half of the day, in bytes.
 const nearHalf = 26
@@ -318,12 +332,13 @@ const later = "午後 下午 晚上 傍晚 夜里 夜 오후 저녁 밤 शा�
 // easternTimes takes the times of day out of a text in Chinese, Japanese, Korean or Hindi. In an answer, the sign may
 // count something else: there must be a part of the day, or people must be asked to come.
 func (s *scan) easternTimes() {
+	open := sync.OnceValue(func() bool { return s.words.has(s.words.fold(s.maskedText), "open") })
 	s.each(easternClock(), aTime, func(m []string) []string {
 		hour, minute := atoi(m[2]), atoi(m[5])
 		if hour > 24 || minute > 59 || m[6] != "" {
 			return nil
 		}
-		if s.answer && m[1] == "" && m[4] == "" && !s.words.has(s.words.fold(s.maskedText), "open") {
+		if s.answer && m[1] == "" && m[4] == "" && !open() {
 			return nil
 		}
 		if m[4] != "" {
@@ -348,8 +363,10 @@ func halves(hour, minute int, known bool) []string {
 	return all
 }
 
-// hourText matches the word or number for an hour.
-var hourText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:\d{1,2}|[\p{L}\p{M}']+)`) })
+// hourText matches the word or number for an hour, and the beginning of a word that is too long for one.
+var hourText = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:\d{1,2}|[\p{L}\p{M}']{1,40})`)
+})
 
 // spokenTimes finds times of day in words, such as half past seven. In an answer, they count where people are asked to
 // come: otherwise they tell a story.
@@ -386,9 +403,7 @@ func (l *lexicon) spoken(sentence string, c clockForm) (text string, keys []stri
 				return "", nil
 			}
 			from, at = at+i, at+i+len(c.after)
-			from = strings.LastIndexFunc(sentence[:from], func(r rune) bool {
-				return !isLetter(r) && !unicode.IsDigit(r)
-			}) + 1
+			from = wordAt(sentence, from)
 		}
 		word := words.FindString(sentence[from:])
 		hour, ok := l.value(word)
@@ -402,6 +417,17 @@ func (l *lexicon) spoken(sentence string, c clockForm) (text string, keys []stri
 		return strings.TrimSpace(c.before + word + c.after), halves(minutes/60, minutes%60, hour > 12)
 	}
 	return "", nil
+}
+
+// longestHour is the length from which a word is none for an hour, in bytes.
+const longestHour = 200
+
+// wordAt returns where the word that ends at an offset begins.
+func wordAt(text string, end int) int {
+	least := max(0, end-longestHour)
+	return least + 1 + strings.LastIndexFunc(text[least:end], func(r rune) bool {
+		return !isLetter(r) && !unicode.IsDigit(r)
+	})
 }
 
 // StatedDay is a day that a text names, with what it says of it.
@@ -434,8 +460,7 @@ var (
 	// until matches what stands between the first and the last day of some days.
 	until = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)^[\s,.]*(?:(?:to|until|till|through|bis(?:\szum)?|au|jusqu['’]au|al|a|à|ao|` +
-			`até|` +
-			`hasta(?:\sel)?|fino\sal|do|до|по|tot|t/m|đến|ถึง|से|तक|إلى|حتى|עד|〜|～|~|から|부터|至|到)(?:\s\p{L}+)?|` +
+			`até|hasta(?:\sel)?|fino\sal|do|до|по|tot|t/m|đến|ถึง|से|तक|إلى|حتى|עד|〜|～|~|から|부터|至|到)(?:\s\p{L}+)?|` +
 			`[–—-])[\s,.]*$`)
 	})
 	joins = sync.OnceValue(func() *regexp.Regexp {
@@ -483,13 +508,19 @@ func timeIn(text, language string) string {
 	return ""
 }
 
+// longestLink is the length of the longest text that before matches, in bytes.
+const longestLink = 64
+
 // spansOf returns the dates of a sentence with their places.
 func spansOf(sentence string) (all []span) {
+	taken := make([]bool, len(sentence))
 	take := func(from, to int, dates []date) {
 		dates = slices.DeleteFunc(dates, func(d date) bool { return d.day == 0 })
-		overlaps := slices.ContainsFunc(all, func(s span) bool { return from < s.to && s.from < to })
-		if len(dates) > 0 && !overlaps {
+		if len(dates) > 0 && !slices.Contains(taken[from:to], true) {
 			all = append(all, span{from, to, dates})
+			for i := from; i < to; i++ {
+				taken[i] = true
+			}
 		}
 	}
 	each := func(expression *regexp.Regexp, dates func(m []string) []date) {
@@ -529,11 +560,12 @@ func spansOf(sentence string) (all []span) {
 		return valid(0, b, a)
 	})
 	for _, s := range slices.Clone(all) {
-		if m := before().FindStringSubmatchIndex(sentence[:s.from]); m != nil && s.dates[0].day > 0 {
-			link := sentence[m[4]:m[5]]
-			if n := atoi(sentence[m[2]:m[3]]); n > 0 && n < s.dates[0].day &&
+		least := max(0, s.from-longestLink)
+		if m := before().FindStringSubmatchIndex(sentence[least:s.from]); m != nil && s.dates[0].day > 0 {
+			link := sentence[least+m[4] : least+m[5]]
+			if n := atoi(sentence[least+m[2] : least+m[3]]); n > 0 && n < s.dates[0].day &&
 				(joins().MatchString(" "+link+" ") || until().MatchString(" "+link+" ")) {
-				take(m[2], m[3], valid(s.dates[0].year, s.dates[0].month, n))
+				take(least+m[2], least+m[3], valid(s.dates[0].year, s.dates[0].month, n))
 			}
 		}
 		if m := after().FindStringSubmatchIndex(sentence[s.to:]); m != nil {

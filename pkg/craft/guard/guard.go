@@ -144,8 +144,7 @@ func (f Finding) String() string {
 func Check(answer []Field, r Rules) []Finding {
 	known := newKnownFacts(r)
 	found := slices.Concat(r.leaks(answer), r.claims(answer, known), r.assertions(answer, known), r.forbidden(answer),
-		r.language(answer), r.lengths(answer),
-		r.repeats(answer))
+		r.language(answer), r.lengths(answer), r.repeats(answer))
 	slices.SortStableFunc(found, func(a, b Finding) int {
 		return slices.Index(Codes(), a.Code) - slices.Index(Codes(), b.Code)
 	})
@@ -581,23 +580,36 @@ func firstOf(text string, script *unicode.RangeTable) rune {
 // bare returns a text without addresses, hashtags and accounts, which are in Latin letters in all languages, and
 // without quotations, such as titles, if more is left.
 func bare(text string) string {
-	if rest := quoted().ReplaceAllString(text, " "+
-		""); 2*len(strings.TrimSpace(rest)) >= len(text) || len(strings.Fields(rest)) >= leastUnquoted {
+	rest := quoted().ReplaceAllString(text, " ")
+	if 2*len(strings.TrimSpace(rest)) >= len(text) || len(strings.Fields(rest)) >= leastUnquoted {
 		text = rest
 	}
 	if strings.ContainsAny(text, "@([") {
 		text = mailText().ReplaceAllString(text, " ")
 	}
-	for _, l := range slices.Backward(platform.Links(text)) {
-		text = text[:l.Start] + " " + text[l.End:]
+	var parts []place
+	for _, l := range platform.Links(text) {
+		parts = append(parts, place{l.Start, l.End})
 	}
+	text, parts = cut(text, parts), nil
 	if strings.Contains(text, "@") {
 		text = handleText().ReplaceAllString(text, " ")
 	}
-	for _, t := range slices.Backward(platform.WrittenTags(text)) {
-		text = text[:t.Start] + " " + text[t.End:]
+	for _, t := range platform.WrittenTags(text) {
+		parts = append(parts, place{t.Start, t.End})
 	}
-	return text
+	return cut(text, parts)
+}
+
+// cut returns a text with a space for each of its parts, which are in their order.
+func cut(text string, parts []place) string {
+	var b strings.Builder
+	from := 0
+	for _, p := range parts {
+		b.WriteString(text[from:p.from] + " ")
+		from = p.to
+	}
+	return b.String() + text[from:]
 }
 
 // leastUnquoted is the number of words by which a text without its quotations is told.
@@ -625,8 +637,7 @@ func share(text string, tables []string) (own, letters int) {
 // endings are the endings of Russian nouns, adjectives, adverbs and verbs, the longest first.
 var endings = strings.Fields("иями ями ами ого его ому ему ыми ими иях ией ешь ишь ете ите ала ила али или " +
 	"ов ев ей ой ый ий ая яя ое ее ые ие ую юю ам ям ом ем ах ях ою ею ть ла ло ли ет ит ут ют ат ят ия ии ию " +
-	"ья ье " +
-	"ью а я о е у ю ы и й ь")
+	"ья ье ью а я о е у ю ы и й ь")
 
 // leastStem is the shortest stem of a Russian word.
 const leastStem = 3

@@ -48,11 +48,18 @@ func TestTextsOfAJudge(t *testing.T) {
 	}
 }
 
-// The time of a check does not grow with the ways to read a long hashtag or a long name.
+// The time of a check does not grow with the ways to read a long hashtag, a long name or a row of Turkish endings.
 func TestLongNamesAndTagsAreRead(t *testing.T) {
 	r := Rules{Language: "ru", Competitors: []string{"Ikea", strings.Repeat("Rhr", 30) + "t"}}
 	text := "#" + strings.Repeat("into", 200) + "qqikea " + strings.Repeat("рхр", 30) + "ж"
 	if found := Check([]Field{{Path: "/caption", Text: text}}, r); len(found) > 0 {
 		t.Errorf("it finds %v", found)
+	}
+	r = Rules{Language: "tr", Forbidden: []string{"ucuz"}}
+	for ending, held := range map[string]bool{"": true, "x": false} {
+		text := "ucuz" + strings.Repeat("ini", 40) + ending
+		if found := Check([]Field{{Path: "/caption", Text: text}}, r); (len(found) > 0) != held {
+			t.Errorf("%s: found %v", text, found)
+		}
 	}
 }

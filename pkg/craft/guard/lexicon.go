@@ -244,11 +244,27 @@ func (l *lexicon) match(sentence, kind string) (part string, ok bool) {
 // place returns where a sentence has a pattern of a kind.
 func (l *lexicon) place(sentence, kind string) (from, to int, ok bool) {
 	for _, p := range l.patterns[kind] {
+		if len(p) > 2 && !l.hasAll(sentence, p) {
+			continue // without a look at each place of its first groups
+		}
 		if from, to, ok = l.placeOf(sentence, p, -1, -1, 0); ok {
 			return from, to, true
 		}
 	}
 	return 0, 0, false
+}
+
+// hasAll reports whether a sentence has a phrase of each group, wherever it is.
+func (l *lexicon) hasAll(sentence string, groups []group) bool {
+	for _, g := range groups {
+		if !slices.ContainsFunc(g.phrases, func(one phrase) bool {
+			_, _, ok := l.find(sentence, one)
+			return ok
+		}) {
+			return false
+		}
+	}
+	return true
 }
 
 // nearWords is the longest text between a phrase and one that is near after it, in bytes.
@@ -261,8 +277,12 @@ func (l *lexicon) placeOf(sentence string, p pattern, first, last, at int) (from
 	}
 	followed := len(p) > 1 && p[1].near
 	for _, one := range p[0].phrases {
+		text := sentence
+		if p[0].near {
+			text = sentence[:min(len(sentence), at+nearWords+len(one.text)+utf8.UTFMax)]
+		}
 		for begin := at; ; {
-			from, to, ok := l.findAfter(sentence, one, begin)
+			from, to, ok := l.findAfter(text, one, begin)
 			if !ok || p[0].near && from-at > nearWords {
 				break
 			}
@@ -318,14 +338,7 @@ var vulgar = map[rune]string{'½': ".5", '⅓': ".33", '⅔': ".67", '¼': ".25"
 // normal returns a text in one form: compatibility characters such as full-width ones are replaced, invisible ones and
 // the frames of keys such as 5️⃣ are removed, and digits, spaces and dashes of all scripts become those of ASCII.
 func normal(text string) string {
-	for i, r := range text {
-		if v, ok := vulgar[r]; ok {
-			if i == 0 || text[i-1] < '0' || text[i-1] > '9' {
-				v = "0" + v
-			}
-			return normal(text[:i] + v + text[i+utf8.RuneLen(r):])
-		}
-	}
+	text = decimal(text)
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r < unicode.MaxASCII:
@@ -347,6 +360,29 @@ func normal(text string) string {
 		}
 		return r
 	}, norm.NFKC.String(text))
+}
+
+// decimal writes the characters of fractions as decimals.
+func decimal(text string) string {
+	var b strings.Builder
+	from, whole := 0, false // of the text that is not written, and whether a whole number is before the fraction
+	for i, r := range text {
+		v, ok := vulgar[r]
+		if !ok {
+			whole = r >= '0' && r <= '9'
+			continue
+		}
+		b.WriteString(text[from:i])
+		if !whole {
+			b.WriteByte('0')
+		}
+		b.WriteString(v)
+		from, whole = i+utf8.RuneLen(r), true
+	}
+	if from == 0 {
+		return text
+	}
+	return b.String() + text[from:]
 }
 
 // digit returns the value of a decimal digit: the digits of a script are in a row from zero.
@@ -414,8 +450,7 @@ var inflections = map[string]string{
 	"hu": "ebbek abbak ebb abb bb ban ben ból ből nak nek val vel tól től ról ről nál nél hoz hez höz ra re ba be " +
 		"on en ön ot et öt at ok ek ök ak ja je an ul ül t k n a e",
 	"fi": "impia impaa impi in mpi ssa ssä sta stä lla llä lta ltä lle ksi tta ttä ista issa ien ina een aan " +
-		"ään oon ia " +
-		"iä ja jä oja oita n a ä t i",
+		"ään oon ia iä ja jä oja oita n a ä t i",
 	"el": "ότερος ότερη ότερο ότερα ότερες ότατος ους ών ού ός ής ές οί ων ος ης ας ες οι ου η ή ο ό α ά ι ε έ ς",
 	"ca": "íssim íssima es os ns s a e",
 	"id": "nya lah kah an", "ms": "nya lah kah an",
@@ -431,8 +466,7 @@ var relatives = map[string]string{"no": "nb", "nn": "nb", "sr": "hr", "bs": "hr"
 var suffixes = strings.Fields("lar ler lık lik luk lük ın in un ün nın nin nun nün ım im um üm ı i u ü a e yı " +
 	"yi yu yü ya ye nı ni " +
 	"nu nü na ne sı si su sü da de ta te dan den tan ten nda nde ndan nden dır dir dur dür tır tir tur tür ca " +
-	"ce ça " +
-	"çe la le yla yle ki dı di du dü tı ti tu tü mış miş muş müş sa se")
+	"ce ça çe la le yla yle ki dı di du dü tı ti tu tü mış miş muş müş sa se")
 
 // particles may follow a Korean word without a space between them.
 var particles = strings.Fields("은 는 이 가 을 를 의 에 에서 에게 로 으로 와 과 도 만 보다 까지 부터 라고 이라고 이나 나 처럼 입니다 이에요 예요")
@@ -523,10 +557,16 @@ func cutPrefixes(word, prefixes string) string {
 
 // agglutinated reports whether a text is a row of Turkish endings.
 func agglutinated(rest string) bool {
-	return rest == "" || slices.ContainsFunc(suffixes, func(s string) bool {
-		after, ok := strings.CutPrefix(rest, s)
-		return ok && agglutinated(after)
-	})
+	ends := make([]bool, len(rest)+1) // the places where a row of endings ends
+	ends[0] = true
+	for at := range rest {
+		for _, s := range suffixes {
+			if ends[at] && strings.HasPrefix(rest[at:], s) {
+				ends[at+len(s)] = true
+			}
+		}
+	}
+	return ends[len(rest)]
 }
 
 var (
@@ -562,15 +602,16 @@ func addressOf(link string) string {
 	return host
 }
 
-// covers reports whether one of the addresses of the inputs is an address, or leads on from it.
-func covers(known []string, address string) bool {
-	for _, k := range known {
-		host, _, _ := strings.Cut(k, "/")
-		if k == address || host == address || strings.HasSuffix(host, "."+address) {
-			return true
+// covered returns the addresses that an address of an input supports: itself, its host, and the domains of that.
+func covered(address string) []string {
+	host, _, _ := strings.Cut(address, "/")
+	all := []string{address, host}
+	for domain, ok := host, true; ok; {
+		if _, domain, ok = strings.Cut(domain, "."); ok {
+			all = append(all, domain)
 		}
 	}
-	return false
+	return all
 }
 
 // The numbers of digits of a telephone number, and of the part that identifies it whatever the prefix for the country.
@@ -611,12 +652,16 @@ func grouped(text string) bool {
 	return len(groups[0]) < 3 || groups[len(groups)-1] == "000"
 }
 
-func samePhones(a, b string) bool {
-	if len(a) < len(b) {
-		a, b = b, a
+// lastDigits returns the digits that identify a telephone number.
+func lastDigits(phone string) (last string, ok bool) {
+	if len(phone) < samePhone {
+		return "", false
 	}
-	return len(b) >= samePhone && strings.HasSuffix(a, b)
+	return phone[len(phone)-samePhone:], true
 }
+
+// samePhones reports whether a number is another one without its prefix.
+func samePhones(a, b string) bool { return strings.HasSuffix(a, b) || strings.HasSuffix(b, a) }
 
 // tongues are the languages of scripts that one of the languages of the guards has alone.
 var tongues = []struct {

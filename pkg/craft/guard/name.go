@@ -17,10 +17,20 @@ import (
 // names are the proper names of the inputs, by which a name of an answer that is nearly one of them is found: a slip of
 // the model, such as Osgod for Osgood.
 type names struct {
-	words map[string]bool // the words of brands, products and people, in lower case
-	pairs map[string][]string
+	words map[rune]set // the words of brands, products and people, in lower case, by their first letter
+	pairs map[string]set
 	// dense are names without spaces after a word for a person, in Chinese, Japanese and Korean.
-	dense map[string][]string
+	dense map[string]set
+}
+
+type set map[string]bool
+
+// put adds a text to one of some sets.
+func put[K comparable](sets map[K]set, of K, text string) {
+	if sets[of] == nil {
+		sets[of] = set{}
+	}
+	sets[of][text] = true
 }
 
 // The lengths of names that are compared, in characters, and that from which two characters may differ.
@@ -33,7 +43,7 @@ const (
 
 // newNames reads the names of the inputs: those that are given as names, and those of the people that they mention.
 func newNames(r Rules) *names {
-	n := &names{words: map[string]bool{}, pairs: map[string][]string{}, dense: map[string][]string{}}
+	n := &names{words: map[rune]set{}, pairs: map[string]set{}, dense: map[string]set{}}
 	l := lexiconOf(r.Language)
 	for _, name := range r.Names {
 		n.add(l, normal(name))
@@ -57,10 +67,10 @@ func (n *names) add(l *lexicon, name string) {
 	words := wordsOf(l.fold(name))
 	for i, word := range words {
 		if utf8.RuneCountInString(word) >= leastName {
-			n.words[word] = true
+			put(n.words, first(word), word)
 		}
 		if i > 0 && utf8.RuneCountInString(word) >= leastSecond {
-			n.pairs[words[i-1]] = append(n.pairs[words[i-1]], word)
+			put(n.pairs, words[i-1], word)
 		}
 	}
 }
@@ -77,7 +87,7 @@ func (n *names) after(l *lexicon, text, role string) {
 		rest := strings.TrimLeft(folded[at:], " :：はのが")
 		if unicode.In(first(rest), unicode.Han, unicode.Hangul) {
 			if name := denseName(rest); name != "" {
-				n.dense[role] = append(n.dense[role], name)
+				put(n.dense, role, name)
 			}
 			continue
 		}
@@ -86,9 +96,9 @@ func (n *names) after(l *lexicon, text, role string) {
 			unicode.In(first(rest), unicode.Latin, unicode.Cyrillic) {
 			continue
 		}
-		n.pairs[words[0]] = append(n.pairs[words[0]], words[1])
+		put(n.pairs, words[0], words[1])
 		if len(words) > 2 {
-			n.pairs[words[1]] = append(n.pairs[words[1]], words[2])
+			put(n.pairs, words[1], words[2])
 		}
 	}
 }
@@ -118,8 +128,9 @@ func (n *names) slip(l *lexicon, k *knownFacts, text string) (part string, ok bo
 			continue
 		}
 		if i > 0 {
-			for _, second := range n.pairs[l.fold(words[i-1])] {
-				third := i > 1 && slices.Contains(n.pairs[l.fold(words[i-2])], l.fold(words[i-1]))
+			before := l.fold(words[i-1])
+			third := i > 1 && n.pairs[l.fold(words[i-2])][before]
+			for second := range n.pairs[before] {
 				if l.near1(folded, second, true) || third && distance([]rune(folded), []rune(second)) == 2 {
 					return words[i-1] + " " + word, true
 				}
@@ -128,7 +139,7 @@ func (n *names) slip(l *lexicon, k *knownFacts, text string) (part string, ok bo
 		if utf8.RuneCountInString(word) < leastName || !unicode.IsUpper(first(word)) {
 			continue
 		}
-		for name := range n.words {
+		for name := range n.words[first(folded)] {
 			if l.near1(folded, name, false) {
 				return word, true
 			}
@@ -141,9 +152,9 @@ func (n *names) slip(l *lexicon, k *knownFacts, text string) (part string, ok bo
 			continue
 		}
 		rest := strings.TrimLeft(folded[i+len(role):], " :：はのが")
-		for _, name := range all {
-			if found := prefixOf(rest, utf8.RuneCountInString(name)); !strings.Contains(folded, name) &&
-				distance([]rune(found), []rune(name)) == 1 && first(found) == first(name) {
+		for name := range all {
+			if found := prefixOf(rest, utf8.RuneCountInString(name)); first(found) == first(name) &&
+				distance([]rune(found), []rune(name)) == 1 && !strings.Contains(folded, name) {
 				return found, true
 			}
 		}
@@ -204,33 +215,44 @@ func (l *lexicon) formOf(word, name string) bool {
 	return ok && (rest == "" || rest == "s" || slices.Contains(formEndings[l.base], rest))
 }
 
-// distance returns the number of letters that are added, removed, replaced or swapped between two words.
+// far is the distance of words that have little in common.
+const far = 3
+
+// distance returns the number of letters that are added, removed, replaced or swapped between two words, or far.
 func distance(a, b []rune) int {
-	if len(a)-len(b) > 2 || len(b)-len(a) > 2 {
-		return 3
+	if len(a)-len(b) >= far || len(b)-len(a) >= far {
+		return far
 	}
-	rows := make([][]int, len(a)+1)
-	for i := range rows {
-		rows[i] = make([]int, len(b)+1)
-		rows[i][0] = i
+	// Only the places near the diagonal can be less than far.
+	two, above, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range row {
+		two[j], above[j], row[j] = far, far, min(j, far)
 	}
-	for j := range b {
-		rows[0][j+1] = j + 1
-	}
-	for i := range a {
-		for j := range b {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
+	for i := 1; i <= len(a); i++ {
+		two, above, row = above, row, two
+		from, least := max(i-far, 0), far
+		if from > 0 {
+			row[from-1] = far
+		}
+		for j := from; j <= min(i+far, len(b)); j++ {
+			switch {
+			case j == 0:
+				row[j] = i
+			case a[i-1] == b[j-1]:
+				row[j] = above[j-1]
+			default:
+				row[j] = 1 + min(above[j-1], above[j], row[j-1])
 			}
-			d := min(rows[i][j]+cost, rows[i][j+1]+1, rows[i+1][j]+1)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				d = min(d, rows[i-1][j-1]+1)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], two[j-2]+1)
 			}
-			rows[i+1][j+1] = d
+			least = min(least, row[j])
+		}
+		if least == far {
+			return far
 		}
 	}
-	return rows[len(a)][len(b)]
+	return min(row[len(b)], far)
 }
 
 // leastSpelt is the number of single letters in a row that are one word.
@@ -666,8 +688,7 @@ const (
 // untilText matches a word between a weekday and a date that are the two ends of a period.
 var untilText = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:to|till|until|through|bis|zum|jusqu|au|hasta|al|fino|até|ao|do|` +
-		`до|` +
-		`по|kadar|حتى|إلى|עד|तक|ถึง|đến|or|oder|and|und|и|і|и|y|et|e|i|ve)(?:[^\p{L}]|$)|まで|から|까지|부터|到|至|-|–`)
+		`до|по|kadar|حتى|إلى|עד|तक|ถึง|đến|or|oder|and|und|и|і|и|y|et|e|i|ve)(?:[^\p{L}]|$)|まで|から|까지|부터|到|至|-|–`)
 })
 
 // bracketText matches the weekday of Japanese and Korean in brackets after a date.

@@ -21,10 +21,9 @@ var (
 	between = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)^(?:\s?-\s?|\s(?:to|bis|a|à|до|hasta|et|und|and|y|e|и|or|oder|ou|o|или)\s)$`)
 	})
-	// wordText matches a word. An apostrophe is a letter in Ukrainian.
-	wordText = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`[\p{L}\p{M}]+(?:'[яєюїЯЄЮЇ]\p{L}*)?`)
-	})
+	// wordText matches a word, and firstWord one that begins a text.
+	wordText  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(word) })
+	firstWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^` + word) })
 	// nextText matches the word after a number.
 	nextText = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^\+?[ \n-]?((?:°|%|‰|(?:[\p{Latin}]+|[\p{L}\p{M}]+)` +
@@ -35,6 +34,9 @@ var (
 		return regexp.MustCompile(`^\.?(?:[ \n](?:d')?([\p{L}\p{M}]+|%)| ?(\p{Sc}))`)
 	})
 )
+
+// word matches a word. An apostrophe is a letter in Ukrainian.
+const word = `[\p{L}\p{M}]+(?:'[яєюїЯЄЮЇ]\p{L}*)?`
 
 // amount is a number with what follows it.
 type amount struct {
@@ -49,6 +51,8 @@ type amount struct {
 
 // quantities takes the percentages and the quantities with a unit out of the text.
 func (s *scan) quantities() {
+	defer s.blank()
+	context := newContext(s.words, strings.ReplaceAll(s.maskedText, "\x00", " "))
 	var all []amount
 	for _, at := range figureText().FindAllStringIndex(s.text, -1) {
 		before, _ := utf8.DecodeLastRuneInString(s.text[:at[0]])
@@ -85,7 +89,7 @@ func (s *scan) quantities() {
 				continue
 			}
 			key := fmt.Sprintf("%s %.6g", a.unit, v*a.factor)
-			keys = append(keys, s.inContext(a, key)...)
+			keys = append(keys, s.inContext(context, a, key)...)
 			if slices.Contains(imperial, a.factor) && physical[a.unit] {
 				keys = append(keys, about(key))
 			}
@@ -103,8 +107,7 @@ func (s *scan) quantities() {
 
 // kilos matches the short word that stands for kilograms and for kilometres.
 var kilos = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\s?(?:キロ|킬로)(?:[^\p{Katakana}그미]|` +
-		`$)`)
+	return regexp.MustCompile(`^\s?(?:キロ|킬로)(?:[^\p{Katakana}그미]|$)`)
 })
 
 // imperial are the factors of the units that are converted with a rounding: pounds, ounces, inches, feet, miles,
@@ -113,6 +116,27 @@ var imperial = []float64{453.592, 28.3495, .0254, .3048, 1609, 3.78, 1.609}
 
 // about returns the key of a quantity that stands for those near it.
 func about(key string) string { return "about " + key }
+
+// stated is a quantity of an input. If it is near, it stands for those near it, too.
+type stated struct {
+	value float64
+	near  bool
+}
+
+// measured returns what a key of a quantity measures, and its value.
+func measured(key string) (of string, s stated, ok bool) {
+	plain, near := strings.CutPrefix(key, "about ")
+	at := strings.LastIndexByte(plain, ' ')
+	v, err := strconv.ParseFloat(plain[at+1:], 64)
+	return plain[:max(at, 0)], stated{v, near}, at > 0 && err == nil
+}
+
+// state notes a quantity of an input.
+func (k *knownFacts) state(key string) {
+	if of, s, ok := measured(key); ok {
+		k.quantities[of] = append(k.quantities[of], s)
+	}
+}
 
 // rounding is the part by which a conversion between systems of units may differ from the quantity of an input, and
 // roundedDegrees the degrees.
@@ -124,25 +148,12 @@ const (
 // converts reports whether a quantity of an answer is one of the inputs in another system of units: one of both keys
 // stands for those near it.
 func (k *knownFacts) converts(key string) bool {
-	plain, near := strings.CutPrefix(key, "about ")
-	of, number, _ := strings.Cut(plain, " ")
-	v, err := strconv.ParseFloat(number, 64)
-	if err != nil {
-		return false
-	}
-	for other := range k.keys[aQuantity] {
-		rest, about := strings.CutPrefix(other, "about ")
-		number, ok := strings.CutPrefix(rest, of+" ")
-		o, err := strconv.ParseFloat(number, 64)
-		if !ok || err != nil || !near && !about {
-			continue
-		}
-		if d := math.Abs(v - o); of == "temperature" && d <= roundedDegrees || of != "temperature" &&
-			d <= rounding*math.Abs(o) {
-			return true
-		}
-	}
-	return false
+	of, s, ok := measured(key)
+	return ok && slices.ContainsFunc(k.quantities[of], func(other stated) bool {
+		d := math.Abs(s.value - other.value)
+		return (s.near || other.near) && (of == "temperature" && d <= roundedDegrees || of != "temperature" &&
+			d <= rounding*math.Abs(other.value))
+	})
 }
 
 // farWords is the number of words after a number within which those that are counted may follow.
@@ -156,19 +167,18 @@ const year = 31557600
 
 // inContext returns the keys of a quantity in its sentence: of a warranty, of a part of all people, or of anything
 // else, such as a reduction of a price.
-func (s *scan) inContext(a amount, key string) []string {
+func (s *scan) inContext(context *context, a amount, key string) []string {
 	if a.unit != "time" && a.kind != aPercentage {
 		return []string{key}
 	}
-	sentence := s.words.fold(strings.ReplaceAll(sentenceAt(s.maskedText, a.from), "\x00", " "))
 	special := ""
 	switch {
 	case a.unit == "time" && (s.answer && s.words.warrants(s.maskedText, a) || !s.answer &&
-		s.words.has(sentence, "warranty")):
+		context.has(a.from, "warranty")):
 		special = "warranty " + key
-	case a.kind == aPercentage && s.words.has(sentence, "share") && !s.words.deal(sentence):
+	case a.kind == aPercentage && context.has(a.from, "share") && !context.deal(a.from):
 		special = "share " + key
-	case a.kind == aPercentage && !s.answer && !s.words.deal(sentence) && !lexiconOf("en").deal(sentence):
+	case a.kind == aPercentage && !s.answer && !context.deal(a.from) && !context.englishDeal(a.from):
 		return []string{key, "share " + key} // an input may say it in another language
 	}
 	switch {
@@ -222,10 +232,16 @@ func (l *lexicon) deal(sentence string) bool {
 	return false
 }
 
+// reach is the length of the text after a number in which its unit is looked for, in bytes.
+const reach = 400
+
+// ahead returns the text after an offset.
+func ahead(text string, at int) string { return text[at:min(len(text), at+reach)] }
+
 // amount reads the unit after a number.
 func (s *scan) amount(from, to int) amount {
 	a := amount{from: from, to: to, values: valuesOf(s.text[from:to]), factor: 1, end: to}
-	rest, at := s.text[to:], to
+	rest, at := ahead(s.text, to), to
 	word := func(expression *regexp.Regexp) string {
 		m := expression.FindStringSubmatchIndex(rest)
 		if m == nil {
@@ -305,8 +321,7 @@ func isIn(l lookup[bool], word string) bool {
 // currencies are words for money after a magnitude, which package money does not read.
 var currencies = sync.OnceValue(func() lookup[bool] {
 	return table[bool]{true: "euro* dollar* dólar* доллар* рубл* руб евро pound* pfund* libra* franc* franken " +
-		"złot* " +
-		"eur usd gbp € $ £ ₽ ₴ zł"}.index()
+		"złot* eur usd gbp € $ £ ₽ ₴ zł"}.index()
 })
 
 func currency(word string) bool { return isIn(currencies(), word) }
@@ -321,6 +336,7 @@ func inDigits(text string, answer bool, l *lexicon) string {
 	text = spelledParts(text, answer, l)
 	var b strings.Builder
 	from := 0
+	context := newContext(l, text)
 	all := wordText().FindAllStringIndex(text, -1)
 	for i := 0; i < len(all)-1; i++ {
 		v, n := l.number(text, all, i, !answer)
@@ -331,7 +347,7 @@ func inDigits(text string, answer bool, l *lexicon) string {
 		if i > 0 && text[all[i-1][1]:all[i][0]] == "-" && n == 1 || v >= 1000 && afterDigits(text[:all[i][0]]) {
 			continue
 		}
-		if l.counts(text, all, i, n, v, answer) {
+		if l.counts(text, context, all, i, n, v, answer) {
 			b.WriteString(text[from:all[i][0]] + strconv.FormatFloat(v, 'f', -1, 64))
 			from = all[i+n-1][1]
 		}
@@ -368,10 +384,8 @@ var (
 	// smallCoins matches the hundredths of a price that have their own word.
 	smallCoins = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)(\d+) (euros?|reais|real|dollars?|dólares|pesos|pounds|soles|рубл\p{L}*|` +
-			`гривн\p{L}*|` +
-			`złot\p{L}*|zł|lei|korun\p{L}*|франк\p{L}*|francs?|franken) (?:and |e |y |et |und |и |i |` +
-			`și )?(\d{1,2}) ?` +
-			`(?:cent\p{L}*|cént\p{L}*|копе\p{L}*|копі\p{L}*|gros\p{L}*|pence|rappen|bani|haléř\p{L}*)`)
+			`гривн\p{L}*|złot\p{L}*|zł|lei|korun\p{L}*|франк\p{L}*|francs?|franken) (?:and |e |y |et |und |и |i |` +
+			`și )?(\d{1,2}) ?(?:cent\p{L}*|cént\p{L}*|копе\p{L}*|копі\p{L}*|gros\p{L}*|pence|rappen|bani|haléř\p{L}*)`)
 	})
 )
 
@@ -414,7 +428,8 @@ func spelledParts(text string, answer bool, l *lexicon) string {
 
 // numberStem returns a number in words without the endings after it, as in ellisi.
 func (l *lexicon) numberStem(word string) (stem string, ok bool) {
-	for n := len(word) - 1; n > 0; n-- {
+	const longest = 200
+	for n := min(len(word)-1, longest); n > 0; n-- {
 		if _, ok := l.value(word[:n]); ok && agglutinated(l.fold(word[n:])) {
 			return word[:n], true
 		}
@@ -429,7 +444,7 @@ func afterDigits(text string) bool {
 }
 
 // counts reports whether the n number words at word i state a quantity, and are not a manner of speech.
-func (l *lexicon) counts(text string, all [][]int, i, n int, v float64, answer bool) bool {
+func (l *lexicon) counts(text string, context *context, all [][]int, i, n int, v float64, answer bool) bool {
 	word := func(k int) string {
 		if k >= len(all) {
 			return ""
@@ -446,7 +461,7 @@ func (l *lexicon) counts(text string, all [][]int, i, n int, v float64, answer b
 			return true
 		}
 	}
-	if n == 1 && articles[word(i)] && !l.has(l.fold(sentenceAt(text, all[i][0])), "warranty") {
+	if n == 1 && articles[word(i)] && !context.has(all[i][0], "warranty") {
 		return false
 	}
 	least := float64(fewInWords)
@@ -476,7 +491,7 @@ func (l *lexicon) counts(text string, all [][]int, i, n int, v float64, answer b
 	if gap != "" || !part && !unit {
 		return false
 	}
-	return part || !answer || v >= least || l.has(l.fold(sentenceAt(text, all[i][0])), "warranty")
+	return part || !answer || v >= least || context.has(all[i][0], "warranty")
 }
 
 // isTurkishSpoon reports whether a word is tl in a language whose word for a spoon it is.
@@ -489,15 +504,52 @@ var articles = map[string]bool{"a": true, "one": true, "ein": true, "eine": true
 // monthParticles may stand between a day and its month.
 var monthParticles = []string{"of", "de", "من", "del", "di"}
 
-// sentenceAt returns the sentence at an offset of a text.
-func sentenceAt(text string, at int) string {
+// context tells what the sentences of a text have. It looks once for each kind in each sentence.
+type context struct {
+	words     *lexicon
+	sentences []string
+	ends      []int
+	found     map[look]bool
+}
+
+// look is what a sentence is searched for, by the number of the sentence.
+type look struct {
+	sentence int
+	name     string
+}
+
+func newContext(l *lexicon, text string) *context {
+	c := &context{words: l, sentences: sentences(text), found: map[look]bool{}}
 	end := 0
-	for _, s := range sentences(text) {
-		if end += len(s); end > at {
-			return s
-		}
+	for _, s := range c.sentences {
+		end += len(s)
+		c.ends = append(c.ends, end)
 	}
-	return text
+	return c
+}
+
+// look reports whether the sentence at an offset, which is folded, has something of the given name.
+func (c *context) look(at int, name string, has func(sentence string) bool) bool {
+	n, _ := slices.BinarySearch(c.ends, at+1)
+	key := look{n, name}
+	found, ok := c.found[key]
+	if !ok {
+		found = has(c.words.fold(c.sentences[n]))
+		c.found[key] = found
+	}
+	return found
+}
+
+// has reports whether the sentence at an offset has a pattern of a kind.
+func (c *context) has(at int, kind string) bool {
+	return c.look(at, kind, func(s string) bool { return c.words.has(s, kind) })
+}
+
+// deal and englishDeal report whether the sentence at an offset speaks of a lower price.
+func (c *context) deal(at int) bool { return c.look(at, "a deal", c.words.deal) }
+
+func (c *context) englishDeal(at int) bool {
+	return c.look(at, "an English deal", lexiconOf("en").deal)
 }
 
 // measure is a unit: what it measures, and how many of the base unit it is.
@@ -553,7 +605,7 @@ func unitOf(word string) (m measure, ok bool) {
 }
 
 // figure matches a number in digits, with or without separators of thousands and decimals, also in the groups of India.
-const figure = `\d{1,2}(?:,\d\d)+,\d{3}|\d{1,3}(?:[., ']\d{3})+(?:[.,]\d{1,2})?|\d+(?:[.,]\d+)?`
+const figure = `\d{1,2}(?:,\d\d){1,8},\d{3}|\d{1,3}(?:[., ']\d{3})+(?:[.,]\d{1,2})?|\d+(?:[.,]\d+)?`
 
 // valuesOf returns the values that a number in digits may have: a separator may be of thousands or of decimals.
 func valuesOf(text string) (all []float64) {
@@ -633,8 +685,8 @@ type table[V comparable] map[V]string
 
 // lookup finds the value of a word.
 type lookup[V comparable] struct {
-	whole, begins map[string]V
-	longest       int // of the beginnings, in bytes
+	whole, begins              map[string]V
+	longestWhole, longestBegin int
 }
 
 func (t table[V]) index() lookup[V] {
@@ -643,10 +695,11 @@ func (t table[V]) index() lookup[V] {
 		for word := range strings.FieldsSeq(words) {
 			if head, ok := strings.CutSuffix(word, "*"); ok {
 				l.begins[head] = v
-				l.longest = max(l.longest, len(head))
+				l.longestBegin = max(l.longestBegin, len(head))
 				continue
 			}
 			l.whole[word] = v
+			l.longestWhole = max(l.longestWhole, len(word))
 		}
 	}
 	return l
@@ -657,7 +710,7 @@ func (l lookup[V]) of(word string) (v V, ok bool) {
 	if v, ok = l.whole[word]; ok {
 		return v, true
 	}
-	for n := min(len(word), l.longest); n > 0; n-- {
+	for n := min(len(word), l.longestBegin); n > 0; n-- {
 		if v, ok = l.begins[word[:n]]; ok {
 			return v, true
 		}
@@ -688,7 +741,7 @@ func (l *lexicon) compound(word string) (float64, bool) {
 	var sum numberSum
 	for rest := word; rest != ""; {
 		found := 0
-		for n := len(rest); n > 1 && found == 0; n-- {
+		for n := min(len(rest), l.numbers.longestWhole); n > 1 && found == 0; n-- {
 			tried := sum
 			if v, ok := l.numbers.whole[rest[:n]]; ok && tried.add(v, l.base) {
 				found, sum = n, tried
@@ -905,13 +958,13 @@ func (l *lexicon) eastern(text string, answer bool) string {
 				koreanHour().FindStringSubmatch(m)[1])
 			return fmt.Sprintf("%d시%s", n, koreanHour().FindStringSubmatch(m)[2])
 		})
+		warranty := l.has(text, "warranty")
 		return koreanNumber().ReplaceAllStringFunc(text, func(m string) string {
 			n := koreanNumber().FindStringSubmatch(m)
 			if strings.TrimSpace(n[2]) == "원" && !strings.ContainsAny(n[1], "십백천만") {
 				return m // as in the word for a garden
 			}
-			if v := koreanValue(n[1]); !answer || v >= fewInWords || strings.ContainsAny(n[2], "퍼프원") ||
-				l.has(text, "warranty") {
+			if v := koreanValue(n[1]); !answer || v >= fewInWords || strings.ContainsAny(n[2], "퍼프원") || warranty {
 				return fmt.Sprintf("%g", v) + n[2]
 			}
 			return m
@@ -932,8 +985,7 @@ var (
 	// thaiNumber matches a number of a digit and a power at least. Single words also stand for something else.
 	thaiNumber = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?:(?:หนึ่ง|สอง|ยี่|สาม|สี่|ห้า|หก|เจ็ด|แปด|เก้า)?(?:สิบ|ร้อย|พัน|หมื่น|แสน|` +
-			`ล้าน)` +
-			`(?:หนึ่ง|เอ็ด|สอง|สาม|สี่|ห้า|หก|เจ็ด|แปด|เก้า)?){1,7}`)
+			`ล้าน)(?:หนึ่ง|เอ็ด|สอง|สาม|สี่|ห้า|หก|เจ็ด|แปด|เก้า)?){1,7}`)
 	})
 	// tenThousands matches a number in digits before the sign for ten thousand.
 	tenThousands = sync.OnceValue(func() *regexp.Regexp {
@@ -997,16 +1049,17 @@ func isIdiom(v float64) bool {
 
 // counts takes the numbers of what has no unit out of an answer: those of two digits or more before a word.
 func (s *scan) counts() {
+	defer s.blank()
 	for _, at := range figureText().FindAllStringIndex(s.text, -1) {
 		before, _ := utf8.DecodeLastRuneInString(s.text[:at[0]])
 		if strings.ContainsRune("#.-/:", before) || unicode.IsLetter(before) && !s.words.spaceless() {
 			continue
 		}
-		rest := s.text[at[1]:]
+		rest := ahead(s.text, at[1])
 		word := strings.TrimLeft(rest, " ")
-		next := wordText().FindString(word)
+		next := firstWord().FindString(word)
 		glued := !s.words.spaceless() && s.words.base != "ko" // such as 80s
-		if next == "" || !strings.HasPrefix(word, next) || word == rest && glued ||
+		if next == "" || word == rest && glued ||
 			utf8.RuneCountInString(next) < leastNoun && glued ||
 			common()[s.words.base][strings.ToLower(next)] {
 			continue
@@ -1035,8 +1088,7 @@ var (
 	halfMillion = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)(?:half a million|medio millón de|medio millón|un demi-million d[e']|` +
 			`demi-million|mezzo milione di|meio milhão de|pół miliona|полмиллиона|півмільйона|eine halbe million|` +
-			`yarım milyon|` +
-			`نصف مليون|חצי מיליון|nửa triệu|ครึ่งล้าน)`)
+			`yarım milyon|نصف مليون|חצי מיליון|nửa triệu|ครึ่งล้าน)`)
 	})
 	// centsText matches the whole part of a price and the word for its hundredths, as in sette euro e cinquanta.
 	centsText = sync.OnceValue(func() *regexp.Regexp {

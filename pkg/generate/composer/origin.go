@@ -20,6 +20,7 @@ import (
 	"golang.org/x/text/message"
 	"golang.org/x/text/number"
 
+	"github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
@@ -256,14 +257,14 @@ var lastDays = map[string]string{
 	"it": "fino al %[1]d/%[2]d", "pt": "até %[1]d/%[2]d", "nl": "t/m %[1]d-%[2]d", "pl": "do %[1]d.%[2]d",
 	"ru": "до %[1]d.%[2]d", "uk": "до %[1]d.%[2]d", "tr": "son gün %[1]d.%[2]d", "ar": "حتى %[1]d/%[2]d",
 	"he": "עד %[1]d.%[2]d", "hi": "%[1]d/%[2]d तक", "th": "ถึง %[1]d/%[2]d", "vi": "đến %[1]d/%[2]d",
-	"id": "sampai %[1]d/%[2]d", "zh": "至%[2]d月%[1]d日", "ja": "%[2]d月%[1]d日まで", "ko": "%[2]d월 %[1]d일까지",
+	"id": "sampai %[1]d/%[2]d", "zh": "至%[2]d月%[1]d日", text.Traditional: "至%[2]d月%[1]d日",
+	"ja": "%[2]d月%[1]d日まで", "ko": "%[2]d월 %[1]d일까지",
 }
 
 // until says when an offer ends in a language (BCP 47), or nothing in a language that the table lacks.
 func until(day time.Time, lang string) string {
-	base, _, _ := strings.Cut(strings.ToLower(lang), "-")
-	pattern, ok := lastDays[base]
-	if !ok || day.IsZero() {
+	pattern, known := text.In(lastDays, lang)
+	if !known || day.IsZero() {
 		return ""
 	}
 	return fmt.Sprintf(pattern, day.Day(), int(day.Month()), day.Format("Jan"))

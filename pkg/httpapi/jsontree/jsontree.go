@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/text"
 )
 
 // maxDepth bounds how deep objects and arrays may be nested.
@@ -44,7 +45,7 @@ type parser struct {
 }
 
 func (p *parser) parse() (any, error) {
-	if bytes.HasPrefix(p.text, []byte("\ufeff")) {
+	if bytes.HasPrefix(p.text, []byte(text.ByteOrderMark)) {
 		return nil, errMark
 	}
 	if !utf8.Valid(p.text) {

@@ -21,6 +21,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/content-automation/api/pkg/base/budget"
+	clip "github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/audio"
 	"github.com/content-automation/api/pkg/media/heif"
@@ -79,7 +80,7 @@ func Read(r io.ReaderAt, size int64) (Info, error) {
 		return f.picture()
 	case has(0, "RIFF") && has(8, "WAVE"):
 		return sound(f.WAV())
-	case has(0, webvttMagic), has(0, byteOrderMark+webvttMagic):
+	case has(0, webvttMagic), has(0, clip.ByteOrderMark+webvttMagic):
 		return f.webvtt()
 	case has(4, "ftyp"):
 		return f.mp4()
@@ -187,7 +188,7 @@ func (d Decoder) read(ctx context.Context, r io.ReaderAt, size int64) (Decoded, 
 	case at(4, "ftyp") && brands[string(head[8:])][0] == "":
 		return boxes(ctx, r, size)
 	case at(8, "WAVE") && (at(0, "RIFF") || at(0, "RF64")), at(0, "ID3"), at(0, "APETAGEX"), sounds(head),
-		padded(r, size):
+		padded(head, r, size):
 		return whole(r, size, media.Audio, func(content []byte) (Decoded, error) { return decodeSound(ctx, content) })
 	default:
 		return Decoded{}, unsupported(r, size)
@@ -200,34 +201,44 @@ func sounds(head []byte) bool {
 	return len(head) > 1 && head[0] == 0xff && head[1]&0xe0 == 0xe0 && (head[1]&layer == mp3 || head[1]&layer == adts)
 }
 
-// padded reports whether a file begins with an MP3 behind zeros.
-func padded(r io.ReaderAt, size int64) bool {
-	head := make([]byte, min(size, 64<<10))
-	n, _ := r.ReadAt(head, 0)
-	rest := bytes.TrimLeft(head[:n], "\x00")
-	return n-len(rest) >= 12 && (sounds(rest) || bytes.HasPrefix(rest, []byte("ID3")))
+// padded reports whether a file begins with an MP3 behind zeros: those of its head, and more.
+func padded(head []byte, r io.ReaderAt, size int64) bool {
+	if size < 12 || len(bytes.TrimLeft(head, "\x00")) > 0 {
+		return false
+	}
+	begin := make([]byte, min(size, 64<<10))
+	n, _ := r.ReadAt(begin, 0)
+	rest := bytes.TrimLeft(begin[:n], "\x00")
+	return sounds(rest) || bytes.HasPrefix(rest, []byte("ID3"))
 }
 
 // boxes reads an MP4, an M4A, or a QuickTime movie that can become an MP4. What is behind its boxes becomes free space.
 func boxes(ctx context.Context, r io.ReaderAt, size int64) (Decoded, error) {
-	behind, err := trailer(ctx, r, size)
+	top, err := outlineOf(ctx, r, size)
 	if err != nil {
 		return Decoded{}, err
 	}
-	f, err := movieOrRecording(ctx, editedMovie{r, behind}, size)
+	behind, err := top.trailer(r)
+	if err != nil {
+		return Decoded{}, err
+	}
+	if len(behind) > 0 { // what was behind the last box is in one of free space then
+		top.end, top.broken = size, false
+	}
+	f, err := movieOrRecording(ctx, editedMovie{r, behind}, top)
 	if f.Content == nil {
 		f.Edits = append(behind, f.Edits...)
 	}
 	return f, err
 }
 
-// movieOrRecording reads a file of which all is in boxes.
-func movieOrRecording(ctx context.Context, r io.ReaderAt, size int64) (Decoded, error) {
-	f, err := video(ctx, r, size)
+// movieOrRecording reads a file of boxes, whose outline is given.
+func movieOrRecording(ctx context.Context, r io.ReaderAt, top outline) (Decoded, error) {
+	f, err := video(ctx, r, top.size)
 	if !errors.Is(err, ErrUnsupported) {
 		return f, err
 	}
-	f, failed := whole(r, size, media.Audio,
+	f, failed := whole(r, top.size, media.Audio,
 		func(content []byte) (Decoded, error) { return recording(ctx, content) })
 	refused, why := new(Refused), new(audio.Refusal)
 	switch {
@@ -240,30 +251,10 @@ func movieOrRecording(ctx context.Context, r io.ReaderAt, size int64) (Decoded, 
 	if errors.As(err, &why) {
 		return Decoded{}, &Refused{Message: why.Message}
 	}
-	if err := cutOff(ctx, r, size); err != nil {
+	if err := top.cutOff(); err != nil {
 		return Decoded{}, err
 	}
 	return Decoded{}, broken("MP4 video or M4A recording")
-}
-
-// cutOff returns an error that says so of a file that ends within a box, or that has no description of its content.
-func cutOff(ctx context.Context, r io.ReaderAt, size int64) error {
-	s := &stripper{File: audio.File{R: r, Size: size}, ctx: ctx}
-	whole, described := int64(0), false
-	err := s.each(0, size, func(b box) error {
-		whole = b.end
-		described = described || b.name == "moov"
-		return nil
-	})
-	switch {
-	case errors.Is(err, ErrUnsupported) || whole < size:
-		return &Refused{Message: fmt.Sprintf("The file is an MP4 that is cut off after %d bytes. Send all of "+
-			"it.", size)}
-	case err == nil && !described:
-		return &Refused{Message: "The file is an MP4 without the description of its content, as of a recording that " +
-			"was not ended. Repair or export it, and send it again."}
-	}
-	return err
 }
 
 func formats() string {
@@ -507,8 +498,6 @@ func (d Decoder) drawn(ctx context.Context, content []byte) (f Decoded, err erro
 // webvttMagic is the beginning of a file of captions, perhaps after a byte order mark (W3C WebVTT, 4.1).
 const webvttMagic = "WEBVTT"
 
-const byteOrderMark = "\ufeff"
-
 // maxCaptions bounds a file of captions: an hour of speech has a tenth of it.
 const maxCaptions = 1 << 20
 
@@ -524,7 +513,7 @@ func (f file) webvtt() (Info, error) {
 	if !utf8.Valid(content) || bytes.IndexByte(content, 0) >= 0 {
 		return Info{}, audio.Unsupported("captions that are no text")
 	}
-	head, _, _ := strings.Cut(strings.TrimPrefix(string(content), byteOrderMark), "\n")
+	head, _, _ := strings.Cut(strings.TrimPrefix(string(content), clip.ByteOrderMark), "\n")
 	if rest := strings.TrimPrefix(strings.TrimSuffix(head, "\r"), webvttMagic); rest != "" && rest[0] != ' ' &&
 		rest[0] != '\t' {
 		return Info{}, audio.Unsupported("captions that begin with %q", head)
@@ -732,7 +721,7 @@ func textual(head []byte) (what, advice string) {
 			return "a text", "Send the file itself, and not a description of it."
 		}
 	}
-	text := strings.ToLower(strings.TrimSpace(strings.TrimPrefix(string(head), byteOrderMark)))
+	text := strings.ToLower(strings.TrimSpace(strings.TrimPrefix(string(head), clip.ByteOrderMark)))
 	starts := func(marks ...string) bool {
 		for _, m := range marks {
 			if strings.HasPrefix(text, m) {

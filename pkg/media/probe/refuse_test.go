@@ -65,3 +65,30 @@ func TestB17EncryptedFilesAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// counted counts the bytes that are read of a file.
+type counted struct {
+	*bytes.Reader
+	n int
+}
+
+func (c *counted) ReadAt(p []byte, at int64) (int, error) {
+	n, err := c.Reader.ReadAt(p, at)
+	c.n += n
+	return n, err
+}
+
+// Little is read of a file that is refused for its beginning. A file that begins with zeros may be an MP3.
+func TestLittleIsReadOfAFileThatIsRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		begin string
+		most  int
+	}{"a text": {"some text", 2 << 10}, "a few zeros": {"\x00\x00\x00\x00a", 2 << 10},
+		"many zeros": {string(make([]byte, 100)) + "a", 68 << 10}} {
+		r := &counted{Reader: bytes.NewReader(append([]byte(c.begin), make([]byte, 1<<20)...))}
+		_, err := probe.Decode(t.Context(), r, r.Size())
+		if !errors.As(err, new(*probe.Refused)) || r.n > c.most {
+			t.Errorf("%s: %d bytes are read, above %d: %v", name, r.n, c.most, err)
+		}
+	}
+}

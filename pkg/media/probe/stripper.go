@@ -137,28 +137,56 @@ func stripMP4(ctx context.Context, r io.ReaderAt, size int64, kinds ...string) (
 	return s.edits, nil
 }
 
-// trailer returns the edits that make free space of what is behind the boxes of a whole movie and is no box, such as
-// the mark of a maker. A movie that ends within a box that has its content or samples has none.
-func trailer(ctx context.Context, r io.ReaderAt, size int64) ([]Edit, error) {
+// outline is what the boxes of a file at its top are.
+type outline struct {
+	size, end int64 // of the file, and of its last whole box
+	seen      map[string]bool
+	boxes     int
+	broken    bool // what is behind the last whole box is no box
+}
+
+// outlineOf walks over the boxes of a file at its top.
+func outlineOf(ctx context.Context, r io.ReaderAt, size int64) (outline, error) {
 	s := &stripper{File: audio.File{R: r, Size: size}, ctx: ctx}
-	end, seen := int64(0), map[string]bool{}
+	o := outline{size: size, seen: map[string]bool{}}
 	err := s.each(0, size, func(b box) error {
-		end, seen[b.name] = b.end, true
+		o.end, o.seen[b.name] = b.end, true
 		return nil
 	})
-	switch {
-	case !errors.Is(err, ErrUnsupported):
-		return nil, err
-	case s.boxes > decodeMaxBoxes || !seen["moov"] || !seen["mdat"]:
+	o.boxes, o.broken = s.boxes, errors.Is(err, ErrUnsupported)
+	if o.broken {
+		err = nil
+	}
+	return o, err
+}
+
+// trailer returns the edits that make free space of what is behind the boxes of a whole movie and is no box, such as
+// the mark of a maker. A movie that ends within a box that has its content or samples has none.
+func (o outline) trailer(r io.ReaderAt) ([]Edit, error) {
+	if !o.broken || o.boxes > decodeMaxBoxes || !o.seen["moov"] || !o.seen["mdat"] {
 		return nil, nil // the readers of the movie say what is wrong with it
 	}
 	const header = 8
 	name := make([]byte, 4)
-	if err := s.At(end+4, name); err != nil || slices.Contains([]string{"moov", "moof", "mdat"}, string(name)) {
+	if err := (audio.File{R: r, Size: o.size}).At(o.end+4, name); err != nil ||
+		slices.Contains([]string{"moov", "moof", "mdat"}, string(name)) {
 		return nil, err
 	}
-	free := append(binary.BigEndian.AppendUint32(nil, uint32(size-end)), "free"...)
-	return []Edit{{At: end, Bytes: free}, {At: end + header, Zeros: size - end - header}}, nil
+	free := append(binary.BigEndian.AppendUint32(nil, uint32(o.size-o.end)), "free"...)
+	return []Edit{{At: o.end, Bytes: free}, {At: o.end + header, Zeros: o.size - o.end - header}}, nil
+}
+
+// cutOff returns an error that says so of a file that ends within a box, or that has no description of its content.
+func (o outline) cutOff() error {
+	switch {
+	case o.broken || o.end < o.size:
+		return &Refused{Message: fmt.Sprintf("The file is an MP4 that is cut off after %d bytes. Send all of it.",
+			o.size)}
+	case !o.seen["moov"]:
+		return &Refused{Message: "The file is an MP4 without the description of its content, as of a recording that " +
+			"was not ended. Repair or export it, and send it again."}
+	}
+	return nil
 }
 
 // each calls f with the boxes between two offsets.

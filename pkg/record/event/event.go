@@ -147,8 +147,8 @@ var Types = []struct {
 	{ExportCompleted, auth.AccountManage, "An export has ended: its parts are ready, or it has failed"},
 	{ImportCompleted, auth.AccountManage, "An import has ended: its resources are there, or it has failed"},
 	{FeedCompleted, auth.ProductsRead, "A run of a feed has ended: the catalog has what the feed has"},
-	{FeedHeld, auth.ProductsRead, "A run of a feed is held: a fifth of its products or more are gone. Confirm it by " +
-		"syncFeed"},
+	{FeedHeld, auth.ProductsRead, "A run of a feed is held: a fifth of its products or more are gone. Confirm the " +
+		"last run of the feed by syncFeed. Of runs of the schedule in a row, only the first is reported"},
 	{FeedFailed, auth.ProductsRead, "A run of a feed has failed; failure says why"},
 	{ProductOutdated, auth.ContentRead, "A published post shows what is not so any more: the price, the offer, the " +
 		"stock or the photo of its product, or one that is gone"},

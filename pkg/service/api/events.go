@@ -90,8 +90,7 @@ func describeWebhooks(r *httpapi.Router) {
 		"2XX": response("Delivered", "Delivered"),
 		"410": response("Gone", "Not delivered. The webhook is disabled"),
 		"default": response("NotDelivered", "Not delivered, redirects included. The event is sent again; after 429 "+
-			"and "+
-			"503, not before Retry-After"),
+			"and 503, not before Retry-After"),
 	}
 	for _, t := range event.Types {
 		doc.Webhooks[string(t.Type)] = &huma.PathItem{Post: &huma.Operation{

@@ -417,8 +417,7 @@ func (s *site) register(r *http.Request) (int, any, error) {
 		if !redirectable(address) {
 			return 0, nil, bad(invalidRedirect, "An address of redirect_uris is https, http on 127.0.0.1, [::1] or "+
 				"localhost, or has a scheme of a program of the computer such as com.example.app, and no fragment. "+
-				"It is "+
-				"ASCII: a host with other letters is written as xn--…")
+				"It is ASCII: a host with other letters is written as xn--…")
 		}
 	}
 	p, err := s.Sessions.Register(r.Context(), session.Program{Name: in.Name, Redirects: in.Redirects}, addressOf(r))

@@ -349,8 +349,7 @@ func upload(ctx context.Context, c call, in uploadIn) (toolResult, error) {
 		return toolResult{}, invalid("media_id", "media_id looks at an earlier file: send nothing else with it.")
 	case in.MediaID == "" && in.SourceURL == "" && (in.MimeType == "" || in.Bytes == 0 || in.SHA256 == ""):
 		return toolResult{}, invalid("source_url", "Send source_url, or mime_type, bytes and sha256 of a file that "+
-			"you "+
-			"send yourself.")
+			"you send yourself.")
 	}
 	began := c.now()
 	if in.MediaID != "" {

@@ -215,8 +215,7 @@ func explain(_ context.Context, _ call, in explainIn) (toolResult, error) {
 			known[i] = string(code)
 		}
 		return toolResult{}, invalid("code", "%q is no code of an error of the API%s. The code of a failed item or "+
-			"post is "+
-			"explained by its message.", in.Code, nearest.NearestHint(in.Code, known))
+			"post is explained by its message.", in.Code, nearest.NearestHint(in.Code, known))
 	}
 	i := errs.Infos[at]
 	return toolResult{text: "The error " + in.Code + ".",

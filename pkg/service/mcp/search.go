@@ -420,8 +420,7 @@ func callOperation(ctx context.Context, c call, in operationIn) (toolResult, err
 		}
 		if forPeople[in.OperationID] {
 			return toolResult{}, invalid("operation_id", "Agents make and change no API keys: a person does this in "+
-				"the "+
-				"account area.")
+				"the account area.")
 		}
 		return toolResult{}, invalid("operation_id", "There is no operation %q%s. Use "+
 			"search_operations.", in.OperationID,

@@ -1464,7 +1464,8 @@ class AsyncFeedsResource:
         those that are gone are archived. Rows that are not right are refused, and the others go on. If a fifth of
         the products of the feed or more are gone, the run is `held` and changes nothing, until it is confirmed. The
         next run, also that of the schedule, cancels it, and compares the feed again. The events `feed.completed`,
-        `feed.held` and `feed.failed` report its end.
+        `feed.held` and `feed.failed` report its end. Of the runs of the schedule, `feed.held` reports the first that
+        is held, and another one only after a run has completed or was called for.
 
         Needs the scope `products:write`.
         """

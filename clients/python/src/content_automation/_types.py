@@ -6789,7 +6789,9 @@ FeedFormatInput = Literal["google_xml", "google_tsv", "yml", "shopify_csv", "csv
 
 
 class FeedHeldEvent(TypedDict):
-    """A run of a feed is held: a fifth of its products or more are gone. Confirm it by syncFeed."""
+    """A run of a feed is held: a fifth of its products or more are gone. Confirm the last run of the feed by syncFeed.
+    Of runs of the schedule in a row, only the first is reported.
+    """
 
     id: str
     """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
@@ -13228,9 +13230,9 @@ class TemplatePreviewCreate(TypedDict):
     of a product and the end card, and music a moment of a music clip. Default: post.
     """
     factory_id: NotRequired[str]
-    """Factory whose name, logo, colors and font the preview shows. Absent: those of a sample."""
+    """The preview shows the name, logo, colors and font of this factory. Absent: those of a sample."""
     profile_id: NotRequired[str]
-    """Profile whose name and logo the preview shows, with the colors, font and language of its newest factory, or
+    """The preview shows the name and logo of this profile, with the colors, font and language of its newest factory, or
     without one those of a sample. Takes the place of factory_id.
     """
     heading: NotRequired[str]

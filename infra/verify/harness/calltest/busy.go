@@ -15,7 +15,7 @@ type Busy struct {
 	Asked []time.Time
 }
 
-// Do implements the clients of the service. Its error is that of Next.
+// Do answers the first request, and passes the others on. It returns an error of Next alone.
 func (b *Busy) Do(req *http.Request) (*http.Response, error) {
 	if b.Asked = append(b.Asked, b.Now()); len(b.Asked) > 1 {
 		return b.Next(req)

@@ -380,6 +380,9 @@ func known(label string) bool {
 	if label == reserved {
 		return true
 	}
+	if utf8.RuneCountInString(label) > longestLabel {
+		return false
+	}
 	ascii, err := idna.Punycode.ToASCII(label)
 	if err != nil {
 		return false
@@ -484,7 +487,7 @@ func bare(s string, from, point int) (l Link, next int) {
 		host := s[start:end]
 		// A word that begins with a capital letter is the beginning of the next sentence.
 		first, _ := utf8.DecodeRuneInString(top)
-		if (!unicode.IsUpper(first) || host == strings.ToUpper(host)) && known(strings.ToLower(top)) && fits(host) {
+		if fits(host) && (!unicode.IsUpper(first) || host == strings.ToUpper(host)) && known(strings.ToLower(top)) {
 			return Link{Start: start, End: pathOf(s, end)}, next
 		}
 		labels.starts, labels.ends = labels.starts[:len(labels.ends)-1], labels.ends[:len(labels.ends)-1]
@@ -534,15 +537,20 @@ func fits(host string) bool {
 		if n == 0 || n > longestLabel {
 			return false
 		}
-		all += n + 1
+		if all += n + 1; all-1 > longestHost {
+			return false
+		}
 	}
-	return all-1 <= longestHost
+	return true
 }
 
 // asciiLength returns the length of a label in ASCII, or 0 if it has no such form.
 func asciiLength(label string) int {
 	if strings.IndexFunc(label, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 {
 		return len(label)
+	}
+	if utf8.RuneCountInString(label) > longestLabel {
+		return 0 // its form is longer, and is not made: that takes the square of its length
 	}
 	encoded, err := idna.Punycode.ToASCII(label)
 	if err != nil {

@@ -24,6 +24,7 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/wire"
+	"github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 )
 
@@ -183,7 +184,7 @@ func (c *Client) Check(call Call, answer Answer, refused Classifier) error {
 // page reports whether an answer is a page of HTML: proxies and maintenance answer with one, also with the status 200.
 // No platform does.
 func page(a Answer) bool {
-	begin := strings.ToLower(strings.TrimLeft(string(a.Body[:min(len(a.Body), 256)]), "\ufeff \t\r\n"))
+	begin := strings.ToLower(strings.TrimLeft(string(a.Body[:min(len(a.Body), 256)]), text.ByteOrderMark+" \t\r\n"))
 	return strings.HasPrefix(begin, "<!doctype html") || strings.HasPrefix(begin, "<html")
 }
 

@@ -16,9 +16,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/text/language"
-
 	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/base/text"
 )
 
 //go:embed texts lines.json topics.json
@@ -90,7 +89,7 @@ var topics = sync.OnceValue(func() (all map[string]Texts) {
 
 // TopicsOf returns the angles and twists for a language tag: those of English for languages without.
 func TopicsOf(tag string) (angles, twists []string) {
-	t, known := topics()[baseOf(tag)]
+	t, known := text.In(topics(), tag)
 	if !known {
 		t = Of(tag)
 	}
@@ -193,26 +192,11 @@ func Written() []string { return slices.Sorted(maps.Keys(lines())) }
 
 // WrittenIn returns the language of Lines for a language tag (BCP 47): English for those without.
 func WrittenIn(tag string) string {
-	base := baseOf(tag)
-	if _, known := lines()[base]; !known {
+	if _, known := text.In(lines(), tag); !known {
 		return "en"
 	}
-	return base
+	return text.Language(tag)
 }
-
-// baseOf returns the language of a tag without its country. Chinese of Taiwan, Hong Kong and Macao is in traditional
-// characters.
-func baseOf(tag string) string {
-	parsed, _ := language.Parse(tag) // an unknown language has no texts of its own
-	base, _ := parsed.Base()
-	if script, _ := parsed.Script(); base.String() == "zh" && script.String() == "Hant" {
-		return traditional
-	}
-	return base.String()
-}
-
-// traditional is the language of texts in traditional Chinese characters.
-const traditional = "zh-hant"
 
 // LinesOf returns the sentences for a language tag.
 func LinesOf(tag string) Lines { return lines()[WrittenIn(tag)] }
@@ -221,7 +205,7 @@ func LinesOf(tag string) Lines { return lines()[WrittenIn(tag)] }
 var scripts = map[string][]*unicode.RangeTable{"ru": {unicode.Cyrillic}, "uk": {unicode.Cyrillic},
 	"ar": {unicode.Arabic}, "hi": {unicode.Devanagari}, "he": {unicode.Hebrew}, "th": {unicode.Thai},
 	"ja": {unicode.Han, unicode.Hiragana, unicode.Katakana},
-	"zh": {unicode.Han}, traditional: {unicode.Han},
+	"zh": {unicode.Han}, text.Traditional: {unicode.Han},
 	"ko": {unicode.Hangul, unicode.Han}}
 
 // readable reports whether most letters of a text are of the script of a language: others cannot stand in its

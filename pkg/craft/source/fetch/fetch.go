@@ -474,7 +474,7 @@ var errEncoding = errors.New("bound: the encoding is not that of the beginning")
 
 // BoundFeed returns an XML or JSON feed in UTF-8, or an error if it has too much in it.
 func BoundFeed(ctx context.Context, body []byte) ([]byte, error) {
-	body = bytes.TrimLeft(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")), " \t\r\n")
+	body = bytes.TrimLeft(bytes.TrimPrefix(body, []byte(clip.ByteOrderMark)), " \t\r\n")
 	switch {
 	case bytes.HasPrefix(body, []byte("{")):
 		return body, jsonFeeds.JSON(ctx, body)
@@ -488,7 +488,7 @@ func BoundFeed(ctx context.Context, body []byte) ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("bound: %w", err)
 		}
-		body = bytes.TrimPrefix(decoded, []byte("\xef\xbb\xbf"))
+		body = bytes.TrimPrefix(decoded, []byte(clip.ByteOrderMark))
 	}
 	body = clip.WithoutDeclaration(body)
 	return body, elements(ctx, body)

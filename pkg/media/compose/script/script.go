@@ -392,8 +392,7 @@ type MissingGlyph struct {
 func (l MissingGlyph) Error() string {
 	if unicode.IsPrint(l.Char) && !unicode.IsMark(l.Char) {
 		return fmt.Sprintf("has the character %c (U+%04X) at the place %d, of which there is no font. Leave it out, "+
-			"or "+
-			"replace it: texts in finished media are in %s, with emoji and common "+
+			"or replace it: texts in finished media are in %s, with emoji and common "+
 			"symbols", l.Char, l.Char, l.Place, Names)
 	}
 	return fmt.Sprintf("has the character U+%04X at the place %d, of which there is no font. Leave it out, or replace "+

@@ -348,7 +348,7 @@ export const templatesDescription: INodeProperties[] = [
           },
           { displayName: 'By ID', name: 'id', type: 'string' },
         ],
-        description: 'Factory whose name, logo, colors and font the preview shows. Absent: those of a sample.',
+        description: 'The preview shows the name, logo, colors and font of this factory. Absent: those of a sample.',
         routing: { send: { type: 'body', property: 'factory_id' } },
       },
       {
@@ -411,7 +411,7 @@ export const templatesDescription: INodeProperties[] = [
           },
           { displayName: 'By ID', name: 'id', type: 'string' },
         ],
-        description: 'Profile whose name and logo the preview shows, with the colors, font and language of its newest factory, or without one those of a sample. Takes the place of factory_id.',
+        description: 'The preview shows the name and logo of this profile, with the colors, font and language of its newest factory, or without one those of a sample. Takes the place of factory_id.',
         routing: { send: { type: 'body', property: 'profile_id' } },
       },
       {

@@ -1,0 +1,26 @@
+package text
+
+import "golang.org/x/text/language"
+
+// Traditional is the language of texts in traditional Chinese characters.
+const Traditional = "zh-hant"
+
+// Language returns the language of the texts for a tag (BCP 47): the tag without its country and script. Chinese of
+// Taiwan, Hong Kong and Macao is Traditional.
+func Language(tag string) string {
+	parsed, _ := language.Parse(tag) // an unknown language is "und", which has no texts
+	base, _, _ := parsed.Raw()
+	if script, _ := parsed.Script(); base.String() == "zh" && script.String() == "Hant" {
+		return Traditional
+	}
+	return base.String()
+}
+
+// In returns the texts for a tag (BCP 47) from those of each language. If its language has none, they are the English
+// ones, and known is false.
+func In[T any](texts map[string]T, tag string) (found T, known bool) {
+	if found, known = texts[Language(tag)]; !known {
+		found = texts["en"]
+	}
+	return found, known
+}
