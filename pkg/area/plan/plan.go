@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 	_ "time/tzdata" // Lambda's runtime need not know the time zones.
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area/content/item"
@@ -331,7 +333,7 @@ func (p *Plan) about() ledger.About {
 
 // Adopt adds a content plan of an export to the transaction. One that had not ended is canceled: its items are there as
 // far as they were made.
-func (p Plan) Adopt(tx *store.Tx, now time.Time, o tenant.Owner) error {
+func (p Plan) Adopt(tx *store.Tx, now time.Time, o tenant.Owner, f factory.Factory) error {
 	switch p.State {
 	case Completed, Failed:
 		at := resource.Instant(now)
@@ -339,13 +341,10 @@ func (p Plan) Adopt(tx *store.Tx, now time.Time, o tenant.Owner) error {
 	default:
 		p.State, p.CompletedAt = Canceled, nil
 	}
-	if _, err := clock.Zone(p.Timezone); err != nil {
-		return errNoZone()
+	if err := p.checkAdopted(f); err != nil {
+		return err
 	}
 	p.Items = Items{Total: int64(p.Days) * int64(p.PostsPerDay)}
-	if len(p.Calendar) > mostTopics {
-		return errs.Invalid("/calendar", "may have %d topics at most", mostTopics)
-	}
 	p.Items.Total = max(p.Items.Total, int64(len(p.Calendar)))
 	if p.Calendar == nil {
 		p.Calendar = []Topic{}
@@ -364,6 +363,66 @@ func (p Plan) Adopt(tx *store.Tx, now time.Time, o tenant.Owner) error {
 	tx.Create(it, nil)
 	return nil
 }
+
+// checkAdopted refuses a plan that no body of createContentPlan makes for a factory, and topics that no plan has. Its
+// products need not be there, and the factory may make other kinds of content since.
+func (p *Plan) checkAdopted(f factory.Factory) error {
+	zone, err := clock.Zone(p.Timezone)
+	if err != nil {
+		return errNoZone()
+	}
+	booked, err := p.Booked()
+	if err != nil {
+		return errs.Wrap(err, errs.ValidationFailed, "/starts_on: is not a day.")
+	}
+	found := []error{(factory.Rest{SilentDays: p.SilentDays}).Check()}
+	refuse := func(wrong bool, param, format string, args ...any) {
+		if wrong {
+			found = append(found, errs.Invalid(param, format, args...))
+		}
+	}
+	sells := f.Type == factory.Seller
+	const others = "is for factories of the type seller. This one is of the type %s"
+	refuse(len(p.ProductIDs) > 0 && !sells, "/product_ids", others, f.Type)
+	refuse(p.ProductShare > 0 && !sells, "/product_share", others, f.Type)
+	refuse(slices.Contains(p.ContentTypes, "video") && slices.Contains(p.ContentTypes, factoryrecord.ShortVideo),
+		"/content_types", "video and short_video are the same in a plan. Name one of them")
+	for i, c := range p.Campaigns {
+		refuse(c.EndsOn != "" && c.EndsOn < cmp.Or(c.StartsOn, p.StartsOn), fmt.Sprintf("/campaigns/%d/ends_on", i),
+			"is before the first day of the campaign")
+	}
+	refuse(len(p.Calendar) > mostTopics, "/calendar", "may have %d topics at most", mostTopics)
+	numbers := map[int]bool{}
+	for i, t := range p.Calendar {
+		at := fmt.Sprintf("/calendar/%d", i)
+		refuse(t.Number < 1 || t.Number > mostTopics || numbers[t.Number], at+"/number", "must be from 1 to %d, and "+
+			"that of no other topic", mostTopics)
+		numbers[t.Number] = true
+		refuse(!slices.Contains(p.ContentTypes, t.ContentType), at+"/content_type", "is not among the content_types "+
+			"of the plan")
+		day := t.PublishAt.In(zone).Format(time.DateOnly)
+		refuse(day < booked.First || day > booked.Last, at+"/publish_at", "is not on a day of the plan, which has "+
+			"those from %s to %s", booked.First, booked.Last)
+		refuse(t.ProductID != "" && !sells, at+"/product_id", others, f.Type)
+		refuse(utf8.RuneCountInString(string(t.Pillar)) > maxPillar, at+"/pillar", "is too long: the longest length "+
+			"is %d", maxPillar)
+		for _, text := range []struct {
+			member string
+			value  string
+			most   int
+		}{{"topic", t.Topic, MaxTopic}, {"angle", string(t.Angle), maxAngle}, {"hook", string(t.Hook), maxHook},
+			{"pillar", string(t.Pillar), maxAbout}, {"goal", string(t.Goal), maxAbout},
+			{"occasion", string(t.Occasion), maxAbout}, {"campaign", string(t.Campaign), maxAbout}} {
+			refuse(len(text.value) > text.most, at+"/"+text.member, "has %d bytes, and may have %d", len(text.value),
+				text.most)
+			refuse(strings.ContainsFunc(text.value, unicode.IsControl), at+"/"+text.member, "must be one line")
+		}
+	}
+	return errs.All(found...)
+}
+
+// The letters of the name of a pillar, and the bytes of the longest text that says what happens at a time.
+const maxPillar, maxAbout = 100, 600
 
 // Input is the type of the body of the operation that creates a content plan. Imports check what comes in by its
 // schema.
