@@ -243,8 +243,9 @@ func (p *Plan) notify(tx *store.Tx, now time.Time, o tenant.Owner, what event.Ty
 // Recipe has the settings of the factory at the time of the plan, which its items are made
 // from, so that the price holds.
 type Recipe struct {
-	// Times are the times of day of the factory's schedule.
-	Times []string `json:"times,omitempty"`
+	// Times are the times of day of the factory's schedule. Those of today before the time After are over.
+	Times []string  `json:"times,omitempty"`
+	After time.Time `json:"after,omitzero"`
 	// Model is the id of the text model that writes the topics.
 	Model string `json:"model"`
 	// Language is the language of the topics, Name the name of the factory, and Topics its subjects.
@@ -460,11 +461,12 @@ func (p *Plan) Slots(r Recipe, hours Hours) ([]Slot, error) {
 			continue
 		}
 		chance := seeded(r.Name, p.seed(), day.String())
-		times, err := timesOf(r.Times, p.PostsPerDay, hours[day.Weekday()], chance)
+		after := r.gone(day, zone)
+		times, err := timesOf(r.Times, p.PostsPerDay, hours[day.Weekday()], after, chance)
 		if err != nil {
 			return nil, err
 		}
-		if len(today) > 0 {
+		if len(today) > 0 && after <= 0 {
 			times = morning(times, today[0], morningHour(hours[day.Weekday()]), firstMinute+chance.IntN(minutes))
 		}
 		for _, at := range times {
@@ -472,6 +474,11 @@ func (p *Plan) Slots(r Recipe, hours Hours) ([]Slot, error) {
 		}
 	}
 	slices.SortStableFunc(slots, func(a, b Slot) int { return a.At.Compare(b.At) })
+	for i := 1; i < len(slots); i++ { // of two times, the clocks may skip one onto the other
+		if before := slots[i-1].At; !slots[i].At.After(before) {
+			slots[i].At = before.Add(share)
+		}
+	}
 	for i, c := range p.grid(len(slots)) {
 		slots[i].cell, slots[i].Type = c, p.ContentTypes[c.typeOnly]
 		slots[i].HeldType = slots[i].Type
@@ -480,6 +487,15 @@ func (p *Plan) Slots(r Recipe, hours Hours) ([]Slot, error) {
 		}
 	}
 	return slots, nil
+}
+
+// gone returns the part of a day that is over when its plan is made, which is none of a later day.
+func (r *Recipe) gone(day time.Time, zone *time.Location) time.Duration {
+	at := r.After.In(zone)
+	if r.After.IsZero() || at.Format(time.DateOnly) != day.Format(time.DateOnly) {
+		return -time.Minute
+	}
+	return time.Duration(at.Hour())*time.Hour + time.Duration(at.Minute())*time.Minute
 }
 
 // Pillar is a recurring subject of a plan.
@@ -603,6 +619,21 @@ func (p *Plan) campaigned(c Campaign, slots []Slot, zone *time.Location, all []p
 	return slices.Compact(chosen)
 }
 
+// sameName reports whether readers take two names for one.
+func sameName(a, b string) bool { return strings.EqualFold(strings.TrimSpace(a), strings.TrimSpace(b)) }
+
+// checkPillars refuses two pillars of one name: neighbours would have the same one.
+func checkPillars(all []Pillar) error {
+	var found []error
+	for n, one := range all {
+		if slices.ContainsFunc(all[:n], func(o Pillar) bool { return sameName(o.Name, one.Name) }) {
+			found = append(found, errs.Invalid(fmt.Sprintf("/pillars/%d/name", n), "is that of another pillar. Give "+
+				"one of them both weights"))
+		}
+	}
+	return errs.All(found...)
+}
+
 // CheckCampaigns refuses campaigns that have no room in the plan, and sets the first day of those that name none.
 func (p *Plan) CheckCampaigns(slots []Slot) error {
 	zone, err := time.LoadLocation(p.Timezone)
@@ -613,6 +644,9 @@ func (p *Plan) CheckCampaigns(slots []Slot) error {
 	p.anchor(slots, all, zone, "")
 	for n := range p.Campaigns {
 		c, at := &p.Campaigns[n], fmt.Sprintf("/campaigns/%d", n)
+		if slices.ContainsFunc(p.Campaigns[:n], func(o Campaign) bool { return sameName(o.Name, c.Name) }) {
+			found = append(found, errs.Invalid(at+"/name", "is that of another campaign of the plan"))
+		}
 		c.StartsOn = cmp.Or(c.StartsOn, p.StartsOn)
 		if c.EndsOn != "" && c.EndsOn < c.StartsOn {
 			found = append(found, errs.Invalid(at+"/ends_on", "is before the first day of the campaign, %s",
