@@ -15,6 +15,7 @@ import (
 	"github.com/content-automation/api/pkg/area/content"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/area/law"
 	"github.com/content-automation/api/pkg/area/product"
 	"github.com/content-automation/api/pkg/area/quote"
 	"github.com/content-automation/api/pkg/auth"
@@ -602,7 +603,10 @@ func whereOf(b createBody, f factory.Factory) (zone, country string, err error) 
 	if zone = b.Timezone; zone == "" && f.Schedule != nil {
 		zone = f.Schedule.Timezone
 	}
-	if country = b.Country; country == "" {
+	if country = b.Country; country != "" && !law.IsCountry(country) {
+		return time.UTC.String(), country, errNoCountry()
+	}
+	if country == "" {
 		region, err := regionOf(f)
 		if err != nil {
 			return "", "", err
@@ -619,6 +623,10 @@ func whereOf(b createBody, f factory.Factory) (zone, country string, err error) 
 		return time.UTC.String(), country, errNoZone()
 	}
 	return zone, country, nil
+}
+
+func errNoCountry() error {
+	return errs.Invalid("/country", "is not the code of a country (ISO 3166-1); write it as DE or GB")
 }
 
 func errNoZone() error {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/adapter/provider/samples"
 	"github.com/content-automation/api/pkg/area/analytics"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/factory"
@@ -223,12 +224,13 @@ var goals = map[string][numberOfGoals]string{
 		"người đọc theo dõi kênh", "người đọc mở trang cá nhân hoặc liên kết"},
 	"zh": {"读者在评论中回答", "读者收藏或转发",
 		"读者关注频道", "读者打开主页或链接"},
+	"zh-hant": {"讀者在留言中回答", "讀者收藏或轉發",
+		"讀者追蹤頻道", "讀者打開主頁或連結"},
 }
 
 // goalsIn returns the goals in the language of a tag (BCP 47): in English if there are none.
 func goalsIn(tag string) [numberOfGoals]string {
-	base, _, _ := strings.Cut(strings.ToLower(tag), "-")
-	if all, ok := goals[base]; ok {
+	if all, ok := goals[samples.LanguageOf(tag)]; ok {
 		return all
 	}
 	return goals["en"]

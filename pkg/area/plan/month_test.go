@@ -91,6 +91,17 @@ func TestOffersOfTheSameDaysTakeTurns(t *testing.T) {
 	}
 }
 
+// A code that is of no country would have no holidays, and nobody would see why.
+func TestTheCountryOfAPlanExists(t *testing.T) {
+	w := newWorld(t)
+	for _, code := range []string{"UK", "EU", "XX"} {
+		w.Call(http.MethodPost, w.path(), body("country", code)).Refused(t, 422, errs.ValidationFailed, "/country")
+	}
+	if p := w.create("country", "GB", "approve", "topics"); p.Country != "GB" {
+		t.Errorf("the country is %s", p.Country)
+	}
+}
+
 // Two pillars, or two campaigns, of one name would be taken for one.
 func TestNamesOfAPlanDiffer(t *testing.T) {
 	w := newWorld(t)

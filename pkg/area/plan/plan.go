@@ -15,6 +15,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/area/law"
 	"github.com/content-automation/api/pkg/base/clock"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/format"
@@ -377,6 +378,9 @@ func (p *Plan) checkAdopted(f factory.Factory) error {
 		return errs.Wrap(err, errs.ValidationFailed, "/starts_on: is not a day.")
 	}
 	found := []error{(factory.Rest{SilentDays: p.SilentDays}).Check()}
+	if p.Country != "" && !law.IsCountry(string(p.Country)) {
+		found = append(found, errNoCountry())
+	}
 	refuse := func(wrong bool, param, format string, args ...any) {
 		if wrong {
 			found = append(found, errs.Invalid(param, format, args...))

@@ -274,6 +274,7 @@ func TestTopicsOfAPlanAreChecked(t *testing.T) {
 		"product of a brand": {of(object{"product_id": "prd" + oneID}), "/calendar/0/product_id: "},
 		"share of a brand":   {plan.with(object{"product_share": 60}), "/product_share: "},
 		"products":           {plan.with(object{"product_ids": []string{"prd" + oneID}}), "/product_ids: "},
+		"country":            {plan.with(object{"country": "UK"}), "/country: "},
 		"silent day":         {plan.with(object{"silent_days": []string{"02-30"}}), "/silent_days/0: "},
 		"campaign backwards": {plan.with(object{
 			"campaigns": []object{{"name": "A", "item_count": 2, "starts_on": "2026-05-03", "ends_on": "2026-05-02"}},

@@ -90,7 +90,7 @@ var topics = sync.OnceValue(func() (all map[string]Texts) {
 
 // TopicsOf returns the angles and twists for a language tag: those of English for languages without.
 func TopicsOf(tag string) (angles, twists []string) {
-	t, known := topics()[baseOf(tag)]
+	t, known := topics()[LanguageOf(tag)]
 	if !known {
 		t = Of(tag)
 	}
@@ -193,16 +193,16 @@ func Written() []string { return slices.Sorted(maps.Keys(lines())) }
 
 // WrittenIn returns the language of Lines for a language tag (BCP 47): English for those without.
 func WrittenIn(tag string) string {
-	base := baseOf(tag)
+	base := LanguageOf(tag)
 	if _, known := lines()[base]; !known {
 		return "en"
 	}
 	return base
 }
 
-// baseOf returns the language of a tag without its country. Chinese of Taiwan, Hong Kong and Macao is in traditional
-// characters.
-func baseOf(tag string) string {
+// LanguageOf returns the language of a tag without its country. Chinese of Taiwan, Hong Kong and Macao is in
+// traditional characters.
+func LanguageOf(tag string) string {
 	parsed, _ := language.Parse(tag) // an unknown language has no texts of its own
 	base, _ := parsed.Base()
 	if script, _ := parsed.Script(); base.String() == "zh" && script.String() == "Hant" {
