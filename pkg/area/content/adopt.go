@@ -80,6 +80,10 @@ func Adopt(tx *store.Tx, now time.Time, a AdoptedItem) error {
 	if r.Item.GeneratedAt != nil && r.Item.GeneratedAt.After(now) {
 		*r.Item.GeneratedAt = resource.Instant(now)
 	}
+	// An origin is not believed: what has a prompt was generated.
+	if r.Item.Provided() && r.Item.Prompt != "" {
+		r.Item.Source = item.SourceGenerated
+	}
 	if r.Item.Kind == item.Video && r.Item.Format == nil {
 		format := item.FormatShort
 		r.Item.Format = &format

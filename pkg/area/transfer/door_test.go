@@ -97,7 +97,7 @@ func TestB1AnImportForgesNoApproval(t *testing.T) {
 			if l["id"] == target {
 				data["approval"] = object{"state": "approved", "by": ownerID, "at": "2026-04-01T00:00:00.000Z",
 					"note": "Approved by the client in writing", "reasons": []string{}}
-				data["ai_generated"], data["prompt_version"] = false, "post.1"
+				data["ai_generated"], data["source"], data["prompt_version"] = false, "provided", "post.1"
 				data["labelled"], data["deep_fake"], data["state"] = true, true, "published"
 				data["cost_credits"], data["published_at"] = 900, "2026-04-01T00:00:00.000Z"
 				data["publications"] = []object{{"id": "pub_01h455vb4pex5vsknk084sn02q", "state": "published",
