@@ -848,7 +848,7 @@ var groups = []group{
 				{name: "music", kind: "string", doc: "What is heard under the voice of videos. Absent: none", values: []string{"none", "generated"}},
 				{name: "duration_seconds", kind: "integer", doc: "Length in seconds of videos, music clips and stories that are clips, where it is within their bounds. Absent: the usual length of each"},
 				{name: "content_types", kind: "list", doc: "Types of the items, which are spread evenly. The factory must make each: one with video makes short_video and long_video, too. video is a video of the usual length, as short_video is. Absent: those of short_video, post and carousel that the factory makes, or else the first of story, long_video and music_clip", values: []string{"post", "video", "carousel", "story", "music_clip", "short_video", "long_video"}},
-				{name: "starts_on", kind: "string", doc: "First day, in the time zone of the factory's schedule: today or later. Absent: tomorrow"},
+				{name: "starts_on", kind: "string", doc: "First day, in the time zone of the plan: today or later. Of today, only times that are still to come count. Absent: tomorrow"},
 				{name: "brief", kind: "string", doc: "What the plan is about, beyond the settings of the factory"},
 				{name: "quality", kind: "string", doc: "Quality of the texts of the items, as in POST /v1/content-items. Absent: the factory's", values: []string{"draft", "standard", "best"}},
 				{name: "product_ids", kind: "list", doc: "Active products that the items present in turn, of a factory of type seller. Absent: its newest active products, if it has some"},

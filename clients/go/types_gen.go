@@ -3602,7 +3602,8 @@ type ContentPlanCreate struct {
 	// long_video, too. video is a video of the usual length, as short_video is. Absent: those of short_video, post and
 	// carousel that the factory makes, or else the first of story, long_video and music_clip.
 	ContentTypes []ContentTypeInput `json:"content_types,omitzero"`
-	// First day, in the time zone of the factory's schedule: today or later. Absent: tomorrow.
+	// First day, in the time zone of the plan: today or later. Of today, only times that are still to come count. Absent:
+	// tomorrow.
 	StartsOn *string `json:"starts_on,omitzero"`
 	// What the plan is about, beyond the settings of the factory.
 	Brief *string `json:"brief,omitzero"`

@@ -3665,7 +3665,10 @@ export interface ContentPlanCreate {
    * carousel that the factory makes, or else the first of story, long_video and music_clip.
    */
   content_types?: ContentTypeInput[] | undefined;
-  /** First day, in the time zone of the factory's schedule: today or later. Absent: tomorrow. */
+  /**
+   * First day, in the time zone of the plan: today or later. Of today, only times that are still to come count. Absent:
+   * tomorrow.
+   */
   starts_on?: string | undefined;
   /** What the plan is about, beyond the settings of the factory. */
   brief?: string | undefined;

@@ -3,6 +3,7 @@
 package automation
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"reflect"
@@ -245,15 +246,11 @@ var automations = kind.Kind[Record]{Name: ItemKind, ID: id.Automation, Path: "/v
 
 // check refuses an automation that would fail later. One with another trigger than it was begins afresh.
 func (s *Service) check(ctx context.Context, was, r *Record, f factory.Factory) error {
-	if err := r.Trigger.check(); err != nil {
+	if err := r.Trigger.fits(f); err != nil {
 		return err
 	}
 	now, moved := s.now(), r.Trigger != was.Trigger
-	switch {
-	case r.Trigger.Kind == OfProduct && f.Type != factory.Seller:
-		return errs.Invalid("/trigger/kind", "product is for factories of the type seller. This one is of the type %s",
-			f.Type)
-	case moved && r.Trigger.Kind == OfFeed:
+	if moved && r.Trigger.Kind == OfFeed {
 		if err := s.client.CheckURL(ctx, r.Trigger.URL); err != nil {
 			return safehttp.InvalidURL(err, "/trigger/url")
 		}
@@ -294,12 +291,17 @@ func (s *Service) check(ctx context.Context, was, r *Record, f factory.Factory) 
 // checkTemplate refuses a template of which createContentItem would make nothing.
 func (s *Service) checkTemplate(ctx context.Context, factoryID string, template map[string]any, sample entry,
 	utm *UTM) error {
+	return cmp.Or(own(template, sample), inTemplate(s.items.Check(ctx, sample.fill(template, factoryID, utm, true))))
+}
+
+// own refuses members of a template that the automation sets itself.
+func own(template map[string]any, sample entry) error {
 	for _, member := range []string{"factory_id", "publish_at", "product_id"} {
 		if _, sent := template[member]; sent && (member != "product_id" || sample.product != "") {
 			return errs.Invalid("/template/"+member, "is set by the automation. Leave it out")
 		}
 	}
-	return inTemplate(s.items.Check(ctx, sample.fill(template, factoryID, utm, true)))
+	return nil
 }
 
 // inTemplate returns the refusal of the body that a template makes as one of the template.
@@ -330,11 +332,22 @@ const (
 	idle          = 24 * time.Hour
 )
 
-// Adopt adds an automation of an export to the transaction, on behalf of an authority. It is paused.
-func Adopt(tx *store.Tx, now time.Time, o tenant.Owner, d Details, by authority.Authority) error {
+// Adopt adds an automation of an export for a factory to the transaction, on behalf of an authority. It is paused. What
+// its template refers to need not be there: setting it to active checks that.
+func Adopt(tx *store.Tx, now time.Time, o tenant.Owner, d Details, f factory.Factory, by authority.Authority) error {
 	d.ProfileID, d.State, d.CreatedBy = o.ProfileID(), Paused, by.Actor.ID
 	d.LastRun, d.Runs, d.Failure = nil, []Run{}, nil
-	if err := d.Trigger.check(); err != nil {
+	if err := d.Trigger.fits(f); err != nil {
+		return err
+	}
+	if d.Trigger.Kind == OfTime {
+		if _, err := d.Trigger.next(f, now); err != nil {
+			return err
+		}
+	}
+	sample := sampleOf(d.Trigger.Kind, now)
+	if err := cmp.Or(own(d.Template, sample), inTemplate(content.CheckBody(sample.fill(d.Template, f.ID, d.UTM,
+		true)))); err != nil {
 		return err
 	}
 	r := &Record{Details: d, Authority: by}
@@ -354,6 +367,15 @@ type entry struct {
 	product string
 	// published is its date, or nil.
 	published *time.Time
+}
+
+// fits refuses a trigger that check refuses, or that is not for a factory.
+func (t Trigger) fits(f factory.Factory) error {
+	if t.Kind == OfProduct && f.Type != factory.Seller {
+		return errs.Invalid("/trigger/kind", "product is for factories of the type seller. This one is of the type %s",
+			f.Type)
+	}
+	return t.check()
 }
 
 // check refuses members that do not fit the kind, and expressions that never come.

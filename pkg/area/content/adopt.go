@@ -2,20 +2,27 @@ package content
 
 import (
 	"cmp"
+	"maps"
 	"reflect"
+	"regexp"
 	"slices"
+	"strings"
+	"sync"
 	"time"
 
+	"github.com/content-automation/api/pkg/adapter/platform/registry"
+	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/factory"
-	"github.com/content-automation/api/pkg/area/law"
 	incoming "github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/craft/prompt"
 	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/compose/theme"
 	"github.com/content-automation/api/pkg/record/authority"
@@ -73,11 +80,16 @@ func Adopt(tx *store.Tx, now time.Time, a AdoptedItem) error {
 	if r.Item.GeneratedAt != nil && r.Item.GeneratedAt.After(now) {
 		*r.Item.GeneratedAt = resource.Instant(now)
 	}
-	if err := law.CheckMarking(r.Item.AdMarking); err != nil {
-		return err
+	// An origin is not believed: what has a prompt was generated.
+	if r.Item.Provided() && r.Item.Prompt != "" {
+		r.Item.Source = item.SourceGenerated
 	}
-	if len(r.Item.Variants) > item.MaxVariants {
-		return errs.Invalid("/variants", "may have %d entries at most", item.MaxVariants)
+	if r.Item.Kind == item.Video && r.Item.Format == nil {
+		format := item.FormatShort
+		r.Item.Format = &format
+	}
+	if err := a.check(&r.Item); err != nil {
+		return err
 	}
 	a.settle(r)
 	var err error
@@ -103,13 +115,122 @@ func Adopt(tx *store.Tx, now time.Time, a AdoptedItem) error {
 	return given.Hold(tx, now, mediaUses(r))
 }
 
+// check refuses an item that the service makes of no body: what createContentItem refuses of one, and the members that
+// follow from its models with values that they never have. Its media need not be there, and its model may be retired.
+func (a AdoptedItem) check(i *item.Item) error {
+	found := []error{a.body(i).Rules()}
+	refuse := func(wrong bool, param, format string, args ...any) {
+		if wrong {
+			found = append(found, errs.Invalid(param, format, args...))
+		}
+	}
+	if _, err := factory.Language(i.Language, a.Factory.Language); err != nil {
+		found = append(found, err)
+	}
+	refuse(i.Kind == item.MusicClip && !prompt.Makes(string(a.Factory.Type), prompt.Song), "/kind",
+		"must not be music_clip for a factory of type %s", a.Factory.Type)
+	refuse(len(i.Variants) > item.MaxVariants, "/variants", "may have %d entries at most", item.MaxVariants)
+	for _, key := range slices.Sorted(maps.Keys(i.Variants)) {
+		_, known := registry.Find(key)
+		refuse(!known && !id.Valid(id.SocialAccount, key), "/variants/"+key, "is not a platform or the id of a social "+
+			"account. Platforms are %s", strings.Join(registry.Names(), ", "))
+	}
+	made := !i.Provided()
+	m, known := catalog.Find(string(i.Model))
+	stills := i.Visuals == nil || *i.Visuals == item.VisualsStills
+	kinds := map[item.Kind][]provider.Kind{item.Post: {provider.KindImage}, item.Carousel: {provider.KindImage},
+		item.Video: {provider.KindImage, provider.KindVideo}, item.Story: {provider.KindImage, provider.KindVideo},
+		item.MusicClip: {provider.KindMusic}}[i.Kind]
+	refuse(made && i.Model != "" && !known, "/model", "is not a model of the catalog")
+	refuse(made && known && !slices.Contains(kinds, m.Kind), "/model", "makes %s, which is none of the kind %s", m.Kind,
+		i.Kind)
+	refuse(i.AspectRatio != nil && (!made || i.Kind == item.MusicClip), "/aspect_ratio", "is for generated pictures "+
+		"and clips only")
+	refuse(i.AspectRatio != nil && !ratio().MatchString(*i.AspectRatio), "/aspect_ratio", "must be a ratio, such as "+
+		"9:16")
+	plays := made && (i.Kind == item.MusicClip || i.Kind == item.Video && !stills ||
+		i.Kind == item.Story && m.Kind == provider.KindVideo)
+	refuse(i.Seconds != nil && !plays, "/clip_seconds", "is for generated clips and tracks only")
+	refuse(i.Seconds != nil && plays && (*i.Seconds < 1 || *i.Seconds > longestClip), "/clip_seconds", "must be "+
+		"between 1 and %d", longestClip)
+	refuse(i.Voice != nil && (!made || i.Kind != item.Video), "/voice", "is for generated videos only")
+	refuse(i.Voice != nil && !voice().MatchString(*i.Voice), "/voice", "must be letters, digits, - and _")
+	return errs.All(found...)
+}
+
+// longestClip is the greatest duration of what an item plays, in seconds.
+const longestClip = 180
+
+var (
+	ratio = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[1-9][0-9]?:[1-9][0-9]?$`) })
+	voice = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}$`) })
+)
+
+// body returns the body of createContentItem that makes an item such as this one.
+func (a AdoptedItem) body(i *item.Item) *createBody {
+	text := func(t resource.Text) *string { return resource.OrNil(string(t)) }
+	of := func(s *string) string {
+		if s == nil {
+			return ""
+		}
+		return *s
+	}
+	b := &createBody{FactoryID: i.FactoryID, Kind: i.Kind, Prompt: i.Prompt, Format: of(i.Format),
+		Source: cmp.Or(i.Source, item.SourceGenerated), From: of(i.FromContentItemID), Model: string(i.Model),
+		DurationSeconds: i.DurationSeconds, Visuals: of(i.Visuals), Music: of(i.Music), Cover: of(i.Cover),
+		ProductID: of(i.ProductID), PromotionID: of(i.PromotionID), Fit: of(i.Fit), AdMarking: i.AdMarking}
+	b.Texts = Texts{Title: text(i.Title), Headline: text(i.Headline), Caption: text(i.Caption), Script: text(i.Script)}
+	for _, tag := range i.Hashtags {
+		b.Hashtags = append(b.Hashtags, Hashtag(tag))
+	}
+	for _, s := range i.Slides {
+		b.Slides = append(b.Slides, slideBody{Text: s.Text, Body: text(s.Body)})
+	}
+	for _, s := range i.Scenes {
+		b.Scenes = append(b.Scenes, sceneBody{Text: s.Text})
+	}
+	for _, n := range i.FromParts {
+		b.Parts = append(b.Parts, fromPart(n))
+	}
+	// An item has its script in both forms, and the length and format that follow from what its caller has sent.
+	if i.Kind == item.Video && b.Scenes != nil {
+		b.Script = nil
+	}
+	if i.Kind == item.Video && (b.Scenes != nil || b.Script != nil) {
+		b.DurationSeconds = nil
+	}
+	if b.Source == item.SourceProvided {
+		if i.Kind == item.Video {
+			b.Format = ""
+		}
+		for _, m := range a.Item.Media {
+			if id.Valid(id.Media, m.ID) {
+				b.Media = append(b.Media, m.ID)
+			}
+		}
+		if !a.made() && b.Media == nil { // it shows them once it is generated
+			b.Media = make([]string, max(ownMedia[i.Kind].least, 1))
+		}
+	}
+	return b
+}
+
+// made reports whether the item was generated where it comes from.
+func (a AdoptedItem) made() bool {
+	switch a.Past.State {
+	case item.Generated, item.Scheduled, item.Publishing, item.Published:
+		return true
+	}
+	return false
+}
+
 // settle gives an item what nobody but the service says of it: its state, its approval, and whether it is declared as
 // made by AI, which its files may say.
 func (a AdoptedItem) settle(r *item.Record) {
-	switch a.Past.State {
-	case item.Failed:
+	switch {
+	case a.Past.State == item.Failed && r.Item.Failure != nil:
 		r.Item.State = item.Failed
-	case item.Generated, item.Scheduled, item.Publishing, item.Published:
+	case a.made():
 		if r.Item.State, r.Item.Failure = item.Generated, nil; a.Lost {
 			r.Item.State = item.Canceled
 		}
@@ -123,7 +244,10 @@ func (a AdoptedItem) settle(r *item.Record) {
 	if r.Item.Approval = approvalOf(a.Factory); len(a.Past.Approval.Reasons) > 0 {
 		r.Item.Approval = item.ApprovalIn(item.ApprovalPending, a.Past.Approval.Reasons...)
 	}
-	r.Item.Source = cmp.Or(r.Item.Source, item.SourceGenerated)
+	if r.Item.Source = cmp.Or(r.Item.Source, item.SourceGenerated); r.Item.Provided() && r.Item.Fit == nil {
+		fit := item.FitNone
+		r.Item.Fit = &fit
+	}
 	r.Item.AIGenerated = !r.Item.Provided() || a.Past.AIGenerated
 	for _, f := range a.Files {
 		r.Item.AIGenerated = r.Item.AIGenerated || f.Provenance.Generated()

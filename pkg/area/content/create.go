@@ -734,6 +734,16 @@ func (s *Service) Check(ctx context.Context, body any) error {
 	return errs.Below("/body", err)
 }
 
+// CheckBody checks a body of createContentItem, a parsed JSON value, by itself: it reads nothing that the body refers
+// to. Places in errors begin with the member body.
+func CheckBody(body any) error {
+	b, err := httpapi.Member[createBody]("body", body)
+	if err != nil {
+		return err
+	}
+	return errs.Below("/body", b.Rules())
+}
+
 // CreateFrom is createContentItem with a parsed JSON value as its body. Places in errors begin with the member body.
 func (s *Service) CreateFrom(ctx context.Context, tx *store.Tx, body any) (item.Item, error) {
 	b, err := httpapi.Member[createBody]("body", body)

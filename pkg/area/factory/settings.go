@@ -15,6 +15,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
+	"github.com/content-automation/api/pkg/area/law"
 	incoming "github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -457,8 +458,15 @@ func checkSources(all []Source, needs string, on *bool) error {
 	return errs.All(found...)
 }
 
-// check refuses sources that cannot be read.
-func (s *NewsSettings) check() error { return checkSources(s.Sources, "fact_check", s.FactCheck) }
+// check refuses sources that cannot be read, and a region that is no country.
+func (s *NewsSettings) check() error {
+	err := checkSources(s.Sources, "fact_check", s.FactCheck)
+	if s.Region != "" && !law.IsCountry(s.Region) {
+		err = errs.All(errs.Invalid("/settings/region", "is not the code of a country (ISO 3166-1); write it as DE or "+
+			"GB"), err)
+	}
+	return err
+}
 
 // check refuses sources that cannot be read.
 func (s *ExpertSettings) check() error { return checkSources(s.Sources, "cite_sources", s.CiteSources) }

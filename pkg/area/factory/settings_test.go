@@ -100,6 +100,7 @@ func TestSettingsOfEachType(t *testing.T) {
 		{"news", `{"sources":[{"url":"https://a.example","kind":"film"}]}`, "", "/settings/sources/0"},
 		{"news", `{"sources":[{"url":"https://a.example"}]}`, "", "/settings/sources/0"},
 		{"news", `{"region":"Germany"}`, "", "/settings/region"},
+		{"news", `{"region":"UK"}`, "", "/settings/region"},
 		{"news", `{"max_age_hours":0}`, "", "/settings/max_age_hours"},
 		{"news", `{"max_age_hours":169}`, "", "/settings/max_age_hours"},
 		{"news", `{"max_age_hours":1.5}`, "", "/settings/max_age_hours"},

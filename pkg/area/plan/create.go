@@ -15,6 +15,7 @@ import (
 	"github.com/content-automation/api/pkg/area/content"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/area/law"
 	"github.com/content-automation/api/pkg/area/product"
 	"github.com/content-automation/api/pkg/area/quote"
 	"github.com/content-automation/api/pkg/auth"
@@ -54,7 +55,8 @@ type createBody struct {
 	// makes short_video and long_video, too. video is a video of the usual length, as short_video is. Absent: those of
 	// short_video, post and carousel that the factory makes, or else the first of story, long_video and music_clip.
 	ContentTypes []string `json:"content_types,omitempty" format:"plan-contents" nullable:"false"`
-	// First day, in the time zone of the factory's schedule: today or later. Absent: tomorrow.
+	// First day, in the time zone of the plan: today or later. Of today, only times that are still to come count.
+	// Absent: tomorrow.
 	StartsOn string `json:"starts_on,omitempty" format:"date" example:"2026-12-01"`
 	// What the plan is about, beyond the settings of the factory.
 	Brief string `json:"brief,omitempty" format:"not-blank" maxLength:"2000" example:"The weeks before Christmas"`
@@ -210,8 +212,8 @@ func (s *Service) draft(b createBody, f factory.Factory, l lessons, terms *quote
 	if err != nil {
 		return d, err
 	}
-	d.recipe = Recipe{Language: f.Language, Name: f.Name, Sells: f.Type == factory.Seller, Trade: string(f.Type),
-		Items: map[string]*item.Record{}, Business: kind.Name}
+	d.recipe = Recipe{After: clock, Language: f.Language, Name: f.Name, Sells: f.Type == factory.Seller,
+		Trade: string(f.Type), Items: map[string]*item.Record{}, Business: kind.Name}
 	if f.Schedule != nil {
 		d.recipe.Times = f.Schedule.Times
 	}
@@ -219,7 +221,7 @@ func (s *Service) draft(b createBody, f factory.Factory, l lessons, terms *quote
 	d.recipe.Country = country
 	starts, late := start(b.StartsOn, zone, clock)
 	if err := errs.All(content.CheckRehearsal(b.Sandbox, mode), unmade, unknown, late, b.checkShare(f),
-		b.Rest.Check()); err != nil {
+		b.Rest.Check(), checkPillars(b.Pillars)); err != nil {
 		return d, err
 	}
 	for _, t := range f.Topics {
@@ -251,8 +253,9 @@ func (s *Service) draft(b createBody, f factory.Factory, l lessons, terms *quote
 			d.plan.ProductShare = *b.ProductShare
 		}
 	}
-	for i, name := range d.recipe.Topics {
-		if i < mostPillars && b.Pillars == nil {
+	for _, name := range d.recipe.Topics {
+		known := slices.ContainsFunc(d.plan.Pillars, func(o Pillar) bool { return sameName(o.Name, name) })
+		if len(d.plan.Pillars) < mostPillars && b.Pillars == nil && !known {
 			d.plan.Pillars = append(d.plan.Pillars, Pillar{Name: name, Share: 1})
 		}
 	}
@@ -600,7 +603,10 @@ func whereOf(b createBody, f factory.Factory) (zone, country string, err error) 
 	if zone = b.Timezone; zone == "" && f.Schedule != nil {
 		zone = f.Schedule.Timezone
 	}
-	if country = b.Country; country == "" {
+	if country = b.Country; country != "" && !law.IsCountry(country) {
+		return time.UTC.String(), country, errNoCountry()
+	}
+	if country == "" {
 		region, err := regionOf(f)
 		if err != nil {
 			return "", "", err
@@ -617,6 +623,10 @@ func whereOf(b createBody, f factory.Factory) (zone, country string, err error) 
 		return time.UTC.String(), country, errNoZone()
 	}
 	return zone, country, nil
+}
+
+func errNoCountry() error {
+	return errs.Invalid("/country", "is not the code of a country (ISO 3166-1); write it as DE or GB")
 }
 
 func errNoZone() error {

@@ -297,16 +297,29 @@ var gaps = []time.Duration{90 * time.Minute, 45 * time.Minute, 20 * time.Minute,
 // firstMinute and minutes bound the minute of a time within its hour: few people publish at a full hour by hand.
 const firstMinute, minutes = 2, 55
 
-// timesOf returns the n times of a day, as durations from midnight. Of a schedule with more times it takes n that are
-// spread evenly over them, just as they are. To one with fewer it adds some in the given hours, and then in the usual
-// ones, each at a minute by chance.
-func timesOf(schedule []string, n int, hours []int, chance *rand.Rand) (times []time.Duration, err error) {
+// The time that an item of today is given to be made, and that which each item of today takes of its rest.
+const (
+	headStart = 15 * time.Minute
+	share     = 20 * time.Minute
+)
+
+// timesOf returns the n times of a day after a time, as durations from midnight. Of a schedule with more times it takes
+// n that are spread evenly over them, just as they are. To one with fewer it adds some in the given hours, and then in
+// the usual ones, each at a minute by chance. On a day that is almost over there are fewer, whatever the hours are.
+func timesOf(schedule []string, n int, hours []int, after time.Duration, chance *rand.Rand) (times []time.Duration,
+	err error) {
 	for _, text := range slices.Sorted(slices.Values(schedule)) {
 		at, err := clock.Parse(text)
 		if err != nil {
 			return nil, err
 		}
-		times = append(times, at)
+		if at > after {
+			times = append(times, at)
+		}
+	}
+	from := after + headStart
+	if after > 0 {
+		n = min(n, len(times)+max(0, int((24*time.Hour-from)/share)))
 	}
 	if len(times) >= n {
 		chosen := make([]time.Duration, n)
@@ -319,9 +332,14 @@ func timesOf(schedule []string, n int, hours []int, chance *rand.Rand) (times []
 		for _, hour := range slices.Concat(hours, usualHours) {
 			at := time.Duration(hour)*time.Hour + time.Duration(firstMinute+chance.IntN(minutes))*time.Minute
 			close := func(other time.Duration) bool { return (other - at).Abs() < gap }
-			if len(times) < n && !slices.ContainsFunc(times, close) {
+			if len(times) < n && !slices.ContainsFunc(times, close) && (after <= 0 || at >= from) {
 				times = append(times, at)
 			}
+		}
+	}
+	for at := from; len(times) < n && after > 0 && at < 24*time.Hour; at += share / 2 {
+		if !slices.Contains(times, at) {
+			times = append(times, at)
 		}
 	}
 	slices.Sort(times)

@@ -69,6 +69,55 @@ func TestPromotionsMakeSlots(t *testing.T) {
 	}
 }
 
+// Offers of the same days share the slots that announce, begin and end them.
+func TestOffersOfTheSameDaysTakeTurns(t *testing.T) {
+	w := newWorld(t)
+	s := w.open()
+	for _, name := range []string{"Boot", "Shoe", "Sock"} {
+		s.Call(http.MethodPost, "/v1/promotions", object{"factory_id": w.factory, "product_ids": []string{w.sell(s, name)},
+			"name": "Sale of " + name, "discount": object{"kind": "percent", "value": 20},
+			"starts_at": "2026-05-03T00:00:00Z", "ends_at": "2026-05-06T00:00:00Z"}).Into(t, 201, new(any))
+	}
+	w.create("days", 7, "posts_per_day", 1, "approve", "topics", "timezone", "UTC")
+	told := map[string]int{}
+	for _, topic := range w.until(plan.Proposed).Calendar {
+		if name, _, _ := strings.Cut(string(topic.Occasion), ","); strings.HasPrefix(name, "Sale") {
+			name, _, _ = strings.Cut(name, " begins on")
+			told[name]++
+		}
+	}
+	if len(told) != 3 {
+		t.Errorf("told are %v", told)
+	}
+}
+
+// A code that is of no country would have no holidays, and nobody would see why.
+func TestTheCountryOfAPlanExists(t *testing.T) {
+	w := newWorld(t)
+	for _, code := range []string{"UK", "EU", "XX"} {
+		w.Call(http.MethodPost, w.path(), body("country", code)).Refused(t, 422, errs.ValidationFailed, "/country")
+	}
+	if p := w.create("country", "GB", "approve", "topics"); p.Country != "GB" {
+		t.Errorf("the country is %s", p.Country)
+	}
+}
+
+// Two pillars, or two campaigns, of one name would be taken for one.
+func TestNamesOfAPlanDiffer(t *testing.T) {
+	w := newWorld(t)
+	campaign := func(name string) object { return object{"name": name, "item_count": 2} }
+	for param, members := range map[string][]any{
+		"/pillars/1/name":   {"pillars", []object{{"name": "Shoes"}, {"name": "shoes "}}},
+		"/campaigns/1/name": {"campaigns", []object{campaign("Launch"), campaign("LAUNCH")}},
+	} {
+		w.Call(http.MethodPost, w.path(), body(members...)).Refused(t, 422, errs.ValidationFailed, param)
+	}
+	w.factory = w.makeFactory("topics", []string{"Laufen", "laufen", "Schuhe"})
+	if p := w.create("approve", "topics"); len(p.Pillars) != 2 {
+		t.Errorf("the pillars are %v", p.Pillars)
+	}
+}
+
 // A plan for a shop whose only product was on offer goes without a product after it.
 func TestASingleProductRestsAfterItsOffer(t *testing.T) {
 	w := newWorld(t)

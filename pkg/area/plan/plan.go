@@ -9,10 +9,13 @@ import (
 	"strings"
 	"time"
 	_ "time/tzdata" // Lambda's runtime need not know the time zones.
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/area/law"
 	"github.com/content-automation/api/pkg/base/clock"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/format"
@@ -241,8 +244,9 @@ func (p *Plan) notify(tx *store.Tx, now time.Time, o tenant.Owner, what event.Ty
 // Recipe has the settings of the factory at the time of the plan, which its items are made
 // from, so that the price holds.
 type Recipe struct {
-	// Times are the times of day of the factory's schedule.
-	Times []string `json:"times,omitempty"`
+	// Times are the times of day of the factory's schedule. Those of today before the time After are over.
+	Times []string  `json:"times,omitempty"`
+	After time.Time `json:"after,omitzero"`
 	// Model is the id of the text model that writes the topics.
 	Model string `json:"model"`
 	// Language is the language of the topics, Name the name of the factory, and Topics its subjects.
@@ -331,7 +335,7 @@ func (p *Plan) about() ledger.About {
 
 // Adopt adds a content plan of an export to the transaction. One that had not ended is canceled: its items are there as
 // far as they were made.
-func (p Plan) Adopt(tx *store.Tx, now time.Time, o tenant.Owner) error {
+func (p Plan) Adopt(tx *store.Tx, now time.Time, o tenant.Owner, f factory.Factory) error {
 	switch p.State {
 	case Completed, Failed:
 		at := resource.Instant(now)
@@ -339,13 +343,10 @@ func (p Plan) Adopt(tx *store.Tx, now time.Time, o tenant.Owner) error {
 	default:
 		p.State, p.CompletedAt = Canceled, nil
 	}
-	if _, err := clock.Zone(p.Timezone); err != nil {
-		return errNoZone()
+	if err := p.checkAdopted(f); err != nil {
+		return err
 	}
 	p.Items = Items{Total: int64(p.Days) * int64(p.PostsPerDay)}
-	if len(p.Calendar) > mostTopics {
-		return errs.Invalid("/calendar", "may have %d topics at most", mostTopics)
-	}
 	p.Items.Total = max(p.Items.Total, int64(len(p.Calendar)))
 	if p.Calendar == nil {
 		p.Calendar = []Topic{}
@@ -364,6 +365,69 @@ func (p Plan) Adopt(tx *store.Tx, now time.Time, o tenant.Owner) error {
 	tx.Create(it, nil)
 	return nil
 }
+
+// checkAdopted refuses a plan that no body of createContentPlan makes for a factory, and topics that no plan has. Its
+// products need not be there, and the factory may make other kinds of content since.
+func (p *Plan) checkAdopted(f factory.Factory) error {
+	zone, err := clock.Zone(p.Timezone)
+	if err != nil {
+		return errNoZone()
+	}
+	booked, err := p.Booked()
+	if err != nil {
+		return errs.Wrap(err, errs.ValidationFailed, "/starts_on: is not a day.")
+	}
+	found := []error{(factory.Rest{SilentDays: p.SilentDays}).Check()}
+	if p.Country != "" && !law.IsCountry(string(p.Country)) {
+		found = append(found, errNoCountry())
+	}
+	refuse := func(wrong bool, param, format string, args ...any) {
+		if wrong {
+			found = append(found, errs.Invalid(param, format, args...))
+		}
+	}
+	sells := f.Type == factory.Seller
+	const others = "is for factories of the type seller. This one is of the type %s"
+	refuse(len(p.ProductIDs) > 0 && !sells, "/product_ids", others, f.Type)
+	refuse(p.ProductShare > 0 && !sells, "/product_share", others, f.Type)
+	refuse(slices.Contains(p.ContentTypes, "video") && slices.Contains(p.ContentTypes, factoryrecord.ShortVideo),
+		"/content_types", "video and short_video are the same in a plan. Name one of them")
+	for i, c := range p.Campaigns {
+		refuse(c.EndsOn != "" && c.EndsOn < cmp.Or(c.StartsOn, p.StartsOn), fmt.Sprintf("/campaigns/%d/ends_on", i),
+			"is before the first day of the campaign")
+	}
+	refuse(len(p.Calendar) > mostTopics, "/calendar", "may have %d topics at most", mostTopics)
+	numbers := map[int]bool{}
+	for i, t := range p.Calendar {
+		at := fmt.Sprintf("/calendar/%d", i)
+		refuse(t.Number < 1 || t.Number > mostTopics || numbers[t.Number], at+"/number", "must be from 1 to %d, and "+
+			"that of no other topic", mostTopics)
+		numbers[t.Number] = true
+		refuse(!slices.Contains(p.ContentTypes, t.ContentType), at+"/content_type", "is not among the content_types "+
+			"of the plan")
+		day := t.PublishAt.In(zone).Format(time.DateOnly)
+		refuse(day < booked.First || day > booked.Last, at+"/publish_at", "is not on a day of the plan, which has "+
+			"those from %s to %s", booked.First, booked.Last)
+		refuse(t.ProductID != "" && !sells, at+"/product_id", others, f.Type)
+		refuse(utf8.RuneCountInString(string(t.Pillar)) > maxPillar, at+"/pillar", "is too long: the longest length "+
+			"is %d", maxPillar)
+		for _, text := range []struct {
+			member string
+			value  string
+			most   int
+		}{{"topic", t.Topic, MaxTopic}, {"angle", string(t.Angle), maxAngle}, {"hook", string(t.Hook), maxHook},
+			{"pillar", string(t.Pillar), maxAbout}, {"goal", string(t.Goal), maxAbout},
+			{"occasion", string(t.Occasion), maxAbout}, {"campaign", string(t.Campaign), maxAbout}} {
+			refuse(len(text.value) > text.most, at+"/"+text.member, "has %d bytes, and may have %d", len(text.value),
+				text.most)
+			refuse(strings.ContainsFunc(text.value, unicode.IsControl), at+"/"+text.member, "must be one line")
+		}
+	}
+	return errs.All(found...)
+}
+
+// The letters of the name of a pillar, and the bytes of the longest text that says what happens at a time.
+const maxPillar, maxAbout = 100, 600
 
 // Input is the type of the body of the operation that creates a content plan. Imports check what comes in by its
 // schema.
@@ -401,11 +465,12 @@ func (p *Plan) Slots(r Recipe, hours Hours) ([]Slot, error) {
 			continue
 		}
 		chance := seeded(r.Name, p.seed(), day.String())
-		times, err := timesOf(r.Times, p.PostsPerDay, hours[day.Weekday()], chance)
+		after := r.gone(day, zone)
+		times, err := timesOf(r.Times, p.PostsPerDay, hours[day.Weekday()], after, chance)
 		if err != nil {
 			return nil, err
 		}
-		if len(today) > 0 {
+		if len(today) > 0 && after <= 0 {
 			times = morning(times, today[0], morningHour(hours[day.Weekday()]), firstMinute+chance.IntN(minutes))
 		}
 		for _, at := range times {
@@ -413,6 +478,11 @@ func (p *Plan) Slots(r Recipe, hours Hours) ([]Slot, error) {
 		}
 	}
 	slices.SortStableFunc(slots, func(a, b Slot) int { return a.At.Compare(b.At) })
+	for i := 1; i < len(slots); i++ { // of two times, the clocks may skip one onto the other
+		if before := slots[i-1].At; !slots[i].At.After(before) {
+			slots[i].At = before.Add(share)
+		}
+	}
 	for i, c := range p.grid(len(slots)) {
 		slots[i].cell, slots[i].Type = c, p.ContentTypes[c.typeOnly]
 		slots[i].HeldType = slots[i].Type
@@ -421,6 +491,15 @@ func (p *Plan) Slots(r Recipe, hours Hours) ([]Slot, error) {
 		}
 	}
 	return slots, nil
+}
+
+// gone returns the part of a day that is over when its plan is made, which is none of a later day.
+func (r *Recipe) gone(day time.Time, zone *time.Location) time.Duration {
+	at := r.After.In(zone)
+	if r.After.IsZero() || at.Format(time.DateOnly) != day.Format(time.DateOnly) {
+		return -time.Minute
+	}
+	return time.Duration(at.Hour())*time.Hour + time.Duration(at.Minute())*time.Minute
 }
 
 // Pillar is a recurring subject of a plan.
@@ -544,6 +623,21 @@ func (p *Plan) campaigned(c Campaign, slots []Slot, zone *time.Location, all []p
 	return slices.Compact(chosen)
 }
 
+// sameName reports whether readers take two names for one.
+func sameName(a, b string) bool { return strings.EqualFold(strings.TrimSpace(a), strings.TrimSpace(b)) }
+
+// checkPillars refuses two pillars of one name: neighbours would have the same one.
+func checkPillars(all []Pillar) error {
+	var found []error
+	for n, one := range all {
+		if slices.ContainsFunc(all[:n], func(o Pillar) bool { return sameName(o.Name, one.Name) }) {
+			found = append(found, errs.Invalid(fmt.Sprintf("/pillars/%d/name", n), "is that of another pillar. Give "+
+				"one of them both weights"))
+		}
+	}
+	return errs.All(found...)
+}
+
 // CheckCampaigns refuses campaigns that have no room in the plan, and sets the first day of those that name none.
 func (p *Plan) CheckCampaigns(slots []Slot) error {
 	zone, err := time.LoadLocation(p.Timezone)
@@ -554,6 +648,9 @@ func (p *Plan) CheckCampaigns(slots []Slot) error {
 	p.anchor(slots, all, zone, "")
 	for n := range p.Campaigns {
 		c, at := &p.Campaigns[n], fmt.Sprintf("/campaigns/%d", n)
+		if slices.ContainsFunc(p.Campaigns[:n], func(o Campaign) bool { return sameName(o.Name, c.Name) }) {
+			found = append(found, errs.Invalid(at+"/name", "is that of another campaign of the plan"))
+		}
 		c.StartsOn = cmp.Or(c.StartsOn, p.StartsOn)
 		if c.EndsOn != "" && c.EndsOn < c.StartsOn {
 			found = append(found, errs.Invalid(at+"/ends_on", "is before the first day of the campaign, %s",

@@ -128,34 +128,52 @@ func (s *shelf) swap(i int, fits func(k int) bool) bool {
 	return best >= 0
 }
 
-// placeSales finds the slots that announce, begin and end each sale, and has them present a product.
+// placeSales finds the slots that announce, begin and end each sale, and has them present a product. A slot that
+// several sales ask for is given to the one with the fewest.
 func (s *shelf) placeSales() {
+	roles, given := [3][]int{}, make([]int, len(s.sales)) // the slots of each sale, by their role: the last goes first
 	for n := range s.sales {
-		one := &s.sales[n]
-		before, first, last := -1, -1, -1
-		lastDay := one.EndsAt.Add(-time.Nanosecond).In(s.zone).Format(time.DateOnly)
-		for i, slot := range s.slots {
-			switch {
-			case s.places[i].Event != "" && !one.during(slot.At):
-			case slot.At.Before(one.StartsAt.Time) && one.StartsAt.Sub(slot.At) <= quietBefore:
-				before = i
-			case one.during(slot.At) && first < 0:
-				first = i
-			}
-			if one.during(slot.At) && slot.At.In(s.zone).Format(time.DateOnly) == lastDay {
-				last = i
-			}
+		for role, i := range s.keySlots(&s.sales[n]) {
+			roles[role] = append(roles[role], i)
 		}
-		for _, i := range []int{last, first, before} {
+	}
+	spare := func(k int) bool { return s.presents[k] && s.keys[k] == nil }
+	for _, slots := range roles {
+		order := make([]int, len(s.sales))
+		for n := range order {
+			order[n] = n
+		}
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(given[a], given[b]) })
+		for _, n := range order {
+			i := slots[n]
 			if i < 0 || s.keys[i] != nil {
 				continue
 			}
-			spare := func(k int) bool { return s.presents[k] && s.keys[k] == nil }
 			if s.presents[i] || s.swap(i, func(k int) bool { return spare(k) && !s.onSale(k) }) || s.swap(i, spare) {
-				s.keys[i] = one
+				s.keys[i] = &s.sales[n]
+				given[n]++
 			}
 		}
 	}
+}
+
+// keySlots returns the slots that end, begin and announce a sale, or negative numbers.
+func (s *shelf) keySlots(one *sale) (all [3]int) {
+	before, first, last := -1, -1, -1
+	lastDay := one.EndsAt.Add(-time.Nanosecond).In(s.zone).Format(time.DateOnly)
+	for i, slot := range s.slots {
+		switch {
+		case s.places[i].Event != "" && !one.during(slot.At):
+		case slot.At.Before(one.StartsAt.Time) && one.StartsAt.Sub(slot.At) <= quietBefore:
+			before = i
+		case one.during(slot.At) && first < 0:
+			first = i
+		}
+		if one.during(slot.At) && slot.At.In(s.zone).Format(time.DateOnly) == lastDay {
+			last = i
+		}
+	}
+	return [3]int{last, first, before}
 }
 
 // onSale reports whether a sale is on at the time of a slot.

@@ -25,7 +25,8 @@ func TestSubjectsAreWhole(t *testing.T) {
 // Goals are told in the language of the factory.
 func TestGoalsSpeakTheLanguage(t *testing.T) {
 	english := goalsIn("en")
-	if goalsIn("xx") != english || goalsIn("de-AT") != goals["de"] {
+	if goalsIn("xx") != english || goalsIn("de-AT") != goals["de"] ||
+		goalsIn("zh-TW") != goals["zh-hant"] || goalsIn("zh-CN") != goals["zh"] {
 		t.Error("a tag has the goals of another language")
 	}
 	for _, language := range strings.Fields("de fr es it pt pl ru uk he th ko ja vi ar hi tr nl zh zh-TW") {

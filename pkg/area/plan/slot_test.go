@@ -28,7 +28,7 @@ func TestTimesOfASchedule(t *testing.T) {
 	} {
 		minutes := map[time.Duration]bool{}
 		for day := range 10 {
-			got, err := timesOf(c.schedule, c.perDay, c.hours, seeded("factory", strconv.Itoa(day)))
+			got, err := timesOf(c.schedule, c.perDay, c.hours, -1, seeded("factory", strconv.Itoa(day)))
 			if err != nil || len(got) != c.perDay || !slices.IsSorted(got) {
 				t.Fatalf("%s: %v, %v", c.name, got, err)
 			}
@@ -50,7 +50,7 @@ func TestTimesOfASchedule(t *testing.T) {
 			t.Errorf("%s: always at the minutes %v", c.name, minutes)
 		}
 	}
-	if _, err := timesOf([]string{"25:00"}, 1, nil, seeded()); err == nil {
+	if _, err := timesOf([]string{"25:00"}, 1, nil, -1, seeded()); err == nil {
 		t.Error("25:00 is a time")
 	}
 }
@@ -110,6 +110,64 @@ func TestSlotsFollowTheClocksOfTheZone(t *testing.T) {
 		if err != nil || len(got) != 1 || got[0].At.UTC().Format(time.RFC3339) != c.want {
 			t.Errorf("%s: %v, %v, want %s", c.name, got, err, c.want)
 		}
+	}
+}
+
+// Of today, only times that are still to come count. What the schedule lacks then comes later on the day, and only an
+// evening has room for fewer items, whatever the hours are.
+func TestAPlanOfTodayHasNoPast(t *testing.T) {
+	for _, c := range []struct {
+		now      string
+		schedule []string
+		perDay   int
+		today    int // slots
+		first    string
+	}{
+		{"00:00", []string{"00:00", "09:00"}, 2, 2, ""},
+		{"08:59", []string{"09:00"}, 1, 1, "09:00"},
+		{"09:00", []string{"09:00"}, 1, 1, ""},
+		{"14:10", []string{"09:00", "18:30"}, 1, 1, "18:30"},
+		{"14:10", []string{"09:00", "18:30"}, 2, 2, ""},
+		{"14:10", nil, 10, 10, ""},
+		{"21:40", nil, 10, 6, ""},
+		{"23:20", nil, 3, 1, ""},
+		{"23:50", nil, 3, 0, ""},
+		{"23:50", []string{"23:55"}, 3, 1, "23:55"},
+		{"23:59", []string{"23:59"}, 3, 0, ""},
+	} {
+		p := Plan{Days: 2, PostsPerDay: c.perDay, ContentTypes: []string{"post"}, StartsOn: "2026-05-01",
+			Timezone: "Europe/Berlin", Brief: "We open on 1 May at 10:00"}
+		zone, _ := time.LoadLocation(p.Timezone)
+		now, err := time.ParseInLocation("2006-01-02 15:04", "2026-05-01 "+c.now, zone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, hours := range [][]int{nil, {6, 7, 8}, {20, 21, 22}} {
+			slots, err := p.Slots(Recipe{Times: c.schedule, After: now, Language: "en"},
+				Hours{4: hours, 5: hours, 6: hours})
+			var today []string
+			for _, slot := range slots {
+				if at := slot.At.In(zone); at.Day() == 1 {
+					today = append(today, at.Format("15:04"))
+				}
+				if !slot.At.After(now) {
+					t.Errorf("at %s, a slot is at %v", c.now, slot.At.In(zone))
+				}
+			}
+			if err != nil || len(today) != c.today || len(slots) != c.today+c.perDay ||
+				c.first != "" && today[0] != c.first {
+				t.Errorf("at %s, %d a day: %v, %v, %v", c.now, c.perDay, today, len(slots), err)
+			}
+		}
+	}
+}
+
+// Where the clocks skip one time of a schedule onto another, both have an item, but not at once.
+func TestTwoTimesAreNeverOne(t *testing.T) {
+	p := Plan{Days: 1, PostsPerDay: 2, ContentTypes: []string{"post"}, StartsOn: "2026-03-29", Timezone: "Europe/Berlin"}
+	slots, err := p.Slots(Recipe{Times: []string{"02:30", "03:30"}}, Hours{})
+	if err != nil || len(slots) != 2 || slots[1].At.Sub(slots[0].At) != 20*time.Minute {
+		t.Errorf("%v, %v", slots, err)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -171,6 +172,10 @@ func newImport(tx *store.Tx, now time.Time, o tenant.Owner, by authority.Authori
 
 // leaveOut counts a resource that is left out.
 func (r *importRecord) leaveOut(why LeftOut) {
+	_, counted := r.Resources[why.Kind]
+	if k, _ := importKind(why.Kind); k.name == "" && !counted && len(r.Resources) >= mostReasons {
+		why.Kind = unknownKind
+	}
 	t := r.Resources[why.Kind]
 	t.LeftOut++
 	r.Resources[why.Kind] = t
@@ -192,7 +197,11 @@ func (r *importRecord) leaveOut(why LeftOut) {
 	}
 }
 
+// mostReasons bounds the reasons that an import shows, and the kinds of which it has resources.
 const mostReasons = 100
+
+// unknownKind is the kind of lines that have none, and of those of further kinds that exports do not have.
+const unknownKind = "unknown"
 
 // The codes of LeftOut, in the order of its description.
 const (
@@ -396,6 +405,17 @@ func (w *Importer) end(s *task.Run, failure *Failure) error {
 		}))
 }
 
+// checkEncoding refuses the beginning of a part that is a text, but not in UTF-8. No archive begins so.
+func checkEncoding(begin []byte, part int) error {
+	for _, mark := range []string{"\xff\xfe", "\xfe\xff", "\x00\x00\xfe\xff"} {
+		if bytes.HasPrefix(begin, []byte(mark)) {
+			return failure("invalid_format", "Part %d is a text in UTF-16 or UTF-32. Save it in UTF-8, and import it "+
+				"again.", part)
+		}
+	}
+	return nil
+}
+
 type mapLine struct {
 	// Kind of the resource. Empty for one that is a part of the resource before it.
 	Kind string `json:"kind,omitempty"`
@@ -477,18 +497,59 @@ func (w *Importer) put(ctx context.Context, s *task.Run, n int, content io.Reade
 
 // join joins the parts of the map.
 func (w *Importer) join(ctx context.Context, s *task.Run, r *importRecord) error {
-	var whole bytes.Buffer
+	m := wholeMap{seen: map[string]bool{}, again: map[string]int{}}
 	for n := 1; n <= r.Maps; n++ {
 		body, err := w.Objects.Open(ctx, objectKey(Imports, s.Owner, s.Subject, kindMap, n))
 		if err != nil {
 			return err
 		}
-		_, err = io.Copy(&whole, body)
-		if err := errors.Join(err, body.Close()); err != nil {
+		if err := errors.Join(m.add(body), body.Close()); err != nil {
 			return err
 		}
 	}
-	return w.put(ctx, s, 0, &whole)
+	w.change(s, m.count)
+	return w.put(ctx, s, 0, &m.text)
+}
+
+// wholeMap is the map of an import. A resource that has several lines is there once, and counts once.
+type wholeMap struct {
+	text  bytes.Buffer
+	lines int
+	seen  map[string]bool
+	// again is the number of further lines of resources, by their types.
+	again map[string]int
+}
+
+// add adds the lines of a part of the map that are of resources which no line before is of.
+func (m *wholeMap) add(part io.Reader) error {
+	lines := bufio.NewScanner(part)
+	for lines.Scan() {
+		var l mapLine
+		if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
+			return err
+		}
+		k, _ := importKind(l.Kind)
+		switch of := k.idMember() + l.OldID; {
+		case m.seen[of] && l.Kind != "":
+			m.again[l.Kind]++
+		case !m.seen[of]:
+			if m.seen[of] = true; k.idMember() == "id" { // a feed has the id of its factory
+				m.lines++
+				_, _ = m.text.Write(append(lines.Bytes(), '\n'))
+			}
+		}
+	}
+	return lines.Err()
+}
+
+// count corrects the numbers of an import, which count lines.
+func (m *wholeMap) count(r *importRecord) {
+	r.MapParts = m.lines
+	for kind, n := range m.again {
+		taken := r.Resources[kind]
+		taken.Imported -= n
+		r.Resources[kind] = taken
+	}
 }
 
 // fetch copies the next part into the bucket.
@@ -518,6 +579,9 @@ func (w *Importer) fetch(ctx context.Context, s *task.Run, r *importRecord, p *p
 	}
 	first := make([]byte, 512)
 	n, _ := f.ReadAt(first, 0)
+	if err := checkEncoding(first[:n], p.FetchedParts+1); err != nil {
+		return err
+	}
 	if bytes.HasPrefix(bytes.TrimSpace(bytes.TrimPrefix(first[:n], []byte(clip.ByteOrderMark))), []byte("{")) {
 		found.Kind = KindLines
 	}

@@ -163,7 +163,8 @@ func blocks(n int64) int64 { return (n + 511) / 512 * 512 }
 // files takes some of the files of a part.
 func (w *Importer) files(ctx context.Context, s *task.Run, r *importRecord, p *place) error {
 	if r.Source == nil {
-		return failure("invalid_format", "No part has lines, so that nothing says which export the files are of.")
+		return failure("invalid_format", "No part has lines of JSON objects, so that nothing says which export it "+
+			"is. Import the parts as the export has them.")
 	}
 	left := r.Parts[p.Files.Part].Bytes - p.Files.Offset
 	body, err := w.Objects.Range(ctx, partKey(s, p.Files.Part+1), p.Files.Offset, left)

@@ -33,6 +33,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/authority"
@@ -83,23 +84,31 @@ func (t *taker) read(ctx context.Context, part, n int, text []byte) (l Line, err
 	case l.Kind == endLine:
 		return Line{}, nil
 	}
+	l.Kind = cmp.Or(l.Kind, unknownKind)
 	return l, nil
 }
 
 // ParseLine parses the n-th line of a part, if it is within the budget of one.
 func ParseLine(ctx context.Context, part, n int, text []byte) (l Line, err error) {
 	if err := lineBudget.JSON(ctx, text); errors.Is(err, budget.ErrExceeded) {
-		return l, failure("invalid_format", "Line %d of part %d has too many members.", n, part)
+		return l, failure("invalid_format", "Line %d of part %d has too many members, or too many levels.", n,
+			part)
 	}
-	if err := json.Unmarshal(text, &l); err != nil {
+	if err := json.Unmarshal(text, &l); err != nil || bytes.TrimSpace(text)[0] != '{' {
 		return l, failure("invalid_format", "Line %d of part %d is no JSON object.", n, part)
 	}
 	return l, nil
 }
 
+// The bounds of what a reason says of a line: the letters of its kind and its id, and of the message.
+const (
+	mostID      = 64
+	mostMessage = 1000
+)
+
 // line takes the n-th line of a part, whatever its type is.
-func (t *taker) line(ctx context.Context, part, n int, text []byte) error {
-	l, err := t.read(ctx, part, n, text)
+func (t *taker) line(ctx context.Context, part, n int, raw []byte) error {
+	l, err := t.read(ctx, part, n, raw)
 	if err != nil || l.Kind == "" {
 		return err
 	}
@@ -116,7 +125,8 @@ func (t *taker) line(ctx context.Context, part, n int, text []byte) error {
 		return err
 	}
 	if why != nil {
-		why.Kind, why.ID = l.Kind, l.ID
+		why.Kind, why.ID = text.ClipText(l.Kind, mostID), text.ClipText(l.ID, mostID)
+		why.Message = text.ClipText(why.Message, mostMessage)
 		t.leftOut = append(t.leftOut, *why)
 		return nil
 	}
@@ -170,7 +180,10 @@ type lineFile struct {
 func (t *taker) resource(ctx context.Context, l Line) (*LeftOut, error) {
 	ids := names{t.s.Owner, t.source.ExportID}
 	k, take := importKind(l.Kind)
-	if take == nil {
+	switch {
+	case k.name == "":
+		return &LeftOut{Code: codeElsewhere, Message: "This service has no resources of such a kind."}, nil
+	case take == nil:
 		return t.leaves(ctx, ids, l)
 	}
 	if !id.Valid(k.prefix, l.ID) {
@@ -206,7 +219,7 @@ func (t *taker) resource(ctx context.Context, l Line) (*LeftOut, error) {
 		return nil, err
 	}
 	if k.idMember() != "id" {
-		return nil, nil // its factory has noted the id
+		met = map[string]string{l.ID: a.id}
 	}
 	return nil, t.note(l, met)
 }
@@ -436,7 +449,7 @@ var takers = map[string]take{
 		return experiment.Adopt(tx, t.w.Now(), a.owner, v)
 	}),
 	"content_plan": taking(func(_ context.Context, t *taker, tx *store.Tx, a adoption, v plan.Plan) error {
-		return v.Adopt(tx, t.w.Now(), a.owner)
+		return v.Adopt(tx, t.w.Now(), a.owner, a.of)
 	}),
 	"content_item": taking(takeItem),
 	"generation": taking(func(_ context.Context, t *taker, tx *store.Tx, a adoption, v studio.Generation) error {
@@ -444,7 +457,7 @@ var takers = map[string]take{
 		return studio.Adopt(tx, t.w.Now(), a.owner, v, files, t.replay != nil)
 	}),
 	"automation": taking(func(_ context.Context, t *taker, tx *store.Tx, a adoption, v automation.Details) error {
-		return automation.Adopt(tx, t.w.Now(), a.owner, v, t.by)
+		return automation.Adopt(tx, t.w.Now(), a.owner, v, a.of, t.by)
 	}),
 	"webhook": taking(func(ctx context.Context, t *taker, tx *store.Tx, a adoption, v webhook.Webhook) error {
 		secret, _, err := webhook.NewSecret(ctx, t.w.Random, t.w.Envelope, webhook.Ref{Owner: a.owner, ID: v.ID})

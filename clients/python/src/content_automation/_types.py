@@ -3644,7 +3644,9 @@ class ContentPlanCreate(TypedDict):
     carousel that the factory makes, or else the first of story, long_video and music_clip.
     """
     starts_on: NotRequired[str]
-    """First day, in the time zone of the factory's schedule: today or later. Absent: tomorrow."""
+    """First day, in the time zone of the plan: today or later. Of today, only times that are still to come count.
+    Absent: tomorrow.
+    """
     brief: NotRequired[str]
     """What the plan is about, beyond the settings of the factory."""
     pillars: NotRequired[List["ContentPlanPillarInput"]]

@@ -97,21 +97,22 @@ func figures(ctx context.Context, db *store.DB, o tenant.Owner, r *Record, of []
 	if err != nil {
 		return nil, err
 	}
-	age := time.Duration(r.Metric.AfterHours) * time.Hour
 	for i, pub := range pubs {
 		if pub == nil {
 			continue
 		}
-		m, err := readAfter(items[0], pub, o.Mode, age)
+		history, err := item.History(items[0])
 		if err != nil {
 			return nil, err
 		}
 		items = items[1:]
-		// A reading may be late.
-		all[i].At, all[i].Open = pub.PublishedAt.Add(age), m == nil && now.Before(pub.PublishedAt.Add(age+lateReading))
-		if m != nil {
-			all[i].Value, all[i].Known = r.Metric.valueOf(m.Counts)
+		all[i].At = pub.PublishedAt.Add(time.Duration(r.Metric.AfterHours) * time.Hour)
+		if o.Mode == tenant.Test && pub.Metrics != nil { // the latest figures of a sandbox are those of each age
+			all[i].Value, all[i].Known = r.Metric.valueOf(pub.Metrics.Counts)
+			continue
 		}
+		all[i].Value, all[i].Known = r.Metric.figure(history, all[i].At)
+		all[i].Open = !all[i].Known && now.Before(all[i].At.Add(lateReading))
 	}
 	return all, nil
 }
@@ -184,22 +185,18 @@ func postOn(r *item.Record, platform string) *item.Publication {
 	return nil
 }
 
-// readAfter returns the first metrics of a post that were read at an age, or nil if there are none yet. Those of a
-// sandbox are the latest ones.
-func readAfter(it store.Item, pub *item.Publication, mode tenant.Mode, age time.Duration) (*item.Metrics, error) {
-	if mode == tenant.Test {
-		return pub.Metrics, nil
-	}
-	history, err := item.History(it)
-	if err != nil {
-		return nil, err
-	}
-	for _, m := range history {
-		if m.ReadAt.Sub(pub.PublishedAt.Time) >= age {
-			return &m, nil
+// figure returns the figure of a post by the first reading from a time on that has it, and reports whether one has. One
+// that is later than what is waited for has none: the post had more time than others, and the sequence is past it.
+func (m Metric) figure(history []item.Metrics, due time.Time) (float64, bool) {
+	for _, one := range history {
+		if one.ReadAt.Before(due) || !one.ReadAt.Before(due.Add(lateReading)) {
+			continue
+		}
+		if value, known := m.valueOf(one.Counts); known {
+			return value, true
 		}
 	}
-	return nil, nil
+	return 0, false
 }
 
 // valueOf returns the figure of a post, and reports whether it is known. Where there are impressions, it is divided by

@@ -60,6 +60,46 @@ func lognormal(factor, arm string, lift float64) func(*item.Trial, *rand.Rand) f
 	}
 }
 
+// The figure of a post is that of its first reading at the age that has it. One that comes when nobody waits for it any
+// more is none, and later readings change nothing, whether they are twice there or smaller.
+func TestTheFigureOfAPost(t *testing.T) {
+	due := began.Add(24 * time.Hour)
+	reading := func(hours float64, likes, shown int64) item.Metrics {
+		m := item.Metrics{ReadAt: resource.Instant(began.Add(time.Duration(hours * float64(time.Hour))))}
+		if likes >= 0 {
+			m.Likes = &likes
+		}
+		if shown >= 0 {
+			m.Impressions = &shown
+		}
+		return m
+	}
+	for name, c := range map[string]struct {
+		history []item.Metrics
+		want    float64 // negative: not known
+	}{
+		"none":                {nil, -1},
+		"too young":           {[]item.Metrics{reading(23.9, 5, 10)}, -1},
+		"at the age":          {[]item.Metrics{reading(23, 1, 10), reading(24, 5, 10), reading(25, 9, 10)}, 0.5},
+		"twice":               {[]item.Metrics{reading(24, 5, 10), reading(24, 5, 10)}, 0.5},
+		"shrinks":             {[]item.Metrics{reading(24, 5, 10), reading(25, 0, 10)}, 0.5},
+		"no likes yet":        {[]item.Metrics{reading(24, -1, 10), reading(30, 4, 10)}, 0.4},
+		"nothing shown yet":   {[]item.Metrics{reading(24, 0, 0), reading(26, 3, 10)}, 0.3},
+		"nothing ever shown":  {[]item.Metrics{reading(24, 0, 0), reading(60, 0, 0)}, -1},
+		"zero likes":          {[]item.Metrics{reading(24, 0, 10)}, 0},
+		"the last hour":       {[]item.Metrics{reading(71.9, 5, 10)}, 0.5},
+		"too late":            {[]item.Metrics{reading(72, 5, 10)}, -1},
+		"a month late":        {[]item.Metrics{reading(23, 1, 10), reading(30*24, 500, 1000)}, -1},
+		"very large":          {[]item.Metrics{reading(24, math.MaxInt64, math.MaxInt64)}, 1},
+		"likes without shown": {[]item.Metrics{reading(24, 7, -1)}, 7},
+	} {
+		got, known := Metric{"likes", "instagram", 24}.figure(c.history, due)
+		if known != (c.want >= 0) || known && got != c.want {
+			t.Errorf("%s: %v, %v, want %v", name, got, known, c.want)
+		}
+	}
+}
+
 func TestAnArmThatDoesBetterWins(t *testing.T) {
 	r := running("a", 400, hook)
 	if run(r, 1, lognormal(FactorHook, "question", 2)); r.State != Decided || len(r.Winners) != 1 ||

@@ -1575,7 +1575,7 @@ export const factoriesDescription: INodeProperties[] = [
         name: 'starts_on',
         type: 'string',
         default: '',
-        description: "First day, in the time zone of the factory's schedule: today or later. Absent: tomorrow.",
+        description: 'First day, in the time zone of the plan: today or later. Of today, only times that are still to come count. Absent: tomorrow.',
         routing: { send: { type: 'body', property: 'starts_on' } },
       },
       {
