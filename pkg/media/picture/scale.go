@@ -90,6 +90,15 @@ func (s source) scaled(ctx context.Context, part image.Rectangle, size image.Poi
 	return err
 }
 
+// Scaled returns a picture in another size.
+func Scaled(img *image.NRGBA, size image.Point) *image.NRGBA {
+	out, s := image.NewNRGBA(image.Rectangle{Max: size}), memory(img, false)
+	_ = s.scaled(context.Background(), image.Rectangle{Max: img.Rect.Size()}, size, func(y int, row []float32) {
+		s.kind.colors(out.Pix[y*out.Stride:], row, nil)
+	}) // rows in memory are always read
+	return out
+}
+
 // add adds the pixels of a row to the sums of its squares. Colors count as much as they are opaque.
 func add(sums []uint32, row []byte, k, n int, opaque bool) {
 	for x, i := 0, 0; i < len(row); x += n {
