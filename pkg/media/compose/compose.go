@@ -595,9 +595,12 @@ func encoder(q Quality, still bool, rate int) []string {
 		"-colorspace", "bt709", "-color_primaries", "bt709", "-color_trc", "bt709", "-color_range", "tv",
 		"-video_track_timescale", "15360",
 	}
+	// The search for motion of the preset superfast takes a third less time than that of veryfast, and frames are as
+	// near to their source.
+	params := "me=dia:subme=1"
 	if q == Draft {
 		// 8x8dct is the minimum of the profile High. Several threads would wait for each other more than they encode.
-		options = append(options, "-x264-params", "8x8dct=1:psy=0:threads=1:lookahead-threads=1")
+		params = "8x8dct=1:psy=0:threads=1:lookahead-threads=1"
 	}
-	return options
+	return append(options, "-x264-params", params)
 }
