@@ -32,9 +32,14 @@ import (
 
 // Engine composes. It is safe for concurrent use.
 type Engine struct {
-	tool    ffmpeg.Tool
+	tool    program
 	fonts   *text.Fonts
 	scratch string
+}
+
+// program runs ffmpeg: a Tool, or one of a test.
+type program interface {
+	Run(ctx context.Context, job ffmpeg.Job) (ffmpeg.Report, error)
 }
 
 // Settings are the locations of the engine's tools.

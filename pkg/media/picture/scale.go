@@ -90,12 +90,12 @@ func (s source) scaled(ctx context.Context, part image.Rectangle, size image.Poi
 	return err
 }
 
-// Scaled returns a picture in another size.
+// Scaled returns a picture in another size. Its rows are in memory, where nothing can fail.
 func Scaled(img *image.NRGBA, size image.Point) *image.NRGBA {
 	out, s := image.NewNRGBA(image.Rectangle{Max: size}), memory(img, false)
 	_ = s.scaled(context.Background(), image.Rectangle{Max: img.Rect.Size()}, size, func(y int, row []float32) {
 		s.kind.colors(out.Pix[y*out.Stride:], row, nil)
-	}) // rows in memory are always read
+	})
 	return out
 }
 
@@ -176,7 +176,8 @@ func newFilter(length float64, values, results int) *filter {
 	for i := range results {
 		middle := (float64(i) + 0.5) * scale
 		from, to := max(0, int(middle-2*wide)), min(values-1, int(middle+2*wide))
-		for ; to > from && math.Abs(float64(to)+0.5-middle) >= 2*wide; to-- { // its weight is 0
+		// A value at the edge of the kernel has the weight 0.
+		for ; to > from && math.Abs(float64(to)+0.5-middle) >= 2*wide; to-- {
 		}
 		for ; from < to && math.Abs(float64(from)+0.5-middle) >= 2*wide; from++ {
 		}
