@@ -37,8 +37,10 @@ func TestTheSpokenWordIsHighlighted(t *testing.T) {
 		}
 		res := b.compose(v)
 		var at []int
-		for _, frame := range []int{24, 54, 84} {
-			p := b.pixels(b.find(res, media.Final).Path, frame, 540, 960)
+		numbers := []int{24, 54, 84}
+		frames := b.framesOf(b.find(res, media.Final).Path, 540, 960, numbers...)
+		for _, frame := range numbers {
+			p := frames[frame]
 			sum, n, dark := 0, 0, 0
 			for i := 0; i < len(p); i += 3 {
 				if p[i] > 190 && p[i+1] > 140 && p[i+2] < 90 { // yellow

@@ -108,7 +108,7 @@ func TestDesignsOfCustomers(t *testing.T) {
 			if faults := design.Check(); len(faults) > 0 {
 				t.Fatal(faults[0])
 			}
-			p := pair{b, b.without(hollow), framed{name, words, looks[0], 1}}
+			p := pair{b, benchOf(t, hollow), framed{name, words, looks[0], 1}}
 			brand := p.c.brand()
 			brand.Design = &design
 			cyan := p.plain("cyan", color.RGBA{0, 160, 160, 255})
@@ -137,7 +137,7 @@ func TestAColumnOfACustomer(t *testing.T) {
 	hollow := hollowed(t)
 	for i, words := range []said{scripts[0], scripts[1], scripts[6]} {
 		b := newBench(t)
-		p := pair{b, b.without(hollow), framed{"column", words, looks[0], 1}}
+		p := pair{b, benchOf(t, hollow), framed{"column", words, looks[0], 1}}
 		own, _ := theme.Own("minimal")
 		design := *own
 		customers["a column"].change(&design.Post)
@@ -186,7 +186,7 @@ func TestProductsInDesignsOfCustomers(t *testing.T) {
 				own, _ := theme.Own(theme.Names[i])
 				design := *own
 				design.Product.Picture, design.Product.Text, design.Product.Anchor = c.picture, c.text, c.anchor
-				p := pair{b, b.without(hollow), framed{name, words, looks[0], 1}}
+				p := pair{b, benchOf(t, hollow), framed{name, words, looks[0], 1}}
 				brand := p.c.brand()
 				brand.Design = &design
 				sold := Picture{Use: Post, Path: p.part("product.png", photo), Text: words.headline,
@@ -214,7 +214,7 @@ func TestAPictureOfAMusicClip(t *testing.T) {
 	hollow, free := hollowed(t), freeOf(t, "video")
 	for i, words := range scripts[:3] {
 		b := newBench(t)
-		p := pair{b, b.without(hollow), framed{theme.Names[i], words, looks[0], 1}}
+		p := pair{b, benchOf(t, hollow), framed{theme.Names[i], words, looks[0], 1}}
 		m := MusicClip{Cover: p.plain("gray", color.RGBA{127, 127, 127, 255}), Length: minMusic, Title: words.headline,
 			Artist: "Acme", Language: words.lang, Brand: p.c.brand(), Quality: Draft, Frames: true}
 		k := p.stills("music", m, free)[0]
@@ -265,7 +265,7 @@ func TestALongPriceIsSeen(t *testing.T) {
 	hollow := hollowed(t)
 	for i, price := range []string{"9.999.999 €", "١٬٢٣٤٬٥٦٧٬٨٠٠ JP¥", "€123,456,789.50", "Rp 1.234.567.890"} {
 		b := newBench(t)
-		p := pair{b, b.without(hollow), framed{theme.Names[i], scripts[i%2], looks[0], 1}}
+		p := pair{b, benchOf(t, hollow), framed{theme.Names[i], scripts[i%2], looks[0], 1}}
 		for _, n := range []int{1, 2} {
 			w := Picture{Use: Post, Path: p.part("product.png", shapes()[n]), Text: "Acme", Language: p.c.lang,
 				Brand: p.c.brand(), Whole: true, Offer: &Offer{Price: price}}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/provider/sandbox"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/compose/ffmpeg"
 	"github.com/content-automation/api/testdata/breadth"
 )
 
@@ -64,8 +65,8 @@ func TestSettingsLowerThePriority(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e.tool.Nice != 19 {
-		t.Errorf("ffmpeg runs with a niceness of %d", e.tool.Nice)
+	if tool := e.tool.(ffmpeg.Tool); tool.Nice != 19 {
+		t.Errorf("ffmpeg runs with a niceness of %d", tool.Nice)
 	}
 	for _, bad := range []int{-1, 20} {
 		s.Nice = bad

@@ -1,6 +1,7 @@
 package compose
 
 import (
+	"context"
 	"fmt"
 	"image"
 	"image/color"
@@ -18,6 +19,7 @@ import (
 	"github.com/content-automation/api/infra/verify/harness/sample"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/compose/canvas"
+	"github.com/content-automation/api/pkg/media/compose/ffmpeg"
 	"github.com/content-automation/api/pkg/media/compose/theme"
 	"github.com/content-automation/api/pkg/media/compose/timeline"
 	"github.com/content-automation/api/testdata/breadth"
@@ -197,16 +199,65 @@ type pair struct {
 // still is a composed picture with its letters.
 func (p pair) stills(name string, w Work, area image.Rectangle) (all []*inked) {
 	p.t.Helper()
-	seen, bare := p.compose(w), p.pairOf(w)
+	seen, bare := p.both(w)
 	for i, f := range seen.Files {
 		if f.Role == media.Final && f.Type == media.Image {
-			all = append(all, p.ink(fmt.Sprint(name, i), p.image(f), p.bare.image(bare.Files[i]), area))
+			all = append(all, p.ink(fmt.Sprint(name, i), p.image(f), p.image(bare[i]), area))
 		}
 	}
 	return all
 }
 
 func (p pair) pairOf(w Work) Result { return p.bare.compose(w) }
+
+// both composes pictures, which are drawn once, with letters and without them.
+func (p pair) both(w Work) (seen Result, bare []File) {
+	p.t.Helper()
+	tool := &twice{program: p.tool, fonts: p.bare.fontsDir, dir: p.t.TempDir()}
+	b, engine := *p.bench, *p.Engine
+	engine.tool, b.Engine = tool, &engine
+	seen = b.compose(w)
+	if len(tool.made) != len(seen.Files) {
+		p.t.Fatalf("%d of %d pictures are without letters", len(tool.made), len(seen.Files))
+	}
+	return seen, tool.made
+}
+
+// twice is ffmpeg that encodes pictures a second time, with hollow fonts.
+type twice struct {
+	program
+	// fonts is the folder of all hollow fonts, and dir that of made, the pictures without letters.
+	fonts, dir string
+	made       []File
+}
+
+// Run runs a job, and once more with hollow fonts if it encodes pictures.
+func (w *twice) Run(ctx context.Context, job ffmpeg.Job) (ffmpeg.Report, error) {
+	report, err := w.program.Run(ctx, job)
+	last := len(job.Output) - 1
+	if err != nil || !strings.HasSuffix(job.Output[last], "%d.jpg") {
+		return report, err
+	}
+	linked, err := filepath.Glob(filepath.Join(job.Dir, "*.fonts", "*"))
+	if err != nil {
+		return report, err
+	}
+	var hollow []string
+	for _, font := range linked {
+		hollow = append(hollow, filepath.Join(w.fonts, filepath.Base(font)))
+	}
+	if err := ffmpeg.LinkAll(filepath.Join(job.Dir, "hollow"), hollow); err != nil {
+		return report, err
+	}
+	job.Filter = regexp.MustCompile(`fontsdir=\w+\.fonts`).ReplaceAllString(job.Filter, "fontsdir=hollow")
+	begin := len(w.made)
+	job.Output = append(slices.Clone(job.Output[:last]), filepath.Join(w.dir, fmt.Sprintf("%d-%%d.jpg", begin)))
+	again, err := w.program.Run(ctx, job)
+	for n := range again.Frames {
+		w.made = append(w.made, File{Path: filepath.Join(w.dir, fmt.Sprintf("%d-%d.jpg", begin, n))})
+	}
+	return report, err
+}
 
 // ink compares two frames, and reports what cannot be read.
 func (p pair) ink(name string, seen, bare image.Image, area image.Rectangle) *inked {
@@ -253,7 +304,7 @@ func TestFramesOfEveryKind(t *testing.T) {
 		t.Run(c.String(), func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
-			p := pair{b, b.without(hollow), c}
+			p := pair{b, benchOf(t, hollow), c}
 			p.pictures(story)
 			// Videos take longest: by default, there is one in each theme, and music clips in the other scripts.
 			another := i > 0 && all[i-1].theme == c.theme
@@ -273,16 +324,16 @@ func TestFramesInPlaceOfAVideo(t *testing.T) {
 	hollow, free := hollowed(t), freeOf(t, "video")
 	for _, c := range []framed{{"playful", scripts[1], looks[0], 1}, {"editorial", scripts[0], looks[4], 5}} {
 		b := newBench(t)
-		p := pair{b, b.without(hollow), c}
+		p := pair{b, benchOf(t, hollow), c}
 		v := Video{Format: Portrait, Quality: Draft, Captions: true, Language: c.lang, Brand: c.brand(),
 			Offer: c.offer(), Headline: c.headline, Frames: true, Scenes: []Scene{{Text: c.script, Whole: true,
 				Picture: p.part("product.png", shapes()[1]), OnScreen: c.headline}}}
-		seen, bare := p.compose(v), p.pairOf(v)
+		seen, bare := p.both(v)
 		if len(seen.Files) != 3 {
 			t.Fatalf("%v: there are %d pictures", c, len(seen.Files))
 		}
 		at := func(n int, name string, area image.Rectangle) *inked {
-			return p.ink(name, p.image(seen.Files[n]), p.bare.image(bare.Files[n]), area)
+			return p.ink(name, p.image(seen.Files[n]), p.image(bare[n]), area)
 		}
 		p.hero("cover", at(0, "cover", coverArea))
 		scene := at(1, "scene", free)
@@ -298,13 +349,13 @@ func TestFramesInPlaceOfAVideo(t *testing.T) {
 func TestTheEndCardHasTheAddressOfTheBrand(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	p := pair{b, b.without(hollowed(t)), framed{"minimal", scripts[0], looks[0], 1}}
+	p := pair{b, benchOf(t, hollowed(t)), framed{"minimal", scripts[0], looks[0], 1}}
 	rows := func(address string) int {
 		v := Video{Format: Portrait, Quality: Draft, Language: "en", Frames: true, Brand: &Brand{Name: "Acme",
 			Call: "Try it today", Address: address}, Scenes: []Scene{{Text: "Nets.",
 			Picture: p.plain("gray", color.RGBA{127, 127, 127, 255})}}}
-		seen, bare := p.compose(v), p.pairOf(v)
-		return len(inkOf(p.image(seen.Files[0]), p.bare.image(bare.Files[0])).lines)
+		seen, bare := p.both(v)
+		return len(inkOf(p.image(seen.Files[0]), p.image(bare[0])).lines)
 	}
 	if with, without := rows("acme.example"), rows(""); with != without+1 || without < 2 {
 		t.Errorf("there are %d rows with an address, and %d without", with, without)

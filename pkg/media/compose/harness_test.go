@@ -2,6 +2,8 @@ package compose
 
 import (
 	"bytes"
+	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -19,6 +22,7 @@ import (
 
 	"github.com/content-automation/api/infra/verify/harness/sample"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/compose/ffmpeg"
 )
 
 // tools is where `make media-tools` installs.
@@ -30,17 +34,81 @@ type bench struct {
 	t       *testing.T
 	dir     string // of parts
 	scratch string
+	// fontsDir is the folder of the fonts.
+	fontsDir string
 }
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
+	return benchOf(t, filepath.Join(tools, "fonts"))
+}
+
+// benchOf returns a bench that composes with the fonts of a folder.
+func benchOf(t *testing.T, fonts string) *bench {
+	t.Helper()
 	scratch := t.TempDir()
-	e, err := New(Settings{FFmpeg: filepath.Join(tools, "ffmpeg"), Fonts: filepath.Join(tools, "fonts"),
-		Scratch: scratch, Threads: 2})
+	e, err := New(Settings{FFmpeg: filepath.Join(tools, "ffmpeg"), Fonts: fonts, Scratch: scratch, Threads: 2})
 	if err != nil {
 		t.Fatalf("%v (make media-tools installs what is missing)", err)
 	}
-	return &bench{e, t, t.TempDir(), scratch}
+	e.tool = studio{e.tool}
+	return &bench{e, t, t.TempDir(), scratch, fonts}
+}
+
+// studio is ffmpeg that makes a sound or a bumper of the same inputs once for all tests.
+type studio struct{ program }
+
+// made are functions that return recordings, by the keys of their jobs.
+var made sync.Map
+
+type recording struct {
+	report  ffmpeg.Report
+	content []byte
+}
+
+// Run runs a job, or returns what the same job has made before.
+func (s studio) Run(ctx context.Context, job ffmpeg.Job) (ffmpeg.Report, error) {
+	key, ok := keyOf(job)
+	if !ok {
+		return s.program.Run(ctx, job)
+	}
+	to := filepath.Join(job.Dir, job.Output[len(job.Output)-1])
+	measured := strings.HasSuffix(to, "-")
+	first, _ := made.LoadOrStore(key, sync.OnceValues(func() (r recording, err error) {
+		if r.report, err = s.program.Run(ctx, job); err == nil && !measured {
+			r.content, err = os.ReadFile(to)
+		}
+		return r, err
+	}))
+	r, err := first.(func() (recording, error))()
+	if err == nil && !measured {
+		err = os.WriteFile(to, r.content, 0o600)
+	}
+	if err != nil {
+		return s.program.Run(ctx, job) // the error is that of this job
+	}
+	return r.report, nil
+}
+
+// keyOf returns all that a recording depends on: the job, and the content of its inputs. It reports whether the job
+// makes or measures a sound, or makes a bumper.
+func keyOf(job ffmpeg.Job) (key [sha256.Size]byte, ok bool) {
+	last := len(job.Output) - 1
+	if last < 0 || strings.Contains(job.Filter, "ass=") || !strings.Contains(job.Filter, "ebur128") &&
+		!slices.Contains([]string{soundFile, "intro.mp4", "outro.mp4"}, job.Output[last]) {
+		return key, false
+	}
+	all := sha256.New()
+	fmt.Fprintf(all, "%q %q", job.Filter, job.Output[:last])
+	for _, in := range job.Inputs {
+		content, err := os.ReadFile(in.Path)
+		if err != nil {
+			return key, false
+		}
+		fmt.Fprintf(all, "%q %q %d", in.Format, in.Options, len(content))
+		all.Write(content)
+	}
+	return [sha256.Size]byte(all.Sum(nil)), true
 }
 
 // part writes a part, and returns its path.
@@ -136,14 +204,30 @@ func (b *bench) ffmpeg(args ...string) string {
 // pixels decodes one frame of a file to RGB.
 func (b *bench) pixels(path string, frame, width, height int) []byte {
 	b.t.Helper()
-	to := filepath.Join(b.dir, "pixels.raw")
-	b.ffmpeg("-i", path, "-vf", fmt.Sprintf("select=eq(n\\,%d)", frame), "-frames:v", "1", "-f", "rawvideo",
-		"-pix_fmt", "rgb24", to)
-	raw, err := os.ReadFile(to)
-	if err != nil || len(raw) != width*height*3 {
-		b.t.Fatalf("frame %d has %d bytes, %v", frame, len(raw), err)
+	return b.framesOf(path, width, height, frame)[frame]
+}
+
+// framesOf returns frames of a file in RGB, by their numbers.
+func (b *bench) framesOf(path string, width, height int, numbers ...int) map[int][]byte {
+	b.t.Helper()
+	numbers = slices.Compact(slices.Sorted(slices.Values(numbers)))
+	var of []string
+	for _, n := range numbers {
+		of = append(of, fmt.Sprintf("eq(n\\,%d)", n))
 	}
-	return raw
+	to := filepath.Join(b.dir, "pixels.raw")
+	b.ffmpeg("-i", path, "-vf", "select="+strings.Join(of, "+"), "-fps_mode", "passthrough", "-frames:v",
+		fmt.Sprint(len(numbers)), "-f", "rawvideo", "-pix_fmt", "rgb24", to)
+	raw, err := os.ReadFile(to)
+	each := width * height * 3
+	if err != nil || len(raw) != each*len(numbers) {
+		b.t.Fatalf("the frames %v have %d bytes, %v", numbers, len(raw), err)
+	}
+	all := map[int][]byte{}
+	for i, n := range numbers {
+		all[n] = raw[i*each:][:each]
+	}
+	return all
 }
 
 // probed is the output of ffprobe.
@@ -266,7 +350,7 @@ func (b *bench) boxes(path string) (faststart, editList bool) {
 // loudness measures by another filter than the engine.
 func (b *bench) loudness(path string) (integrated, peak float64) {
 	b.t.Helper()
-	out := b.ffmpeg("-i", path, "-af", "loudnorm=print_format=json", "-f", "null", "-")
+	out := b.ffmpeg("-i", path, "-vn", "-af", "loudnorm=print_format=json", "-f", "null", "-")
 	var found struct {
 		I  string `json:"input_i"`
 		TP string `json:"input_tp"`

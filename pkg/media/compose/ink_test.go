@@ -41,17 +41,6 @@ func hollowed(t *testing.T) string {
 	return dir
 }
 
-// without returns a bench that composes with other fonts.
-func (b *bench) without(fonts string) *bench {
-	b.t.Helper()
-	scratch := b.t.TempDir()
-	e, err := New(Settings{FFmpeg: filepath.Join(tools, "ffmpeg"), Fonts: fonts, Scratch: scratch, Threads: 2})
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	return &bench{e, b.t, b.t.TempDir(), scratch}
-}
-
 // hollow sets all entries of the table of the places of glyphs (loca) to one place: each glyph is empty.
 func hollow(font []byte) {
 	for n := range int(binary.BigEndian.Uint16(font[4:])) {

@@ -139,8 +139,8 @@ func TestInputsOfEveryFormatAreRead(t *testing.T) {
 		made("rgba.png", "-i", picture, "-vf", "scale=180:-2", "-pix_fmt", "rgba"),
 		made("gray16.png", "-i", picture, "-vf", "scale=180:-2", "-pix_fmt", "gray16be")}
 	clips := []string{
-		made("hevc.mp4", append(moving, "-c:v", "libx265", "-x265-params", "log-level=error")...),
-		made("vp9.mp4", append(moving, "-c:v", "libvpx-vp9", "-deadline", "realtime")...),
+		made("hevc.mp4", append(moving, "-c:v", "libx265", "-preset", "ultrafast", "-x265-params", "log-level=error")...),
+		made("vp9.mp4", append(moving, "-c:v", "libvpx-vp9", "-deadline", "realtime", "-cpu-used", "8")...),
 		made("mpeg4.mp4", append(moving, "-c:v", "mpeg4")...),
 	}
 	for _, narration := range []string{voice, made("voice.mp3", "-i", voice),

@@ -41,7 +41,7 @@ func seenLogo(img image.Image) (box image.Rectangle) {
 func TestLettersOfLogosAreSeen(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	bare := b.without(hollowed(t))
+	bare := benchOf(t, hollowed(t))
 	story, video := freeOf(t, "story"), freeOf(t, "video")
 	gray := b.plain("gray", color.RGBA{127, 127, 127, 255})
 	for i, ratio := range []float64{1, 2.5, 6, 9, 12} {

@@ -101,9 +101,8 @@ func TestProductsAreShownWhole(t *testing.T) {
 				{Picture: photo, Whole: true, Length: time.Second}}}
 		width, height := v.size()
 		res := b.compose(v)
-		for _, frame := range []int{1, 28, 31, 58} {
+		for frame, p := range b.framesOf(b.find(res, media.Final).Path, width, height, 1, 28, 31, 58) {
 			img := image.NewRGBA(image.Rect(0, 0, width, height))
-			p := b.pixels(b.find(res, media.Final).Path, frame, width, height)
 			for i := range width * height {
 				img.SetRGBA(i%width, i/width, color.RGBA{p[i*3], p[i*3+1], p[i*3+2], 255})
 			}

@@ -74,8 +74,11 @@ func TestShotsAreSeen(t *testing.T) {
 			f := b.find(b.compose(v), media.Final)
 			probed := b.probe(f.Path)
 			sizes := map[int]bool{}
+			var numbers []int
 			for frame := 1; frame < int(f.Duration.Seconds()*float64(quality.fps())); frame += quality.fps() {
-				p := b.pixels(f.Path, frame, 1080/small, 1920/small)
+				numbers = append(numbers, frame)
+			}
+			for _, p := range b.framesOf(f.Path, 1080/small, 1920/small, numbers...) {
 				light := 0
 				for i := 0; i < len(p); i += 3 {
 					if p[i] > 128 {

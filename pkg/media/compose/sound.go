@@ -37,6 +37,8 @@ const (
 	stereo = "aresample=48000,aformat=sample_fmts=fltp:channel_layouts=stereo"
 	// heardAt is the sound of a clip, at the times at which it is heard: silent until it begins, and where it pauses.
 	heardAt = "aresample=48000:async=1:first_pts=0,aformat=sample_fmts=fltp:channel_layouts=stereo"
+	// measure measures the loudness. The peak, which takes twice as long, matters in what was encoded alone.
+	measure = "ebur128=framelog=quiet"
 )
 
 // measuredSound is the measured sound of a part.
@@ -69,7 +71,7 @@ func (r *run) listen(ctx context.Context, in input) (measuredSound, error) {
 // play decodes the sound of a part and measures its loudness.
 func (r *run) play(ctx context.Context, in input) (ffmpeg.Report, error) {
 	return r.ffmpeg(ctx, StageSound, in.about, ffmpeg.Job{
-		Inputs: []ffmpeg.Input{in.Input}, Filter: "[0:a]" + stereo + ",ebur128=peak=true:framelog=quiet[a]",
+		Inputs: []ffmpeg.Input{in.Input}, Filter: "[0:a]" + stereo + "," + measure + "[a]",
 		Output: []string{"-map", "[a]", "-f", "null", "-"},
 	})
 }
@@ -135,7 +137,7 @@ func (r *run) sound(ctx context.Context, m mix) error {
 	default:
 		job.Filter = fmt.Sprintf("anullsrc=r=48000:cl=stereo,atrim=end=%.6f[mixed]", seconds)
 	}
-	job.Filter += ";" + m.surround(&job) + "ebur128=peak=true:framelog=quiet[out]"
+	job.Filter += ";" + m.surround(&job) + measure + "[out]"
 	report, err := r.ffmpeg(ctx, StageSound, about, job)
 	if err != nil {
 		return err
@@ -205,7 +207,7 @@ func (r *run) encodeSound(ctx context.Context, gain, limit float64, q Quality) e
 func (r *run) encoded(ctx context.Context) (ffmpeg.Loudness, error) {
 	report, err := r.ffmpeg(ctx, StageSound, "", ffmpeg.Job{
 		Inputs: []ffmpeg.Input{{Path: r.path(soundFile), Format: "aac"}},
-		Filter: "[0:a]ebur128=peak=true:framelog=quiet[a]", Output: []string{"-map", "[a]", "-f", "null", "-"},
+		Filter: "[0:a]" + measure + ":peak=true[a]", Output: []string{"-map", "[a]", "-f", "null", "-"},
 	})
 	if err != nil {
 		return ffmpeg.Loudness{}, err

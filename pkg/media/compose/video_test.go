@@ -22,11 +22,14 @@ func (b *bench) plain(name string, c color.RGBA) string {
 	return b.part(name+".png", sample.Plain(270, 480, c))
 }
 
-// middle returns the color in the upper part of a frame, where nothing is written.
-func (b *bench) middle(path string, frame int) [3]int {
-	p := b.pixels(path, frame, 1080/small, 1920/small)
-	at := (150*1080/small + 135) * 3
-	return [3]int{int(p[at]), int(p[at+1]), int(p[at+2])}
+// middles returns the colors in the upper part of frames, where nothing is written.
+func (b *bench) middles(path string, frames ...int) map[int][3]int {
+	all := map[int][3]int{}
+	for n, p := range b.framesOf(path, 1080/small, 1920/small, frames...) {
+		at := (150*1080/small + 135) * 3
+		all[n] = [3]int{int(p[at]), int(p[at+1]), int(p[at+2])}
+	}
+	return all
 }
 
 // near reports whether two colors differ only by the loss of encoding.
@@ -48,28 +51,32 @@ func TestTheVoiceDecidesTheCut(t *testing.T) {
 	}
 	cut := timeline.Frames(lead + 1600*time.Millisecond)
 	f := b.find(b.compose(v), media.Final)
-	if before, after := b.middle(f.Path, cut-1), b.middle(f.Path, cut); !near(before, 200, 30, 30) ||
-		!near(after, 30, 30, 200) {
-		t.Errorf("around frame %d the colors are %v and %v", cut, before, after)
+	if at := b.middles(f.Path, cut-1, cut); !near(at[cut-1], 200, 30, 30) || !near(at[cut], 30, 30, 200) {
+		t.Errorf("around frame %d the colors are %v", cut, at)
 	}
 	if f.Duration != timeline.Time(timeline.Frames(lead+4*time.Second+tail)) {
 		t.Errorf("4 s of voice make a video of %v", f.Duration)
 	}
 	v.Fade = true
 	faded := b.find(b.compose(v), media.Final)
-	if mid := b.middle(faded.Path, cut); !near(mid, 115, 30, 115) {
+	var numbers []int
+	for n := cut - 8; n <= cut+8; n++ {
+		numbers = append(numbers, n)
+	}
+	at := b.middles(faded.Path, numbers...)
+	if mid := at[cut]; !near(mid, 115, 30, 115) {
 		t.Errorf("in the middle of a cross-fade the color is %v", mid)
 	}
 	// It begins and ends with a step as small as the others: no frame is missing or twice.
 	last := 215
 	for n := cut - fadeFrames/2 - 1; n <= cut+fadeFrames/2; n++ {
-		c := b.middle(faded.Path, n)
+		c := at[n]
 		if step := last - c[0]; step < -3 || step > 34 {
 			t.Errorf("in frame %d, the color goes from %d to %d", n, last, c[0])
 		}
 		last = c[0]
 	}
-	if before, after := b.middle(faded.Path, cut-8), b.middle(faded.Path, cut+8); !near(before, 200, 30, 30) ||
+	if before, after := at[cut-8], at[cut+8]; !near(before, 200, 30, 30) ||
 		!near(after, 30, 30, 200) {
 		t.Errorf("before and after the cross-fade the colors are %v and %v", before, after)
 	}
@@ -188,8 +195,8 @@ func TestTheLogoLiesOverTheWholeVideo(t *testing.T) {
 			{Picture: gray, Length: time.Second}},
 		Brand: b.brand(),
 	})
-	for _, frame := range []int{0, 9, 10, 19} {
-		p, light := b.pixels(b.find(res, media.Final).Path, frame, 1080/small, 1920/small), 0
+	for frame, p := range b.framesOf(b.find(res, media.Final).Path, 1080/small, 1920/small, 0, 9, 10, 19) {
+		light := 0
 		for i := 0; i < len(p); i += 3 {
 			if p[i] > 200 {
 				light++

@@ -98,9 +98,9 @@ func TestTheLongestBodiesFitEveryLayout(t *testing.T) {
 // frames returns frames of a video as pictures.
 func (b *bench) frames(res Result, v Video, numbers ...int) (all []image.Image) {
 	width, height := v.size()
+	found := b.framesOf(b.find(res, media.Final).Path, width, height, numbers...)
 	for _, n := range numbers {
-		img := image.NewRGBA(image.Rect(0, 0, width, height))
-		p := b.pixels(b.find(res, media.Final).Path, n, width, height)
+		img, p := image.NewRGBA(image.Rect(0, 0, width, height)), found[n]
 		for i := range width * height {
 			img.SetRGBA(i%width, i/width, color.RGBA{p[i*3], p[i*3+1], p[i*3+2], 255})
 		}

@@ -70,8 +70,9 @@ func (s source) scaled(ctx context.Context, part image.Rectangle, size image.Poi
 	}
 	opaque := s.kind != rgba && s.kind != grayA
 	err := s.rows(ctx, part, func(values []byte) error {
-		if k == 1 && opaque {
-			row(across, kept[at%down.reach], values, n)
+		if k == 1 {
+			widen(mean, values, opaque)
+			row(across, kept[at%down.reach], mean, n)
 			complete()
 			return nil
 		}
@@ -87,6 +88,15 @@ func (s source) scaled(ctx context.Context, part image.Rectangle, size image.Poi
 		flush()
 	}
 	return err
+}
+
+// Scaled returns a picture in another size. Its rows are in memory, where nothing can fail.
+func Scaled(img *image.NRGBA, size image.Point) *image.NRGBA {
+	out, s := image.NewNRGBA(image.Rectangle{Max: size}), memory(img, false)
+	_ = s.scaled(context.Background(), image.Rectangle{Max: img.Rect.Size()}, size, func(y int, row []float32) {
+		s.kind.colors(out.Pix[y*out.Stride:], row, nil)
+	})
+	return out
 }
 
 // add adds the pixels of a row to the sums of its squares. Colors count as much as they are opaque.
@@ -120,6 +130,22 @@ func add(sums []uint32, row []byte, k, n int, opaque bool) {
 	}
 }
 
+// widen sets the values of a row. Colors are multiplied by their opacity.
+func widen(to []float32, row []byte, opaque bool) {
+	if opaque {
+		for i, v := range row[:len(to)] {
+			to[i] = float32(v)
+		}
+		return
+	}
+	for i := 0; i+4 <= len(row) && i+4 <= len(to); i += 4 {
+		p, q := row[i:i+4:i+4], to[i:i+4:i+4]
+		a := uint32(p[3])
+		q[0], q[1], q[2] = float32(uint32(p[0])*a), float32(uint32(p[1])*a), float32(uint32(p[2])*a)
+		q[3] = float32(a * 255)
+	}
+}
+
 // average sets the means of squares of which a number of rows was seen. Colors with opacity stay multiplied by it.
 func average(mean []float32, sums []uint32, rows, k, width, n int) {
 	for i, sum := range sums {
@@ -150,6 +176,11 @@ func newFilter(length float64, values, results int) *filter {
 	for i := range results {
 		middle := (float64(i) + 0.5) * scale
 		from, to := max(0, int(middle-2*wide)), min(values-1, int(middle+2*wide))
+		// A value at the edge of the kernel has the weight 0.
+		for ; to > from && math.Abs(float64(to)+0.5-middle) >= 2*wide; to-- {
+		}
+		for ; from < to && math.Abs(float64(from)+0.5-middle) >= 2*wide; from++ {
+		}
 		if f.same {
 			from, to = i, i
 		}
@@ -186,38 +217,35 @@ func cubic(x float64) float64 {
 }
 
 // row scales a row of pixels of n values each.
-func row[T byte | float32](f *filter, to []float32, from []T, n int) {
+func row(f *filter, to, from []float32, n int) {
 	if f.same {
-		for i, v := range from[:len(to)] {
-			to[i] = float32(v)
-		}
+		copy(to, from)
 		return
 	}
 	for i, weights := range f.weights {
 		values, out := from[f.first[i]*n:], to[i*n:][:n:n]
-		if n == 3 {
+		switch n {
+		case 3:
 			var a, b, c float32
 			for t, w := range weights {
 				p := values[3*t : 3*t+3 : 3*t+3]
-				a, b, c = a+w*float32(p[0]), b+w*float32(p[1]), c+w*float32(p[2])
+				a, b, c = a+w*p[0], b+w*p[1], c+w*p[2]
 			}
 			out[0], out[1], out[2] = a, b, c
-			continue
-		}
-		if n == 4 {
+		case 4:
 			var a, b, c, d float32
 			for t, w := range weights {
 				p := values[4*t : 4*t+4 : 4*t+4]
-				a, b, c, d = a+w*float32(p[0]), b+w*float32(p[1]), c+w*float32(p[2]), d+w*float32(p[3])
+				a, b, c, d = a+w*p[0], b+w*p[1], c+w*p[2], d+w*p[3]
 			}
 			out[0], out[1], out[2], out[3] = a, b, c, d
-			continue
+		default:
+			var sum float32
+			for t, w := range weights {
+				sum += w * values[t]
+			}
+			out[0] = sum
 		}
-		var sum float32
-		for t, w := range weights {
-			sum += w * float32(values[t])
-		}
-		out[0] = sum
 	}
 }
 
@@ -229,8 +257,18 @@ func (f *filter) column(to []float32, rows [][]float32, i int) []float32 {
 	if len(weights) == 1 {
 		return row(0)
 	}
+	// Four rows at a time: each pass over the result takes as long as a row.
 	clear(to)
-	for t, w := range weights {
+	t := 0
+	for ; t+4 <= len(weights); t += 4 {
+		w0, w1, w2, w3 := weights[t], weights[t+1], weights[t+2], weights[t+3]
+		a, b, c, d := row(t), row(t+1), row(t+2), row(t+3)
+		for x, v := range to {
+			to[x] = v + w0*a[x] + w1*b[x] + w2*c[x] + w3*d[x]
+		}
+	}
+	for ; t < len(weights); t++ {
+		w := weights[t]
 		for x, v := range row(t) {
 			to[x] += w * v
 		}
@@ -241,22 +279,18 @@ func (f *filter) column(to []float32, rows [][]float32, i int) []float32 {
 // colors writes values as pixels in sRGB.
 func (k kind) colors(to []byte, values []float32, c *converter) {
 	n := k.values()
-	if k == ycc { // photos, in a loop that is short
-		for ; len(values) >= 3; values, to = values[3:], to[4:] {
-			y, cb, cr := values[0], values[1]-128, values[2]-128
-			to[0], to[1], to[2], to[3] = level(y+1.402*cr), level(y-0.344136*cb-0.714136*cr), level(y+1.772*cb), 255
-			c.convert(to[:4])
-		}
-		return
-	}
 	for i := range len(values) / n {
-		p, v := to[4*i:][:4:4], values[i*n:][:n]
+		p, v := to[4*i:][:4:4], values[i*n:][:n:n]
 		p[3] = 255
 		switch k {
 		case gray:
-			p[0], p[1], p[2] = level(v[0]), level(v[0]), level(v[0])
+			l := level(v[0])
+			p[0], p[1], p[2] = l, l, l
 		case rgb:
 			p[0], p[1], p[2] = level(v[0]), level(v[1]), level(v[2])
+		case ycc:
+			y, cb, cr := v[0], v[1]-128, v[2]-128
+			p[0], p[1], p[2] = level(y+1.402*cr), level(y-0.344136*cb-0.714136*cr), level(y+1.772*cb)
 		case rgba, grayA:
 			if a := v[3]; a > 0.5*255 { // half a level
 				p[0], p[1], p[2], p[3] = level(v[0]*255/a), level(v[1]*255/a), level(v[2]*255/a), level(a/255)
@@ -268,7 +302,7 @@ func (k kind) colors(to []byte, values []float32, c *converter) {
 		case inks:
 			p[0], p[1], p[2] = c.inked(level(v[0]), level(v[1]), level(v[2]), level(v[3]))
 		}
-		if k != inks {
+		if c != nil && k != inks {
 			c.convert(p)
 		}
 	}
@@ -282,11 +316,12 @@ func ofStudio(y, cb, cr float32) (r, g, b uint8) {
 
 // level returns the nearest level of a value.
 func level(v float32) uint8 {
-	switch { // faster than min and max, which have to think of NaN
-	case v <= 0:
+	l := int32(v + 0.5)
+	switch { // one comparison for nearly all, which is faster than min and max
+	case uint32(l) <= 255:
+		return uint8(l)
+	case v < 0:
 		return 0
-	case v >= 255:
-		return 255
 	}
-	return uint8(v + 0.5)
+	return 255
 }

@@ -6,7 +6,7 @@ import (
 	"image/draw"
 	"math"
 
-	xdraw "golang.org/x/image/draw"
+	"github.com/content-automation/api/pkg/media/picture"
 )
 
 // Object is a product as it lies on a ground: cut out of its photo where that succeeds, or else the photo itself.
@@ -79,8 +79,7 @@ func (o Object) Covers(at, r image.Rectangle) bool {
 // Draw draws the object at a place of its proportions, with a shadow below it. radius is that of the corners of a
 // frame.
 func (o Object) Draw(img *image.RGBA, at image.Rectangle, radius int) {
-	solid := image.NewRGBA(image.Rectangle{Max: at.Size()})
-	xdraw.CatmullRom.Scale(solid, solid.Rect, o.NRGBA, o.Rect, draw.Src, nil)
+	solid := picture.Scaled(o.NRGBA, at.Size())
 	if !o.Framed {
 		shadow(img, solid, at.Min)
 		draw.Draw(img, at, solid, image.Point{}, draw.Over)
@@ -89,7 +88,9 @@ func (o Object) Draw(img *image.RGBA, at image.Rectangle, radius int) {
 	mask := image.NewNRGBA(solid.Rect)
 	draw.DrawMask(mask, mask.Rect, image.Black, image.Point{}, round{mask.Rect, radius}, image.Point{}, draw.Src)
 	shadow(img, mask, at.Min)
-	Frame(img, at, radius, solid)
+	framed := image.NewRGBA(solid.Rect)
+	draw.Draw(framed, framed.Rect, solid, image.Point{}, draw.Src)
+	Frame(img, at, radius, framed)
 }
 
 // The measures of decorations, in pixels of a picture that is 1080 wide.

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -283,7 +284,7 @@ func SoundOf(log string) string {
 type Loudness struct {
 	// Integrated is in LUFS. Silence has Silent or less.
 	Integrated float64
-	// Peak is the true peak, in dBTP.
+	// Peak is the true peak, in dBTP. It is not a number if it was not measured.
 	Peak float64
 }
 
@@ -300,17 +301,21 @@ var (
 	})
 )
 
-// LoudnessOf reads the summary of ebur128=peak=true from a log, and reports whether there is one.
+// LoudnessOf reads the summary of ebur128 from a log, and reports whether there is one.
 func LoudnessOf(log string) (Loudness, bool) {
 	at := strings.LastIndex(log, "Summary:")
 	if at < 0 {
 		return Loudness{}, false
 	}
 	i, p := integrated().FindStringSubmatch(log[at:]), truePeak().FindStringSubmatch(log[at:])
-	if i == nil || p == nil {
+	if i == nil {
 		return Loudness{}, false
 	}
-	return Loudness{Integrated: decibels(i[1]), Peak: decibels(p[1])}, true
+	l := Loudness{Integrated: decibels(i[1]), Peak: math.NaN()}
+	if p != nil {
+		l.Peak = decibels(p[1])
+	}
+	return l, true
 }
 
 func decibels(s string) float64 {

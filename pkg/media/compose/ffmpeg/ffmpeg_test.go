@@ -197,4 +197,8 @@ func TestLogsAreRead(t *testing.T) {
 		l.Peak != -200 {
 		t.Errorf("the loudness of silence is %+v, %v", l, ok)
 	}
+	// A peak that was not measured is within no bound.
+	if l, ok := LoudnessOf("Summary:\n I: -19.5 LUFS"); !ok || l.Integrated != -19.5 || l.Peak <= 0 || l.Peak > 0 {
+		t.Errorf("without a peak, the loudness is %+v, %v", l, ok)
+	}
 }
