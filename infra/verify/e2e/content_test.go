@@ -21,6 +21,7 @@ func ended(t *testing.T, secret, itemID string) (item contentItem) {
 }
 
 func TestABatchOfContent(t *testing.T) {
+	t.Parallel()
 	c := newCustomer(t)
 	key := c.test.Secret
 	factory := c.factory(key)

@@ -17,6 +17,7 @@ import (
 
 // TestListen runs the command that forwards events to a developer's machine without a webhook.
 func TestListen(t *testing.T) {
+	t.Parallel()
 	c := newCustomer(t)
 	key := c.test.Secret
 	hooks := newReceiver(t)

@@ -67,6 +67,7 @@ func fault(t *testing.T, provider, operation, kind, match string) {
 // Generations of a live key use the providers' protocols, are charged exactly, and cost nothing
 // if they fail.
 func TestLiveGenerations(t *testing.T) {
+	t.Parallel()
 	c := newCustomer(t)
 	const credits = 700
 	c.topUp(credits)

@@ -246,6 +246,7 @@ func checkFile(t *testing.T, f file, mimeType string, width, height int) {
 }
 
 func TestRehearsedOutcomes(t *testing.T) {
+	t.Parallel()
 	c := newCustomer(t)
 	key := c.test.Secret
 	hooks := newReceiver(t)
@@ -331,6 +332,7 @@ func TestEvents(t *testing.T) {
 
 // TestWebhookRetries has a receiver that first fails.
 func TestWebhookRetries(t *testing.T) {
+	t.Parallel()
 	c := newCustomer(t)
 	key := c.test.Secret
 	hooks := newReceiver(t)

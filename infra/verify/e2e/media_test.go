@@ -180,6 +180,7 @@ func TestMediaAreFetched(t *testing.T) {
 }
 
 func TestMediaAreUsedByTheStudio(t *testing.T) {
+	t.Parallel()
 	recording, err := os.ReadFile(filepath.Join("..", "..", "..", "testdata", "providers", "sample", "media",
 		"voice.mp3"))
 	if err != nil {

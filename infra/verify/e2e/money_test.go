@@ -23,6 +23,7 @@ func recording(seconds int) []byte {
 
 // An avatar is charged for its real speech, whatever length its caller declares.
 func TestAvatarsCostWhatTheySpeak(t *testing.T) {
+	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/speech.wav" {
 			_, _ = w.Write(recording(3))

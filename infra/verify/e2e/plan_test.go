@@ -92,6 +92,7 @@ func TestContentPlan(t *testing.T) {
 // With the printed live key, the topics and texts of the fake models are in the language of the factory, about its
 // subject.
 func TestALiveKeySpeaksTheLanguageOfTheFactory(t *testing.T) {
+	t.Parallel()
 	c := newCustomer(t)
 	c.topUp(1000)
 	key := c.live.Secret
@@ -118,6 +119,7 @@ func TestALiveKeySpeaksTheLanguageOfTheFactory(t *testing.T) {
 
 // A paused factory keeps its queued work until it is resumed; a deleted factory ends it.
 func TestPauseResumeAndDeleteAFactory(t *testing.T) {
+	t.Parallel()
 	c := newCustomer(t)
 	c.topUp(10_000)
 	key := c.live.Secret

@@ -136,6 +136,7 @@ func TestTheProductsOfADeletedFactory(t *testing.T) {
 
 // Content presents a product with its photo instead of a generated picture.
 func TestContentPresentsAProduct(t *testing.T) {
+	t.Parallel()
 	c := newCustomer(t)
 	c.topUp(10_000)
 	photo := picture(t, 900, 1200)

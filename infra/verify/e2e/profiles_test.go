@@ -121,6 +121,7 @@ func TestTheLimitOfAProfile(t *testing.T) {
 
 // TestAnAutomationOfAClient makes an item at a time, which belongs to the client.
 func TestAnAutomationOfAClient(t *testing.T) {
+	t.Parallel()
 	c := newCustomer(t)
 	made := c.client(tenant.Test, object{"name": "Harbour Coffee"})
 	a := into[struct {

@@ -35,6 +35,7 @@ func trained(t *testing.T, key string) (ids []string) {
 // A factory trains a model on the content of its plan, and writes with it: with a test key in
 // the sandbox, and with a live key by Bedrock.
 func TestTraining(t *testing.T) {
+	t.Parallel()
 	const samples = 50
 	c := newCustomer(t)
 	c.topUp(50_000)
