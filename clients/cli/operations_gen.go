@@ -964,7 +964,7 @@ var groups = []group{
 		},
 		{
 			id: "syncFeed", name: "sync", method: "POST", path: "/v1/factories/{factory_id}/feed/sync",
-			summary: "Read a feed now", doc: "Reads the feed in the background, and brings the catalog up to it: products are created and changed, and those that are gone are archived. Rows that are not right are refused, and the others go on. If a fifth of the products of the feed or more are gone, the run is `held` and changes nothing, until it is confirmed. The next run, also that of the schedule, cancels it, and compares the feed again. The events `feed.completed`, `feed.held` and `feed.failed` report its end. Of the runs of the schedule, `feed.held` reports the first that is held, and another one only after a run has completed or was called for.\n\nNeeds the scope `products:write`.",
+			summary: "Read a feed now", doc: "Reads the feed in the background, and creates, changes and archives products as the feed says. Rows that are not right are refused, and the others go on. If a fifth of the products of the feed or more are gone, the run is `held` and changes nothing, until it is confirmed. The next run, also that of the schedule, cancels it, and compares the feed again. The events `feed.completed`, `feed.held` and `feed.failed` report its end. The schedule sends `feed.held` for the first held run, and again only after a run has completed or was called for.\n\nNeeds the scope `products:write`.",
 			args:      []string{"factory_id"},
 			takesBody: true, bodyOptional: true,
 			body: []parameter{
@@ -1824,7 +1824,7 @@ var groups = []group{
 			body: []parameter{
 				{name: "kind", kind: "string", doc: "Kind of content that the preview shows. product is a post of a product with its price, video the cover, the scene of a product and the end card, and music a moment of a music clip. Default: post", values: []string{"post", "carousel", "story", "product", "video", "music"}},
 				{name: "factory_id", kind: "string", doc: "The preview shows the name, logo, colors and font of this factory. Absent: those of a sample"},
-				{name: "profile_id", kind: "string", doc: "The preview shows the name and logo of this profile, with the colors, font and language of its newest factory, or without one those of a sample. Takes the place of factory_id"},
+				{name: "profile_id", kind: "string", doc: "The preview shows the name and logo of this profile, with the colors, font and language of its newest factory, or without one those of a sample. Use it instead of factory_id"},
 				{name: "heading", kind: "string", doc: "Absent: a sample in the language"},
 				{name: "text", kind: "string", doc: "Text of slides. Absent: a sample"},
 				{name: "language", kind: "string", doc: "Language of the texts (BCP 47). Absent: that of the factory, or en"},

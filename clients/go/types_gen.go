@@ -13657,7 +13657,7 @@ type TemplatePreviewCreate struct {
 	// The preview shows the name, logo, colors and font of this factory. Absent: those of a sample.
 	FactoryID *string `json:"factory_id,omitzero"`
 	// The preview shows the name and logo of this profile, with the colors, font and language of its newest factory, or
-	// without one those of a sample. Takes the place of factory_id.
+	// without one those of a sample. Use it instead of factory_id.
 	ProfileID *string `json:"profile_id,omitzero"`
 	// Absent: a sample in the language.
 	Heading *string `json:"heading,omitzero"`

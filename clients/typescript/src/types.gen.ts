@@ -13337,7 +13337,7 @@ export interface TemplatePreviewCreate {
   factory_id?: string | undefined;
   /**
    * The preview shows the name and logo of this profile, with the colors, font and language of its newest factory, or
-   * without one those of a sample. Takes the place of factory_id.
+   * without one those of a sample. Use it instead of factory_id.
    */
   profile_id?: string | undefined;
   /** Absent: a sample in the language. */

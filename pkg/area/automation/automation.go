@@ -258,7 +258,8 @@ func (s *Service) check(ctx context.Context, was, r *Record, f factory.Factory) 
 	// A paused automation makes nothing, so that it can be paused whatever has become of its factory.
 	same := !moved && reflect.DeepEqual(r.Template, was.Template) && reflect.DeepEqual(r.UTM, was.UTM)
 	if !same || r.State != Paused {
-		if err := s.checkTemplate(ctx, f.ID, r.Template, sampleOf(r.Trigger.Kind, now), r.UTM); err != nil {
+		creates := func(body any) error { return s.items.Check(ctx, body) }
+		if err := r.checkTemplate(f.ID, now, creates); err != nil {
 			return err
 		}
 	}
@@ -288,10 +289,11 @@ func (s *Service) check(ctx context.Context, was, r *Record, f factory.Factory) 
 	return nil
 }
 
-// checkTemplate refuses a template of which createContentItem would make nothing.
-func (s *Service) checkTemplate(ctx context.Context, factoryID string, template map[string]any, sample entry,
-	utm *UTM) error {
-	return cmp.Or(own(template, sample), inTemplate(s.items.Check(ctx, sample.fill(template, factoryID, utm, true))))
+// checkTemplate refuses a template of which createContentItem would make nothing for a factory. Check refuses the body
+// of a sample.
+func (d *Details) checkTemplate(factoryID string, now time.Time, check func(body any) error) error {
+	sample := sampleOf(d.Trigger.Kind, now)
+	return cmp.Or(own(d.Template, sample), inTemplate(check(sample.fill(d.Template, factoryID, d.UTM, true))))
 }
 
 // own refuses members of a template that the automation sets itself.
@@ -345,9 +347,7 @@ func Adopt(tx *store.Tx, now time.Time, o tenant.Owner, d Details, f factory.Fac
 			return err
 		}
 	}
-	sample := sampleOf(d.Trigger.Kind, now)
-	if err := cmp.Or(own(d.Template, sample), inTemplate(content.CheckBody(sample.fill(d.Template, f.ID, d.UTM,
-		true)))); err != nil {
+	if err := d.checkTemplate(f.ID, now, content.CheckBody); err != nil {
 		return err
 	}
 	r := &Record{Details: d, Authority: by}

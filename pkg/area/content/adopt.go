@@ -2,15 +2,12 @@ package content
 
 import (
 	"cmp"
-	"maps"
 	"reflect"
 	"regexp"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
-	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
@@ -20,7 +17,6 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/craft/prompt"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/media"
@@ -120,21 +116,10 @@ func Adopt(tx *store.Tx, now time.Time, a AdoptedItem) error {
 func (a AdoptedItem) check(i *item.Item) error {
 	found := []error{a.body(i).Rules()}
 	refuse := func(wrong bool, param, format string, args ...any) {
-		if wrong {
-			found = append(found, errs.Invalid(param, format, args...))
-		}
+		found = append(found, errs.InvalidIf(wrong, param, format, args...))
 	}
-	if _, err := factory.Language(i.Language, a.Factory.Language); err != nil {
-		found = append(found, err)
-	}
-	refuse(i.Kind == item.MusicClip && !prompt.Makes(string(a.Factory.Type), prompt.Song), "/kind",
-		"must not be music_clip for a factory of type %s", a.Factory.Type)
-	refuse(len(i.Variants) > item.MaxVariants, "/variants", "may have %d entries at most", item.MaxVariants)
-	for _, key := range slices.Sorted(maps.Keys(i.Variants)) {
-		_, known := registry.Find(key)
-		refuse(!known && !id.Valid(id.SocialAccount, key), "/variants/"+key, "is not a platform or the id of a social "+
-			"account. Platforms are %s", strings.Join(registry.Names(), ", "))
-	}
+	_, err := factory.Language(i.Language, a.Factory.Language)
+	found = append(found, err, checkSong(i.Kind, a.Factory.Type), checkVariants(i.Variants))
 	made := !i.Provided()
 	m, known := catalog.Find(string(i.Model))
 	stills := i.Visuals == nil || *i.Visuals == item.VisualsStills

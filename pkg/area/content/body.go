@@ -582,24 +582,36 @@ func variantMembers(all map[string]item.Variant) (members []incoming.Member) {
 // ofAccount reports whether a key of variants is that of an account, not of a platform.
 func ofAccount(key string) bool { return strings.HasPrefix(key, id.SocialAccount+"_") }
 
+// checkVariants refuses too many variants, and those that are for neither a platform nor a social account.
+func checkVariants(all map[string]item.Variant) error {
+	found := []error{errs.InvalidIf(len(all) > item.MaxVariants, "/variants", "may have %d entries at most; there are "+
+		"%d", item.MaxVariants, len(all))}
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		_, known := registry.Find(key)
+		found = append(found, errs.InvalidIf(!known && !id.Valid(id.SocialAccount, key), "/variants/"+key, "is not a "+
+			"platform or the id of a social account. Platforms are %s", strings.Join(registry.Names(), ", ")))
+	}
+	return errs.All(found...)
+}
+
+// checkSong refuses a music clip of a factory that makes no songs.
+func checkSong(kind item.Kind, of factory.Type) error {
+	return errs.InvalidIf(kind == item.MusicClip && !prompt.Makes(string(of), prompt.Song), "/kind", "must not be "+
+		"music_clip for a factory of type %s. Make a post or a video of the subject, or make the music with a factory "+
+		"of type musician", of)
+}
+
 // vary checks variants, and makes them those of an item. The accounts that they name are among the attached ones, and
 // the references have their items.
 func (s *Service) vary(o tenant.Owner, r *item.Record, all map[string]item.Variant, attached []string,
 	a references) error {
-	if len(all) > item.MaxVariants {
-		return errs.Invalid("/variants", "may have %d entries at most; there are %d", item.MaxVariants, len(all))
-	}
+	found := []error{checkVariants(all)}
 	if all == nil { // a patch has removed them
 		all = map[string]item.Variant{}
 	}
 	files, platforms := map[string]media.File{}, map[string]string{}
-	var found []error
 	for _, key := range slices.Sorted(maps.Keys(all)) {
-		if !ofAccount(key) {
-			if _, known := registry.Find(key); !known {
-				found = append(found, errs.Invalid("/variants/"+key, "is not a platform or the id of a social "+
-					"account. Platforms are %s", strings.Join(registry.Names(), ", ")))
-			}
+		if !id.Valid(id.SocialAccount, key) {
 			continue
 		}
 		it := a.accounts[key]

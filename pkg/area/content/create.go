@@ -27,7 +27,6 @@ import (
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/craft/calendar"
-	"github.com/content-automation/api/pkg/craft/prompt"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -212,9 +211,8 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 		return nil, errs.Invalid("/kind", "is not among the content_types of the factory, which are %s",
 			strings.Join(f.ContentTypes, ", "))
 	}
-	if b.Kind == item.MusicClip && !prompt.Makes(string(f.Type), prompt.Song) {
-		return nil, errs.Invalid("/kind", "must not be music_clip for a factory of type %s. Make a post or a video of "+
-			"the subject, or make the music with a factory of type musician", f.Type)
+	if err := checkSong(b.Kind, f.Type); err != nil {
+		return nil, err
 	}
 	r := &item.Record{
 		Item: item.Item{

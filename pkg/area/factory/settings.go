@@ -461,9 +461,8 @@ func checkSources(all []Source, needs string, on *bool) error {
 // check refuses sources that cannot be read, and a region that is no country.
 func (s *NewsSettings) check() error {
 	err := checkSources(s.Sources, "fact_check", s.FactCheck)
-	if s.Region != "" && !law.IsCountry(s.Region) {
-		err = errs.All(errs.Invalid("/settings/region", "is not the code of a country (ISO 3166-1); write it as DE or "+
-			"GB"), err)
+	if s.Region != "" {
+		err = errs.All(law.CheckCountry("/settings/region", s.Region), err)
 	}
 	return err
 }

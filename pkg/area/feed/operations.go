@@ -147,12 +147,12 @@ func (s *Service) Register(r *httpapi.Router) {
 	httpapi.Write(r, remove, s.remove)
 
 	sync := op("syncFeed", http.MethodPost, path+"/sync", auth.ProductsWrite, "Read a feed now",
-		"Reads the feed in the background, and brings the catalog up to it: products are created and changed, and "+
-			"those that are gone are archived. Rows that are not right are refused, and the others go on. If a fifth "+
-			"of the products of the feed or more are gone, the run is `held` and changes nothing, until it is "+
+		"Reads the feed in the background, and creates, changes and archives products as the feed says. Rows that are "+
+			"not right are refused, and the others go on. If a fifth of the products of the feed or more are gone, "+
+			"the run is `held` and changes nothing, until it is "+
 			"confirmed. The next run, also that of the schedule, cancels it, and compares the feed again. The events "+
-			"`feed.completed`, `feed.held` and `feed.failed` report its end. Of the runs of the schedule, `feed.held` "+
-			"reports the first that is held, and another one only after a run has completed or was called for.").
+			"`feed.completed`, `feed.held` and `feed.failed` report its end. The schedule sends `feed.held` for the "+
+			"first held run, and again only after a run has completed or was called for.").
 		Opening(httpapi.Publishing)
 	sync.Status = http.StatusAccepted
 	sync.Errors = []errs.Code{errs.InvalidState}

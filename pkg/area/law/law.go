@@ -344,16 +344,19 @@ const countries = members + "AD AE AF AG AI AL AM AO AQ AR AS AU AW AX AZ BA BB 
 // InEU reports whether a country is a member of the European Union.
 func InEU(country string) bool { return listed(members, country) }
 
-// IsCountry reports whether a text is the code of a country (ISO 3166-1).
-func IsCountry(code string) bool { return listed(countries, code) }
+// CheckCountry refuses a text that is not the code of a country (ISO 3166-1). The param names its member.
+func CheckCountry(param, code string) error {
+	return errs.InvalidIf(!listed(countries, code), param, "is not the code of a country (ISO 3166-1); write it as DE "+
+		"or GB")
+}
 
 func listed(all, code string) bool { return len(code) == 2 && strings.Contains(all, " "+code+" ") }
 
 // CheckSettings refuses a region that is no country, and a marking of advertising that is not valid.
 func CheckSettings(l profile.Legal) error {
 	var found []error
-	if l.Region != nil && !IsCountry(*l.Region) {
-		found = append(found, errs.Invalid("/region", "is not the code of a country (ISO 3166-1); write it as DE"))
+	if l.Region != nil {
+		found = append(found, CheckCountry("/region", *l.Region))
 	}
 	return errs.All(append(found, CheckMarking(l.AdMarking))...)
 }

@@ -220,7 +220,7 @@ func (s *Service) draft(b createBody, f factory.Factory, l lessons, terms *quote
 	zone, country, unknown := whereOf(b, f)
 	d.recipe.Country = country
 	starts, late := start(b.StartsOn, zone, clock)
-	if err := errs.All(content.CheckRehearsal(b.Sandbox, mode), unmade, unknown, late, b.checkShare(f),
+	if err := errs.All(content.CheckRehearsal(b.Sandbox, mode), unmade, unknown, late, b.suits(f),
 		b.Rest.Check(), checkPillars(b.Pillars)); err != nil {
 		return d, err
 	}
@@ -390,10 +390,6 @@ func typesOf(asked []string, f factory.Factory) ([]string, error) {
 	case asked == nil:
 		return usual, nil
 	}
-	if slices.Contains(asked, "video") && slices.Contains(asked, factoryrecord.ShortVideo) {
-		return nil, errs.Invalid("/content_types", "video and short_video are the same in a plan, whose videos are "+
-			"short by default. Name one of them")
-	}
 	for _, t := range asked {
 		if !slices.Contains(made, t) {
 			return nil, errs.Invalid("/content_types", "%s is not among the content_types of the factory, which "+
@@ -541,8 +537,8 @@ func (s *Service) estimate(ctx context.Context, factoryID string, body any, visu
 
 // checkProducts refuses products that the items of a factory's plan cannot present. Their items were read.
 func checkProducts(o tenant.Owner, f factory.Factory, ids []string, items []store.Item) error {
-	if len(ids) > 0 && f.Type != factory.Seller {
-		return errs.Invalid("/product_ids", "is for factories of the type seller. This one is of the type %s", f.Type)
+	if f.Type != factory.Seller { // suits refuses them all
+		return nil
 	}
 	var found []error
 	for i, productID := range ids {
@@ -589,12 +585,18 @@ func usualLead(of factory.Type, approve string) int {
 	return 0
 }
 
-// checkShare refuses a share of products in a plan of a factory that has none.
-func (b *createBody) checkShare(f factory.Factory) error {
-	if b.ProductShare != nil && f.Type != factory.Seller {
-		return errs.Invalid("/product_share", "is for factories of the type seller. This one is of the type %s", f.Type)
-	}
-	return nil
+// noSeller refuses a member that needs products in a plan of another factory.
+const noSeller = "is for factories of the type seller. This one is of the type %s"
+
+// suits refuses products in a plan of a factory that has none, and two names of one type.
+func (b *createBody) suits(f factory.Factory) error {
+	sells := f.Type == factory.Seller
+	return errs.All(
+		errs.InvalidIf(len(b.ProductIDs) > 0 && !sells, "/product_ids", noSeller, f.Type),
+		errs.InvalidIf(b.ProductShare != nil && !sells, "/product_share", noSeller, f.Type),
+		errs.InvalidIf(slices.Contains(b.ContentTypes, "video") && slices.Contains(b.ContentTypes,
+			factoryrecord.ShortVideo), "/content_types", "video and short_video are the same in a plan, whose videos "+
+			"are short by default. Name one of them"))
 }
 
 // whereOf returns the time zone and the country of a plan: those that its caller names, or else those of the factory. A
@@ -603,10 +605,11 @@ func whereOf(b createBody, f factory.Factory) (zone, country string, err error) 
 	if zone = b.Timezone; zone == "" && f.Schedule != nil {
 		zone = f.Schedule.Timezone
 	}
-	if country = b.Country; country != "" && !law.IsCountry(country) {
-		return time.UTC.String(), country, errNoCountry()
-	}
-	if country == "" {
+	if country = b.Country; country != "" {
+		if err := law.CheckCountry("/country", country); err != nil {
+			return time.UTC.String(), country, err
+		}
+	} else {
 		region, err := regionOf(f)
 		if err != nil {
 			return "", "", err
@@ -623,10 +626,6 @@ func whereOf(b createBody, f factory.Factory) (zone, country string, err error) 
 		return time.UTC.String(), country, errNoZone()
 	}
 	return zone, country, nil
-}
-
-func errNoCountry() error {
-	return errs.Invalid("/country", "is not the code of a country (ISO 3166-1); write it as DE or GB")
 }
 
 func errNoZone() error {

@@ -377,24 +377,20 @@ func (p *Plan) checkAdopted(f factory.Factory) error {
 	if err != nil {
 		return errs.Wrap(err, errs.ValidationFailed, "/starts_on: is not a day.")
 	}
-	found := []error{(factory.Rest{SilentDays: p.SilentDays}).Check()}
-	if p.Country != "" && !law.IsCountry(string(p.Country)) {
-		found = append(found, errNoCountry())
+	body := createBody{Rest: factory.Rest{SilentDays: p.SilentDays}, ContentTypes: p.ContentTypes,
+		ProductIDs: p.ProductIDs}
+	if p.ProductShare > 0 {
+		body.ProductShare = &p.ProductShare
+	}
+	found := []error{body.Rest.Check(), body.suits(f)}
+	if p.Country != "" {
+		found = append(found, law.CheckCountry("/country", string(p.Country)))
+	}
+	for n := range p.Campaigns {
+		found = append(found, p.checkEnd(n))
 	}
 	refuse := func(wrong bool, param, format string, args ...any) {
-		if wrong {
-			found = append(found, errs.Invalid(param, format, args...))
-		}
-	}
-	sells := f.Type == factory.Seller
-	const others = "is for factories of the type seller. This one is of the type %s"
-	refuse(len(p.ProductIDs) > 0 && !sells, "/product_ids", others, f.Type)
-	refuse(p.ProductShare > 0 && !sells, "/product_share", others, f.Type)
-	refuse(slices.Contains(p.ContentTypes, "video") && slices.Contains(p.ContentTypes, factoryrecord.ShortVideo),
-		"/content_types", "video and short_video are the same in a plan. Name one of them")
-	for i, c := range p.Campaigns {
-		refuse(c.EndsOn != "" && c.EndsOn < cmp.Or(c.StartsOn, p.StartsOn), fmt.Sprintf("/campaigns/%d/ends_on", i),
-			"is before the first day of the campaign")
+		found = append(found, errs.InvalidIf(wrong, param, format, args...))
 	}
 	refuse(len(p.Calendar) > mostTopics, "/calendar", "may have %d topics at most", mostTopics)
 	numbers := map[int]bool{}
@@ -408,7 +404,7 @@ func (p *Plan) checkAdopted(f factory.Factory) error {
 		day := t.PublishAt.In(zone).Format(time.DateOnly)
 		refuse(day < booked.First || day > booked.Last, at+"/publish_at", "is not on a day of the plan, which has "+
 			"those from %s to %s", booked.First, booked.Last)
-		refuse(t.ProductID != "" && !sells, at+"/product_id", others, f.Type)
+		refuse(t.ProductID != "" && f.Type != factory.Seller, at+"/product_id", noSeller, f.Type)
 		refuse(utf8.RuneCountInString(string(t.Pillar)) > maxPillar, at+"/pillar", "is too long: the longest length "+
 			"is %d", maxPillar)
 		for _, text := range []struct {
@@ -651,12 +647,11 @@ func (p *Plan) CheckCampaigns(slots []Slot) error {
 		if slices.ContainsFunc(p.Campaigns[:n], func(o Campaign) bool { return sameName(o.Name, c.Name) }) {
 			found = append(found, errs.Invalid(at+"/name", "is that of another campaign of the plan"))
 		}
-		c.StartsOn = cmp.Or(c.StartsOn, p.StartsOn)
-		if c.EndsOn != "" && c.EndsOn < c.StartsOn {
-			found = append(found, errs.Invalid(at+"/ends_on", "is before the first day of the campaign, %s",
-				c.StartsOn))
+		if err := p.checkEnd(n); err != nil {
+			found = append(found, err)
 			continue
 		}
+		c.StartsOn = cmp.Or(c.StartsOn, p.StartsOn)
 		chosen := p.campaigned(*c, slots, zone, all)
 		if len(chosen) < c.Items {
 			found = append(found, errs.Invalid(at+"/item_count", "are more than the %d items of the plan on these "+
@@ -667,6 +662,13 @@ func (p *Plan) CheckCampaigns(slots []Slot) error {
 		}
 	}
 	return errs.All(found...)
+}
+
+// checkEnd refuses a campaign that ends before it begins.
+func (p *Plan) checkEnd(n int) error {
+	first, last := cmp.Or(p.Campaigns[n].StartsOn, p.StartsOn), p.Campaigns[n].EndsOn
+	return errs.InvalidIf(last != "" && last < first, fmt.Sprintf("/campaigns/%d/ends_on", n), "is before the first "+
+		"day of the campaign, %s", first)
 }
 
 // TopicState is the state of a topic of a plan.

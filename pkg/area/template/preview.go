@@ -109,7 +109,7 @@ type previewBody struct {
 	// The preview shows the name, logo, colors and font of this factory. Absent: those of a sample.
 	FactoryID string `json:"factory_id,omitempty" example:"fac_01h455vb4pex5vsknk084sn02q"`
 	// The preview shows the name and logo of this profile, with the colors, font and language of its newest factory, or
-	// without one those of a sample. Takes the place of factory_id.
+	// without one those of a sample. Use it instead of factory_id.
 	ProfileID string `json:"profile_id,omitempty" example:"prf_01h455vb4pex5vsknk084sn02q"`
 	// Absent: a sample in the language.
 	Heading string `json:"heading,omitempty" format:"line-not-blank" maxLength:"120"`

@@ -74,6 +74,14 @@ func Invalid(param, format string, args ...any) *Error {
 	return InvalidFields(Detail{Param: param, Message: fmt.Sprintf(format, args...)})
 }
 
+// InvalidIf makes a validation error of one field if it is wrong, and nil otherwise.
+func InvalidIf(wrong bool, param, format string, args ...any) error {
+	if !wrong {
+		return nil
+	}
+	return Invalid(param, format, args...)
+}
+
 // InvalidFields makes a validation error of several fields. The first one is
 // repeated as message and param, for callers that show only one.
 func InvalidFields(details ...Detail) *Error {

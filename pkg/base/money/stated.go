@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+
+	texts "github.com/content-automation/api/pkg/base/text"
 )
 
 // currencyNames maps the signs, codes and words of texts to the currencies that they may mean. Words are in lower case.
@@ -100,7 +102,7 @@ func In(text string) (all []Statement) {
 	text = latin(text)
 	for _, at := range number().FindAllStringIndex(text, -1) {
 		var codes []string
-		before, after, sign, isBefore := end(text[:at[0]]), begin(text[at[1]:]), "", false
+		before, after, sign, isBefore := texts.Before(text, at[0], near), texts.After(text, at[1], near), "", false
 		if m := wordBefore().FindStringSubmatch(before); m != nil && !alsoWords[m[1]] {
 			if codes = codesOf(m[1]); len(codes) > 0 {
 				sign, isBefore = m[1], true
@@ -127,20 +129,6 @@ func In(text string) (all []Statement) {
 
 // near is the part of a text beside a number that is searched for a currency, in bytes.
 const near = 80
-
-func end(text string) string {
-	if len(text) > near {
-		text = strings.ToValidUTF8(text[len(text)-near:], "")
-	}
-	return text
-}
-
-func begin(text string) string {
-	if len(text) > near {
-		text = strings.ToValidUTF8(text[:near], "")
-	}
-	return text
-}
 
 // Named returns the currencies that a code, sign or word may mean, or none for any other text.
 func Named(word string) []string {

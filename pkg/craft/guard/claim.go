@@ -13,6 +13,7 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/base/money"
+	texts "github.com/content-automation/api/pkg/base/text"
 )
 
 type kind int
@@ -48,10 +49,10 @@ type claim struct {
 
 // scan takes claims out of a text.
 type scan struct {
-	text       string  // in normal form; claims that were found are blank
-	maskedText string  // the same with the claims
-	numberText string  // the same, before any claim was taken
-	taken      []place // of the claims that are not blank yet
+	text       string   // in normal form; claims that were found are blank
+	maskedText string   // the same with the claims
+	numberText string   // the same, before any claim was taken
+	taken      []extent // of the claims that are not blank yet
 	claims     []claim
 	tags       []string
 	// language is that of the text, and answer reports that it is an answer: in answers, some words are a manner of
@@ -203,15 +204,15 @@ func inWord(text string, at int) bool {
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// place is a part of a text, from an offset to another.
-type place struct{ from, to int }
+// extent is a part of a text, from an offset to another.
+type extent struct{ from, to int }
 
 // take notes a claim, whose place in the text is blank after the next call of blank.
 func (s *scan) take(from, to int, k kind, keys []string) {
 	if k >= 0 {
 		s.claims = append(s.claims, claim{k, strings.Trim(s.maskedText[from:to], " .,;:!?…()\n"), keys, from, to})
 	}
-	s.taken = append(s.taken, place{from, to})
+	s.taken = append(s.taken, extent{from, to})
 }
 
 // blank blanks the places that were taken.
@@ -549,7 +550,7 @@ const nearUntil = 12
 // count notes the numbers of an input, whatever they count: what is counted has other words in another language.
 func (k *knownFacts) count(s *scan) {
 	for _, c := range s.claims {
-		before := strings.ToValidUTF8(s.maskedText[max(0, c.from-nearUntil):max(0, c.from)], "")
+		before := texts.Before(s.maskedText, c.from, nearUntil)
 		if c.kind == aDate && !untilText().MatchString(before) {
 			k.happens(parseDate(c.keys[0]))
 		}
@@ -910,11 +911,11 @@ func (in *inputs) quote(text string, known *knownFacts) (part string, ok bool) {
 		return "", false
 	}
 	for _, at := range quoted().FindAllStringIndex(text, -1) {
-		before := strings.ToValidUTF8(text[max(0, at[0]-beforeQuote):at[0]], "")
+		before := texts.Before(text, at[0], beforeQuote)
 		if i := strings.LastIndexAny(before, ".!?\n"); i >= 0 {
 			before = before[i+1:]
 		}
-		after := strings.ToValidUTF8(text[at[1]:min(len(text), at[1]+afterQuote)], "")
+		after := texts.After(text, at[1], afterQuote)
 		if i := strings.IndexAny(after, ".!?\n"); i >= 0 {
 			after = after[:i]
 		}
@@ -1158,11 +1159,11 @@ func (s *scan) swappedPrices() (part string, ok bool) {
 		if c.kind != aPrice || len(c.keys) == 0 {
 			continue
 		}
-		before := s.maskedText[max(0, c.from-2*nearPrice):c.from]
+		before := texts.Before(s.maskedText, c.from, 2*nearPrice)
 		if at := strings.LastIndexAny(before, ".!?\n"); at >= 0 {
 			before = before[at+1:]
 		}
-		before = s.words.fold(strings.ToValidUTF8(before, ""))
+		before = s.words.fold(before)
 		switch {
 		case s.words.near(before, "old"):
 			was = &s.claims[i]

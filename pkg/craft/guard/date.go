@@ -9,6 +9,8 @@ import (
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	texts "github.com/content-automation/api/pkg/base/text"
 )
 
 // months are the names of months, with their cases and abbreviations.
@@ -288,8 +290,7 @@ const nearHalf = 26
 // halfOfDay returns the keys of a time before noon with the half of the day that is named beside it. A time of an input
 // without one may be in both halves.
 func (s *scan) halfOfDay(c claim) []string {
-	before := strings.ToValidUTF8(s.numberText[max(0, c.from-nearHalf):c.from], "")
-	after := strings.ToValidUTF8(s.numberText[c.to:min(len(s.numberText), c.to+nearHalf)], "")
+	before, after := texts.Before(s.numberText, c.from, nearHalf), texts.After(s.numberText, c.to, nearHalf)
 	if i := strings.LastIndexAny(before, "0123456789,;\n"); i >= 0 {
 		before = before[i+1:]
 	}

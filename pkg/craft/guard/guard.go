@@ -587,22 +587,22 @@ func bare(text string) string {
 	if strings.ContainsAny(text, "@([") {
 		text = mailText().ReplaceAllString(text, " ")
 	}
-	var parts []place
+	var parts []extent
 	for _, l := range platform.Links(text) {
-		parts = append(parts, place{l.Start, l.End})
+		parts = append(parts, extent{l.Start, l.End})
 	}
 	text, parts = cut(text, parts), nil
 	if strings.Contains(text, "@") {
 		text = handleText().ReplaceAllString(text, " ")
 	}
 	for _, t := range platform.WrittenTags(text) {
-		parts = append(parts, place{t.Start, t.End})
+		parts = append(parts, extent{t.Start, t.End})
 	}
 	return cut(text, parts)
 }
 
 // cut returns a text with a space for each of its parts, which are in their order.
-func cut(text string, parts []place) string {
+func cut(text string, parts []extent) string {
 	var b strings.Builder
 	from := 0
 	for _, p := range parts {

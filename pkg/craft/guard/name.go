@@ -12,6 +12,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	texts "github.com/content-automation/api/pkg/base/text"
 )
 
 // names are the proper names of the inputs, by which a name of an answer that is nearly one of them is found: a slip of
@@ -717,9 +718,7 @@ func (k *knownFacts) disagree(s *scan) (part string, ok bool) {
 
 // dayBeside returns the day of the week that a text names beside a date, and where both are, or -1.
 func (s *scan) dayBeside(c claim) (day, from, to int) {
-	before := s.maskedText[max(0, c.from-nearDate):c.from]
-	after := s.maskedText[c.to:min(len(s.maskedText), c.to+nearDate)]
-	before, after = strings.ToValidUTF8(before, ""), strings.ToValidUTF8(after, "")
+	before, after := texts.Before(s.maskedText, c.from, nearDate), texts.After(s.maskedText, c.to, nearDate)
 	if i := strings.LastIndexAny(before, ".!?\n।。"); i >= 0 {
 		before = strings.ToValidUTF8(before[i+1:], "")
 	}

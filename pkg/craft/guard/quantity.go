@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/content-automation/api/pkg/base/money"
+	texts "github.com/content-automation/api/pkg/base/text"
 )
 
 var (
@@ -196,8 +197,7 @@ const nearWarranty = 36
 // warrants reports whether a period of an answer is that of a warranty: the word for it is near in the same clause.
 func (l *lexicon) warrants(text string, a amount) bool {
 	const ends = ",;.!?\n，；、،。"
-	before, after := text[max(0, a.from-nearWarranty):a.from], text[a.end:min(len(text), a.end+nearWarranty)]
-	before, after = strings.ToValidUTF8(before, ""), strings.ToValidUTF8(after, "")
+	before, after := texts.Before(text, a.from, nearWarranty), texts.After(text, a.end, nearWarranty)
 	if i := strings.LastIndexAny(before, ends); i >= 0 {
 		before = before[i:]
 	}
@@ -236,7 +236,7 @@ func (l *lexicon) deal(sentence string) bool {
 const reach = 400
 
 // ahead returns the text after an offset.
-func ahead(text string, at int) string { return text[at:min(len(text), at+reach)] }
+func ahead(text string, at int) string { return texts.After(text, at, reach) }
 
 // amount reads the unit after a number.
 func (s *scan) amount(from, to int) amount {

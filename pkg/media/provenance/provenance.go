@@ -16,9 +16,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/content-automation/api/pkg/base/budget"
+	texts "github.com/content-automation/api/pkg/base/text"
 )
 
 // Source is the kind of origin of a file: a term of IPTC's vocabulary Digital Source Type.
@@ -107,15 +107,7 @@ func (s Statement) Impersonal() Statement {
 
 // clip returns the beginning of a text, in whole characters.
 func clip(text string) string {
-	text = strings.ToValidUTF8(text[:min(len(text), 2*maxText)], "")
-	if len(text) <= maxText {
-		return text
-	}
-	n := maxText
-	for !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return text[:n]
+	return texts.After(texts.After(text, 0, 2*maxText), 0, maxText)
 }
 
 // packets is what is read of the XMP of one file: all of its packets, of which a file usually has one. What is above is

@@ -373,10 +373,13 @@ func addTemplate(to *template.Template, file string) error {
 	return err
 }
 
+// sharedFiles are the templates that are no pages.
+var sharedFiles = []string{"templates/frame.html", "templates/parts.html"}
+
 // frame is the frame of all pages, with the parts that they share.
 var frame = sync.OnceValues(func() (*template.Template, error) {
 	frame := template.New("").Funcs(functions)
-	return frame, errors.Join(addTemplate(frame, "templates/frame.html"), addTemplate(frame, "templates/parts.html"))
+	return frame, errors.Join(addTemplate(frame, sharedFiles[0]), addTemplate(frame, sharedFiles[1]))
 })
 
 // screens are the pages by name. A page is parsed when it is first shown, because the first page after a cold start
@@ -385,6 +388,9 @@ var screens = sync.OnceValue(func() map[string]screen {
 	files, _ := fs.Glob(templates, "templates/*.html") // the pattern is right
 	pages := map[string]screen{}
 	for _, file := range files {
+		if slices.Contains(sharedFiles, file) {
+			continue
+		}
 		pages[strings.TrimSuffix(path.Base(file), ".html")] = sync.OnceValues(func() (*template.Template, error) {
 			shared, err := frame()
 			if err != nil {

@@ -13235,7 +13235,7 @@ class TemplatePreviewCreate(TypedDict):
     """The preview shows the name, logo, colors and font of this factory. Absent: those of a sample."""
     profile_id: NotRequired[str]
     """The preview shows the name and logo of this profile, with the colors, font and language of its newest factory, or
-    without one those of a sample. Takes the place of factory_id.
+    without one those of a sample. Use it instead of factory_id.
     """
     heading: NotRequired[str]
     """Absent: a sample in the language."""

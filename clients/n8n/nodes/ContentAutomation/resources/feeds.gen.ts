@@ -50,7 +50,7 @@ export const feedsDescription: INodeProperties[] = [
         name: 'Sync',
         value: 'sync',
         action: 'Read a feed now',
-        description: 'Reads the feed in the background, and brings the catalog up to it: products are created and changed, and those that are gone are archived',
+        description: 'Reads the feed in the background, and creates, changes and archives products as the feed says',
         routing: { request: { method: 'POST', url: '/v1/factories/{factory_id}/feed/sync' } },
       },
       {

@@ -411,7 +411,7 @@ export const templatesDescription: INodeProperties[] = [
           },
           { displayName: 'By ID', name: 'id', type: 'string' },
         ],
-        description: 'The preview shows the name and logo of this profile, with the colors, font and language of its newest factory, or without one those of a sample. Takes the place of factory_id.',
+        description: 'The preview shows the name and logo of this profile, with the colors, font and language of its newest factory, or without one those of a sample. Use it instead of factory_id.',
         routing: { send: { type: 'body', property: 'profile_id' } },
       },
       {
