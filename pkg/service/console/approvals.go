@@ -225,6 +225,9 @@ func (r *request) showQueue(status int, message string) error {
 	if waiting := q.of(allWaiting); len(waiting) > 0 && waiting[0].PublishAt != nil {
 		data["Next"] = *waiting[0].PublishAt
 	}
+	if len(shown) > 0 {
+		data["First"] = shown[0].ID
+	}
 	data["Undo"] = undoOf(v, r.URL.Query())
 	v.Data = data
 	return r.show(status, "approvals", v)

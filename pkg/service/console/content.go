@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"maps"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -122,6 +123,19 @@ func (c content) Final() (all []mediaFile) {
 		}
 	}
 	return all
+}
+
+// Extent says how long its clip plays, or how many files it has, or is empty.
+func (c content) Extent() string {
+	files := c.Final()
+	switch {
+	case len(files) > 1:
+		return strconv.Itoa(len(files))
+	case len(files) == 1 && client.Value(files[0].DurationSeconds) >= 1:
+		seconds := int(math.Round(*files[0].DurationSeconds))
+		return fmt.Sprintf("%d:%02d", seconds/60, seconds%60)
+	}
+	return ""
 }
 
 // Made says how the finished media were made, as far as their files do, in a text to translate.

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	client "github.com/content-automation/api/clients/go"
 )
 
 // More series than four have no colour twice, whatever their names are, as long as there are colours.
@@ -71,6 +73,20 @@ func TestEveryPageIsParsed(t *testing.T) {
 		all, err := parse()
 		if err != nil || all.Lookup("fragment") == nil || all.Lookup("frame") == nil {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// The card of a post says how long its clip plays, or how many pictures it has.
+func TestTheExtentOfAPost(t *testing.T) {
+	picture := mediaFile{Type: "image"}
+	clip := func(seconds float64) mediaFile {
+		return mediaFile{Type: "video", Role: "final", Media: client.Media{DurationSeconds: &seconds}}
+	}
+	for want, files := range map[string][]mediaFile{"": {picture}, "3": {picture, picture, picture}, "0:15": {clip(14.96)},
+		"1:05": {clip(65), {Type: "video", Role: "draft"}}} {
+		if got := (content{Media: files}).Extent(); got != want {
+			t.Errorf("%q instead of %q", got, want)
 		}
 	}
 }
