@@ -93,6 +93,6 @@ func TestCreditsAreSplit(t *testing.T) {
 			t.Errorf("by %s: %s", by, csv.body)
 		}
 	}
-	b.get("/settings/usage").shows(t, "Spending limits of this month", ` / 500<`, "Credits that there are",
+	b.get("/settings/usage").shows(t, "Spending limits of this month", ` / 500<`, "Credits available",
 		`class="dotted"`, "/settings/profiles/"+profile)
 }

@@ -386,7 +386,7 @@ func (m *month) done(v *view) Drawn {
 	spent, end := m.spent(), m.end()
 	limit := spent + max(0, m.balance)
 	d := Drawn{Total: spent, Series: []Series{{v.T("Spent in all"), "c1", spent}, {v.T("Forecast"), "c12", end},
-		{v.T("Credits that there are"), "cbad", limit}}}
+		{v.T("Credits available"), "cbad", limit}}}
 	// A limit that is far away would flatten the lines.
 	top := max(spent, end)
 	shown := limit <= 3*max(top, 1)
