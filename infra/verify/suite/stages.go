@@ -27,7 +27,7 @@ const everything = `./... ./testdata/fakes/... ./testdata/providers/... ./testda
 // packages lists the packages of the unit tests. Those that take longest come first, so that none of them runs alone at
 // the end. The end-to-end tests have a stage of their own. Those of the local AWS run in make test-all alone.
 const packages = `$(go list ./pkg/media/compose ./infra/measure/metered ./infra/app/stack ` +
-	`./pkg/adapter/platform ` + everything +
+	`./pkg/adapter/platform ./pkg/area ` + everything +
 	` | grep -v '/infra/\(verify/\(e2e\|chaos\)\|local/system\)$')`
 
 // longTests are end-to-end tests of make test-all alone: they compose many videos or posts, install tools, or wait. The
@@ -122,8 +122,8 @@ var stages = []stage{
 	{name: "year", long: true, command: []string{"go", "test", "-json", "-vet=off", "-count=1", "-timeout", "60m",
 		"-run", year, "./pkg/area/content"}, env: []string{"BREADTH=all"}},
 	{name: "sweeps", long: true, command: []string{"go", "test", "-json", "-vet=off", "-count=1", "-timeout", "25m",
-		"-skip", frames + "|" + year + "|^TestSeeds$", "./pkg/area/webhook", "./pkg/area/crm", "./pkg/area/content",
-		"./pkg/area/transfer", "./pkg/record", "./infra/verify/simulate", "./clients/sandbox/internal/sketch",
+		"-skip", frames + "|" + year + "|^TestSeeds$", "./pkg/area", "./pkg/area/webhook", "./pkg/area/content",
+		"./pkg/record", "./infra/verify/simulate", "./clients/sandbox/internal/sketch",
 		"./infra/measure/metered", "./pkg/adapter/platform", "./pkg/media/compose"},
 		env: []string{"BREADTH=all"}},
 	{name: "frames", long: true, command: []string{"go", "test", "-json", "-vet=off", "-count=1", "-timeout", "60m",
