@@ -22,9 +22,16 @@ const harness = "github.com/content-automation/api/infra/verify/harness/storetes
 var apart = []string{"/infra/verify/fuzz", "/infra/verify/simulate", "/infra/verify/tables",
 	"/pkg/adapter/provider/fal", "/pkg/adapter/provider/polly"}
 
-// isApart reports whether a package is one of them.
+// platforms has one test alone that needs a table.
+const (
+	platforms     = "/pkg/adapter/platform"
+	platformsTest = "^TestTheTaskKernelPostsOnce$"
+)
+
+// isApart reports whether not all tests of a package run on the engine.
 func isApart(name string) bool {
-	return slices.ContainsFunc(apart, func(end string) bool { return strings.HasSuffix(name, end) })
+	return strings.HasSuffix(name, platforms) ||
+		slices.ContainsFunc(apart, func(end string) bool { return strings.HasSuffix(name, end) })
 }
 
 // deployed reports whether a package tests the deployed system, which has its own AWS.
@@ -60,15 +67,20 @@ func testEngine(ctx context.Context, out io.Writer, all bool) error {
 	defer engine.Stop()
 	began := time.Now()
 	fmt.Fprintf(out, "test-engine: the tests of %s on AWS's own database engine\n", strings.Join(packages, " "))
-	// The tests spend much of their time waiting for the engine.
-	test := exec.CommandContext(ctx, "go", append([]string{"test", "-vet=off", "-timeout", "60m"}, packages...)...)
-	test.Env = append(os.Environ(), "AWS_ENDPOINT_URL_DYNAMODB="+engine.Address)
-	test.Stdout, test.Stderr = out, os.Stderr
-	if err := test.Run(); err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
+	runs := [][]string{packages}
+	if all {
+		runs = append(runs, []string{"-run", platformsTest, "." + platforms})
+	}
+	for _, args := range runs {
+		test := exec.CommandContext(ctx, "go", append([]string{"test", "-vet=off", "-timeout", "60m"}, args...)...)
+		test.Env = append(os.Environ(), "AWS_ENDPOINT_URL_DYNAMODB="+engine.Address)
+		test.Stdout, test.Stderr = out, os.Stderr
+		if err := test.Run(); err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return fmt.Errorf("the tests on AWS's own database engine: %w", err)
 		}
-		return fmt.Errorf("the tests on AWS's own database engine: %w", err)
 	}
 	fmt.Fprintf(out, "test-engine: %.0f seconds\n", time.Since(began).Seconds())
 	return nil

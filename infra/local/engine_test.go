@@ -57,3 +57,22 @@ func TestWhatIsApartMakesNoTable(t *testing.T) {
 		}
 	}
 }
+
+// The test of the platforms that needs a table is the only one, and it exists.
+func TestOneTestOfPlatformsNeedsATable(t *testing.T) {
+	files, err := filepath.Glob("../../pkg/adapter/platform/*_test.go")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, name := range files {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		makes := strings.Contains(string(b), "storetest.Open(") || strings.Contains(string(b), "servicetest.New(")
+		test := "\nfunc " + strings.Trim(platformsTest, "^$") + "("
+		if has := strings.Contains(string(b), test); has != makes || has && strings.Count(string(b), "\nfunc Test") != 1 {
+			t.Errorf("%s makes a table: %v, and has %s: %v", name, makes, platformsTest, has)
+		}
+	}
+}
