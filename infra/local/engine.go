@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +16,23 @@ import (
 
 // harness is the package that makes tables for tests.
 const harness = "github.com/content-automation/api/infra/verify/harness/storetest"
+
+// apart are packages whose tests depend on the harness, but place no table in the engine: they keep all in memory, or
+// use its other parts.
+var apart = []string{"/infra/verify/fuzz", "/infra/verify/simulate", "/infra/verify/tables",
+	"/pkg/adapter/provider/fal", "/pkg/adapter/provider/polly"}
+
+// platforms has one test alone that needs a table.
+const (
+	platforms     = "/pkg/adapter/platform"
+	platformsTest = "^TestTheTaskKernelPostsOnce$"
+)
+
+// isApart reports whether not all tests of a package run on the engine.
+func isApart(name string) bool {
+	return strings.HasSuffix(name, platforms) ||
+		slices.ContainsFunc(apart, func(end string) bool { return strings.HasSuffix(name, end) })
+}
 
 // deployed reports whether a package tests the deployed system, which has its own AWS.
 func deployed(name string) bool {
@@ -42,29 +60,34 @@ func testEngine(ctx context.Context, out io.Writer, all bool) error {
 			return err
 		}
 	}
-	engine, err := system.StartEngine(ctx, ".", func(step string) { fmt.Fprintln(out, step) })
+	engine, err := system.StartEngine(ctx, ".", all, func(step string) { fmt.Fprintln(out, step) })
 	if err != nil {
 		return err
 	}
 	defer engine.Stop()
 	began := time.Now()
 	fmt.Fprintf(out, "test-engine: the tests of %s on AWS's own database engine\n", strings.Join(packages, " "))
-	// The tests spend much of their time waiting for the engine.
-	test := exec.CommandContext(ctx, "go", append([]string{"test", "-vet=off", "-timeout", "25m"}, packages...)...)
-	test.Env = append(os.Environ(), "AWS_ENDPOINT_URL_DYNAMODB="+engine.Address)
-	test.Stdout, test.Stderr = out, os.Stderr
-	if err := test.Run(); err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
+	runs := [][]string{packages}
+	if all {
+		runs = append(runs, []string{"-run", platformsTest, "." + platforms})
+	}
+	for _, args := range runs {
+		test := exec.CommandContext(ctx, "go", append([]string{"test", "-vet=off", "-timeout", "60m"}, args...)...)
+		test.Env = append(os.Environ(), "AWS_ENDPOINT_URL_DYNAMODB="+engine.Address)
+		test.Stdout, test.Stderr = out, os.Stderr
+		if err := test.Run(); err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return fmt.Errorf("the tests on AWS's own database engine: %w", err)
 		}
-		return fmt.Errorf("the tests on AWS's own database engine: %w", err)
 	}
 	fmt.Fprintf(out, "test-engine: %.0f seconds\n", time.Since(began).Seconds())
 	return nil
 }
 
-// tablePackages returns the packages whose tests depend on the harness, except those that test
-// the deployed system.
+// tablePackages returns the packages whose tests depend on the harness, except those that test the deployed system and
+// those that are apart.
 func tablePackages(ctx context.Context) ([]string, error) {
 	// go list has a separate entry for the tests of a package, with all their dependencies.
 	const form = `{{if .ForTest}}{{$p := .ForTest}}{{range .Deps}}{{if eq . "` + harness +
@@ -78,7 +101,7 @@ func tablePackages(ctx context.Context) ([]string, error) {
 	var packages []string
 	seen := map[string]bool{}
 	for _, name := range strings.Fields(string(text)) {
-		if !seen[name] && !deployed(name) {
+		if !seen[name] && !deployed(name) && !isApart(name) {
 			seen[name], packages = true, append(packages, name)
 		}
 	}

@@ -28,7 +28,7 @@ func (w *templateWorld) engine() *generatetest.Engine {
 
 func (w *templateWorld) get(c *apitest.Caller, templateID string) (d template.Details) {
 	w.T.Helper()
-	c.Call(http.MethodGet, path+"/"+templateID, nil).Into(w.T, http.StatusOK, &d)
+	c.Call(http.MethodGet, templatePath+"/"+templateID, nil).Into(w.T, http.StatusOK, &d)
 	return d
 }
 
@@ -47,11 +47,11 @@ func TestAPreviewReplacesTheLastOne(t *testing.T) {
 				body = object{"kind": kind, "heading": "Nets", "language": "ar"}
 			}
 			var asked template.Accepted
-			w.Call(http.MethodPost, path+"/"+d.ID+"/preview", body).Into(t, http.StatusAccepted, &asked)
+			w.Call(http.MethodPost, templatePath+"/"+d.ID+"/preview", body).Into(t, http.StatusAccepted, &asked)
 			if asked.State != "queued" || asked.ID != d.ID || asked.Version != 1 {
 				t.Errorf("%q begins as %+v", kind, asked)
 			}
-			w.Call(http.MethodPost, path+"/"+d.ID+"/preview", body).RefusedAs(t, errs.InvalidState, "")
+			w.Call(http.MethodPost, templatePath+"/"+d.ID+"/preview", body).RefusedAs(t, errs.InvalidState, "")
 			e.Drain()
 			got := w.get(w.Caller, d.ID).Preview
 			if got.State != "generated" || len(got.Media) != pictures || got.Failure != nil {
@@ -66,7 +66,7 @@ func TestAPreviewReplacesTheLastOne(t *testing.T) {
 		if rows := storetest.Rows(t, w.DB, generate.RegisterKind); len(rows) > 0 {
 			t.Errorf("the register of finished files has %v", rows)
 		}
-		w.id(http.MethodDelete, path+"/"+d.ID, nil)
+		w.id(http.MethodDelete, templatePath+"/"+d.ID, nil)
 		e.Drain()
 		if left := e.Objects.Keys(); len(left) > 0 {
 			t.Errorf("%s: the files stay: %v", mode, left)
@@ -79,9 +79,9 @@ func TestADeletedTemplateEndsItsPreview(t *testing.T) {
 	w := newTemplateWorld(t)
 	e := w.engine()
 	d := w.make()
-	w.Call(http.MethodPost, path+"/"+d.ID+"/preview", nil)
+	w.Call(http.MethodPost, templatePath+"/"+d.ID+"/preview", nil)
 	e.Step()
-	w.id(http.MethodDelete, path+"/"+d.ID, nil)
+	w.id(http.MethodDelete, templatePath+"/"+d.ID, nil)
 	e.Drain()
 	if rows, left := storetest.Rows(t, w.DB, template.PreviewKind), e.Objects.Keys(); len(rows)+len(left) > 0 {
 		t.Errorf("it leaves %v, %v", rows, left)
@@ -96,13 +96,13 @@ func TestAPreviewHasAFactoryOfItsOwner(t *testing.T) {
 	own := w.make("profile_id", one)
 	fac := w.id(http.MethodPost, "/v1/factories", object{"type": "brand", "name": "Acme",
 		"settings": object{"brand_name": "Acme"}})
-	w.Call(http.MethodPost, path+"/"+own.ID+"/preview", object{"factory_id": fac}).RefusedAs(t, errs.NotFound,
+	w.Call(http.MethodPost, templatePath+"/"+own.ID+"/preview", object{"factory_id": fac}).RefusedAs(t, errs.NotFound,
 		"/factory_id")
-	w.Call(http.MethodPost, path+"/"+d.ID+"/preview", object{"factory_id": "fac_01h455vb4pex5vsknk084sn02q"}).RefusedAs(
+	w.Call(http.MethodPost, templatePath+"/"+d.ID+"/preview", object{"factory_id": "fac_01h455vb4pex5vsknk084sn02q"}).RefusedAs(
 		t, errs.NotFound, "/factory_id")
-	w.Call(http.MethodPost, path+"/"+d.ID+"/preview", object{"language": "klingon!"}).RefusedAs(t,
+	w.Call(http.MethodPost, templatePath+"/"+d.ID+"/preview", object{"language": "klingon!"}).RefusedAs(t,
 		errs.ValidationFailed, "/language")
-	if got := w.Call(http.MethodPost, path+"/"+d.ID+"/preview", object{"factory_id": fac}); got.Status != 202 {
+	if got := w.Call(http.MethodPost, templatePath+"/"+d.ID+"/preview", object{"factory_id": fac}); got.Status != 202 {
 		t.Errorf("the factory is refused: %s", got.Raw)
 	}
 }
@@ -114,7 +114,7 @@ func TestAPreviewHasTheBrandOfAProfile(t *testing.T) {
 	two := w.id(http.MethodPost, "/v1/profiles", object{"name": "Two"})
 	shown := func() generate.Picture {
 		d := w.make()
-		w.Call(http.MethodPost, path+"/"+d.ID+"/preview", object{"profile_id": one}).Into(t, http.StatusAccepted,
+		w.Call(http.MethodPost, templatePath+"/"+d.ID+"/preview", object{"profile_id": one}).Into(t, http.StatusAccepted,
 			&template.Accepted{})
 		return w.composed(d.ID).(generate.Picture)
 	}
@@ -139,12 +139,12 @@ func TestAPreviewHasTheBrandOfAProfile(t *testing.T) {
 	own := w.make("profile_id", one)
 	for member, body := range map[string]object{"another profile": {"profile_id": two},
 		"no profile": {"profile_id": "prf_01h455vb4pex5vsknk084sn02q"}} {
-		if got := w.Call(http.MethodPost, path+"/"+own.ID+"/preview", body); got.Status != http.StatusNotFound ||
+		if got := w.Call(http.MethodPost, templatePath+"/"+own.ID+"/preview", body); got.Status != http.StatusNotFound ||
 			!strings.Contains(got.Raw, `"/profile_id"`) {
 			t.Errorf("%s: %d %s", member, got.Status, got.Raw)
 		}
 	}
-	w.Call(http.MethodPost, path+"/"+own.ID+"/preview", object{"profile_id": one, "factory_id": deleted}).RefusedAs(t,
+	w.Call(http.MethodPost, templatePath+"/"+own.ID+"/preview", object{"profile_id": one, "factory_id": deleted}).RefusedAs(t,
 		errs.ValidationFailed, "/profile_id")
 }
 
@@ -223,7 +223,7 @@ func TestWhatAPreviewCannotShowIsRefused(t *testing.T) {
 		"a profile":                       {object{"profile_id": "prf_01h455vb4pex5vsknk084sn02q"}, "/profile_id"},
 		"an id of another kind":           {object{"factory_id": d.ID}, "/factory_id"},
 	} {
-		got := w.Call(http.MethodPost, path+"/"+d.ID+"/preview", c.body)
+		got := w.Call(http.MethodPost, templatePath+"/"+d.ID+"/preview", c.body)
 		if got.Status != http.StatusUnprocessableEntity && got.Status != http.StatusNotFound ||
 			!strings.Contains(got.Raw, `"`+c.param+`"`) {
 			t.Errorf("%s: %d %s", name, got.Status, got.Raw)
@@ -238,7 +238,7 @@ func TestAPreviewHasASampleInItsLanguage(t *testing.T) {
 		"pt-BR": "Da rede", "zh-Hant-TW": "從漁網", "zh-HK": "從漁網", "zh": "从渔网", "iw": "מהרשת", "fa": "از تور", "ur-PK": "جال", "el": "Από",
 		"uk": "Від", "fi": "From net", "tlh": "From net"} {
 		d := w.make()
-		w.Call(http.MethodPost, path+"/"+d.ID+"/preview", object{"language": language, "kind": "video"}).Into(t,
+		w.Call(http.MethodPost, templatePath+"/"+d.ID+"/preview", object{"language": language, "kind": "video"}).Into(t,
 			http.StatusAccepted, &template.Accepted{})
 		c := w.composed(d.ID)
 		v, ok := c.(generate.Video)

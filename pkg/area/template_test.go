@@ -31,13 +31,13 @@ func newTemplateWorld(t *testing.T) *templateWorld {
 	return w
 }
 
-const path = "/v1/templates"
+const templatePath = "/v1/templates"
 
 // make creates a template that begins with a theme.
 func (w *templateWorld) make(members ...any) template.Details {
 	w.T.Helper()
 	var d template.Details
-	w.Call(http.MethodPost, path, servicetest.Body(object{"name": "Acme", "theme": "bold"}, members...)).Into(w.T,
+	w.Call(http.MethodPost, templatePath, servicetest.Body(object{"name": "Acme", "theme": "bold"}, members...)).Into(w.T,
 		http.StatusCreated, &d)
 	w.Clock.Add(time.Minute)
 	return d
@@ -65,18 +65,18 @@ func TestATemplateBeginsWithATheme(t *testing.T) {
 		t.Errorf("it begins as %+v", d)
 	}
 	var whole template.Details
-	w.Call(http.MethodPost, path, object{"name": "Copy", "design": d.Design}).Into(t, http.StatusCreated, &whole)
+	w.Call(http.MethodPost, templatePath, object{"name": "Copy", "design": d.Design}).Into(t, http.StatusCreated, &whole)
 	if whole.Design.Post != d.Design.Post {
 		t.Errorf("what was read and sent again is %+v", whole.Design)
 	}
 	var changed template.Details
-	w.Call(http.MethodPatch, path+"/"+d.ID, object{"design": object{"sticker": object{"shape": "burst"}}},
+	w.Call(http.MethodPatch, templatePath+"/"+d.ID, object{"design": object{"sticker": object{"shape": "burst"}}},
 		"If-Match", `"1"`).Into(t, http.StatusOK, &changed)
 	if changed.Design.Sticker.Shape != "burst" || changed.Design.Sticker.Color != bold.Sticker.Color ||
 		changed.Version != 2 || changed.Design.Band != "#0a7cff" {
 		t.Errorf("the patch makes it %+v", changed)
 	}
-	w.Call(http.MethodPatch, path+"/"+d.ID, object{"name": "Late"}, "If-Match", `"1"`).RefusedAs(t,
+	w.Call(http.MethodPatch, templatePath+"/"+d.ID, object{"name": "Late"}, "If-Match", `"1"`).RefusedAs(t,
 		errs.VersionMismatch, "If-Match")
 }
 
@@ -105,9 +105,9 @@ func TestAFaultOfADesignNamesItsMember(t *testing.T) {
 		"/design/post/shadow":    {"post": object{"shadow": true}},
 		"/design/end_card/color": {"end_card": object{"color": 7}},
 	} {
-		w.Call(http.MethodPost, path, object{"name": "Bad", "theme": "calm", "design": design}).RefusedAs(t,
+		w.Call(http.MethodPost, templatePath, object{"name": "Bad", "theme": "calm", "design": design}).RefusedAs(t,
 			errs.ValidationFailed, param)
-		w.Call(http.MethodPatch, path+"/"+d.ID, object{"design": design}).RefusedAs(t, errs.ValidationFailed, param)
+		w.Call(http.MethodPatch, templatePath+"/"+d.ID, object{"design": design}).RefusedAs(t, errs.ValidationFailed, param)
 	}
 	for param, body := range map[string]object{
 		"/design":        {"name": "No design"},
@@ -115,10 +115,10 @@ func TestAFaultOfADesignNamesItsMember(t *testing.T) {
 		"/theme":         {"name": "Loud", "theme": "loud"},
 		"/design/slides": {"name": "Long", "theme": "calm", "design": object{"slides": make([]object, 5)}},
 	} {
-		w.Call(http.MethodPost, path, body).RefusedAs(t, errs.ValidationFailed, param)
+		w.Call(http.MethodPost, templatePath, body).RefusedAs(t, errs.ValidationFailed, param)
 	}
 	long := object{"name": "Long", "theme": "calm", "design": object{"font": strings.Repeat("x", 2<<20)}}
-	w.Call(http.MethodPost, path, long).RefusedAs(t, errs.BodyTooLarge, "")
+	w.Call(http.MethodPost, templatePath, long).RefusedAs(t, errs.BodyTooLarge, "")
 }
 
 // What uses a template keeps it, and is named. What uses it no more, or is gone, does not.
@@ -132,20 +132,20 @@ func TestATemplateInUseIsNotDeleted(t *testing.T) {
 	w.id(http.MethodPatch, "/v1/factories/"+gone, object{"template_id": d.ID})
 	w.id(http.MethodDelete, "/v1/factories/"+gone, nil)
 
-	used := w.Call(http.MethodDelete, path+"/"+d.ID, nil)
+	used := w.Call(http.MethodDelete, templatePath+"/"+d.ID, nil)
 	used.RefusedAs(t, errs.InvalidState, "")
 	if !strings.Contains(used.Raw, fac) || !strings.Contains(used.Raw, prf) || strings.Contains(used.Raw, gone) {
 		t.Errorf("the refusal is %s", used.Raw)
 	}
 	w.id(http.MethodPatch, "/v1/factories/"+fac, object{"template_id": nil})
-	used = w.Call(http.MethodDelete, path+"/"+d.ID, nil)
+	used = w.Call(http.MethodDelete, templatePath+"/"+d.ID, nil)
 	used.RefusedAs(t, errs.InvalidState, "")
 	if strings.Contains(used.Raw, fac) {
 		t.Errorf("the factory uses it no more: %s", used.Raw)
 	}
 	w.id(http.MethodPatch, "/v1/profiles/"+prf, object{"template_id": nil})
-	w.id(http.MethodDelete, path+"/"+d.ID, nil)
-	w.Call(http.MethodGet, path+"/"+d.ID, nil).RefusedAs(t, errs.NotFound, "")
+	w.id(http.MethodDelete, templatePath+"/"+d.ID, nil)
+	w.Call(http.MethodGet, templatePath+"/"+d.ID, nil).RefusedAs(t, errs.NotFound, "")
 	w.Call(http.MethodPatch, "/v1/factories/"+fac, object{"template_id": d.ID}).RefusedAs(t, errs.NotFound,
 		"/template_id")
 }
@@ -204,17 +204,17 @@ func TestATemplateIsOfItsOwner(t *testing.T) {
 			tenant.Profile(one)
 	})
 	for templateID, status := range map[string]int{own.ID: http.StatusOK, whole.ID: http.StatusNotFound} {
-		if got := bound.Call(http.MethodGet, path+"/"+templateID, nil); got.Status != status {
+		if got := bound.Call(http.MethodGet, templatePath+"/"+templateID, nil); got.Status != status {
 			t.Errorf("a bound key gets %s", got.Raw)
 		}
 	}
 	other := w.As(func(p *auth.Principal) { p.Account = "acc_other" })
 	live := w.As(func(p *auth.Principal) { p.Mode = tenant.Live })
 	for _, c := range []*apitest.Caller{other, live} {
-		c.Call(http.MethodGet, path+"/"+whole.ID, nil).RefusedAs(t, errs.NotFound, "")
+		c.Call(http.MethodGet, templatePath+"/"+whole.ID, nil).RefusedAs(t, errs.NotFound, "")
 		c.Call(http.MethodPost, "/v1/factories", object{"type": "blogger", "name": "Blog",
 			"template_id": whole.ID}).RefusedAs(t, errs.NotFound, "/template_id")
-		c.Call(http.MethodDelete, path+"/"+whole.ID, nil).RefusedAs(t, errs.NotFound, "")
+		c.Call(http.MethodDelete, templatePath+"/"+whole.ID, nil).RefusedAs(t, errs.NotFound, "")
 	}
 }
 
@@ -228,9 +228,9 @@ func TestADesignIsNotNull(t *testing.T) {
 		body         object
 		message      string
 	}{
-		{http.MethodPost, path, object{"name": "Acme", "design": nil}, none},
-		{http.MethodPost, path, object{"name": "Acme", "theme": "bold", "design": nil}, none},
-		{http.MethodPatch, path + "/" + d.ID, object{"design": nil}, kept},
+		{http.MethodPost, templatePath, object{"name": "Acme", "design": nil}, none},
+		{http.MethodPost, templatePath, object{"name": "Acme", "theme": "bold", "design": nil}, none},
+		{http.MethodPatch, templatePath + "/" + d.ID, object{"design": nil}, kept},
 	} {
 		got := w.Call(c.method, c.path, c.body)
 		got.RefusedAs(t, errs.ValidationFailed, "/design")

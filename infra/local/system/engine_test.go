@@ -34,7 +34,7 @@ func TestTheEngineIsInstalledOnceAndStartedEachTime(t *testing.T) {
 		"java":  `echo java >> ` + calls + `; echo http://127.0.0.1:7; read line; echo end >> ` + calls,
 	})
 	for range 2 {
-		e, err := StartEngine(t.Context(), root, func(string) {})
+		e, err := StartEngine(t.Context(), root, false, func(string) {})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +58,7 @@ func TestTheEngineIsInstalledOnceAndStartedEachTime(t *testing.T) {
 func TestAnEngineThatDoesNotStartSaysWhy(t *testing.T) {
 	root := pinnedEngine(t)
 	programs(t, map[string]string{"mvn": "", "javac": "", "java": "echo there is no library >&2; exit 1"})
-	if _, err := StartEngine(t.Context(), root, func(string) {}); err == nil ||
+	if _, err := StartEngine(t.Context(), root, false, func(string) {}); err == nil ||
 		!strings.Contains(err.Error(), "there is no library") {
 		t.Errorf("got %v", err)
 	}

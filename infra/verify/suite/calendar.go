@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -55,31 +56,45 @@ var moments = []moment{
 // fail some time before an end.
 const skips = "^TestTheOfficialLibrariesVerifyWhatIsSent$|^TestNoModelIsOfferedAfterItsEnd$|^TestNoVersionOfAPlatformEndsSoon$"
 
-// runAt runs the tests of packages at each moment, and returns an error if one has failed.
+// runAt runs the tests of packages at each moment, and returns an error if one has failed. The tests are compiled once:
+// go test runs this program in their place, which runs them at the moments one after the other.
 func runAt(ctx context.Context, only, skip string, packages []string) error {
 	overlay, err := writeOverlay(ctx, "build/calendar")
+	if err != nil {
+		return err
+	}
+	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
 	if skip != "" {
 		skip += "|"
 	}
-	skip += skips
+	args := []string{"test", "-json", "-vet=off", "-count=1", "-p", "2", "-timeout", "120m", "-exec", self + " moments",
+		"-skip", skip + skips}
+	cmd := exec.CommandContext(ctx, "go", append(args, packages...)...)
+	// GOFLAGS holds also of programs that tests build.
+	cmd.Env = append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+" -overlay="+overlay, "CALENDAR_ONLY="+only)
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	return cmd.Run()
+}
+
+// atMoments runs a test program at each moment, and returns an error if one run has failed. Each begins shortly before
+// the moment.
+func atMoments(ctx context.Context, out io.Writer, command []string) error {
 	var failed error
 	for _, m := range moments {
-		if only != "" && only != m.name {
+		if only := os.Getenv("CALENDAR_ONLY"); only != "" && only != m.name {
 			continue
 		}
 		begin, err := time.Parse(time.RFC3339, m.begin)
 		if err != nil {
 			return err
 		}
-		args := []string{"test", "-json", "-vet=off", "-count=1", "-p", "2", "-timeout", "25m", "-skip", skip}
-		cmd := exec.CommandContext(ctx, "go", append(args, packages...)...)
-		// GOFLAGS holds also of programs that tests build.
-		cmd.Env = append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+" -overlay="+overlay, "TZ="+m.zone,
+		cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+		cmd.Env = append(os.Environ(), "TZ="+m.zone,
 			fmt.Sprintf("CALENDAR_SHIFT=%d", int64(time.Until(begin).Seconds())))
-		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+		cmd.Stdout, cmd.Stderr = out, out
 		if err := cmd.Run(); err != nil {
 			failed = errors.Join(failed, fmt.Errorf("%s: %w", m.name, err))
 		}

@@ -1,7 +1,11 @@
 package main
 
 import (
+	"bytes"
+	"fmt"
+	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -44,5 +48,37 @@ func TestTheOverlayFitsThisRelease(t *testing.T) {
 	list, err := os.ReadFile(name)
 	if err != nil || strings.Count(string(list), dir) != 2 {
 		t.Errorf("%s, %v", list, err)
+	}
+}
+
+// A test program runs once at each moment, in its zone, and all runs count.
+func TestAProgramRunsAtEachMoment(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "program")
+	script := "#!/bin/sh\necho $1 $TZ $(( ($(date +%s) + CALENDAR_SHIFT) / 60 ))\n[ $TZ != America/St_Johns ]\n"
+	if err := os.WriteFile(name, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	err := atMoments(t.Context(), &out, []string{name, "-test.v"})
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	if len(lines) != len(moments) {
+		t.Fatalf("%d runs: %s", len(lines), &out)
+	}
+	for i, m := range moments {
+		begin, parseErr := time.Parse(time.RFC3339, m.begin)
+		if parseErr != nil {
+			t.Fatal(parseErr)
+		}
+		minute := begin.Unix() / 60
+		if lines[i] != fmt.Sprint("-test.v ", m.zone, " ", minute) && lines[i] != fmt.Sprint("-test.v ", m.zone, " ", minute-1) {
+			t.Errorf("%s: %s, want the minute %d", m.name, lines[i], minute)
+		}
+		if (m.zone == "America/St_Johns") != strings.Contains(err.Error(), m.name+": ") {
+			t.Errorf("%s: %v", m.name, err)
+		}
+	}
+	t.Setenv("CALENDAR_ONLY", moments[0].name)
+	if err := atMoments(t.Context(), io.Discard, []string{name}); err != nil {
+		t.Errorf("one moment: %v", err)
 	}
 }

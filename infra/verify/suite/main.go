@@ -32,6 +32,8 @@ func main() {
 	switch flag.Arg(0) {
 	case "calendar":
 		err = calendar(ctx, flag.Args()[1:])
+	case "moments":
+		err = atMoments(ctx, os.Stdout, flag.Args()[1:])
 	case "figures":
 		err = printFigures()
 	default:

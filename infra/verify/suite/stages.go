@@ -12,7 +12,8 @@ type stage struct {
 	first bool
 	// needs is a program without which the stage does not run, or empty.
 	needs string
-	// long stages are those of make test-all alone, and check stages those of make check.
+	// long stages are those of make test-all alone, and check stages those of make check. Those that wait for another
+	// program most of their time are in lane 1, beside those that compute.
 	long, check bool
 	// tools is the set of tools of `local tools` that the stage needs beside the usual ones.
 	tools   string
@@ -27,7 +28,7 @@ const everything = `./... ./testdata/fakes/... ./testdata/providers/... ./testda
 // packages lists the packages of the unit tests. Those that take longest come first, so that none of them runs alone at
 // the end. The end-to-end tests have a stage of their own. Those of the local AWS run in make test-all alone.
 const packages = `$(go list ./pkg/media/compose ./infra/measure/metered ./infra/app/stack ` +
-	`./pkg/adapter/platform ` + everything +
+	`./pkg/adapter/platform ./pkg/area ` + everything +
 	` | grep -v '/infra/\(verify/\(e2e\|chaos\)\|local/system\)$')`
 
 // longTests are end-to-end tests of make test-all alone: they compose many videos or posts, install tools, or wait. The
@@ -35,6 +36,19 @@ const packages = `$(go list ./pkg/media/compose ./infra/measure/metered ./infra/
 const longTests = "^Test(AVideoHasTheIntroOfItsBrand|FinishedMedia|ItemsAreCorrected|ItemsAreRetold|" +
 	"LiveContent|QuickStartWithALateReceiver|SamplesOfTheQuickStart|ShortVideosOfALongOne|" +
 	"SocialAccountsAreConnectedAtThePlatforms|TheProgramOfTheGuideToExperiments)$"
+
+// dateless are packages of pkg whose tests read neither the clock nor the zone of the machine, but for logs, deadlines,
+// pauses and the age of a signature: a copy of package time wrote who reads them. They are not in the stage calendar.
+const dateless = "media|house|craft/guard|httpapi/schema|area/content/experiment|service/api/gen"
+
+// timeless are tests of the stage calendar that take long, and of which no result is a time: sizes of files and of
+// memory, pictures and letters, and faults at each step on a clock of the test.
+const timeless = "^Test(ATemplateOfACustomer|FinishedMediaSayTheirOrigin|LiveItemsAreInTheirLanguages|" +
+	"ReportedVideosAreFitted|QualitiesOfTexts|ReportedTextsAreDrawnOrRefused|CaptionsInTheFileAloneKeepEveryWord|" +
+	"ReportedFilesAreTaken|ALiveKeySpeaksTheLanguageOfTheFactory|ACompositionIsCanceled|" +
+	"B9BodiesOfTheLargestSize|RowsOverTheLimit|WorstCaseFeeds|HostileAnswersTakeLittleMemory|" +
+	"EveryKindIsComposedOfWhatTheSandboxMakes|LongTextsAreReadInTime|TheTaskKernelPostsOnce|NothingIsPostedTwice|" +
+	"ADeathAtAnyStepOfAnUrgentAttemptLosesNothing|ADeathAtAnyStepOfAnOutageLosesNothing)$"
 
 // Each of these takes half an hour of CPU: media of every theme, kind, script and brand, and a shop's year.
 const (
@@ -109,7 +123,7 @@ var stages = []stage{
 	{name: "collection", check: true, lane: 1, tools: "check", command: ofClients("Postman")},
 	{name: "lint-n8n", check: true, lane: 1, tools: "check", command: ofClients("N8nPackage")},
 
-	{name: "stacks", long: true, tools: "all", command: lines(linted, "go run ./infra/verify/judge",
+	{name: "stacks", long: true, lane: 1, tools: "all", command: lines(linted, "go run ./infra/verify/judge",
 		"go test -tags judges -vet=off -count=1 -run SAM ./infra/app/stack",
 		".tools/spectral-node/node_modules/.bin/spectral lint --ruleset infra/tools/spectral/ruleset.yaml "+
 			"--fail-severity hint clients/openapi.json")},
@@ -119,49 +133,49 @@ var stages = []stage{
 	{name: "media", long: true, command: []string{"go", "test", "-json", "-tags", "long", "-vet=off", "-count=1",
 		"-run", "^Test(ADraftOfTwentySecondsTakesLittleCPU|ALongVideoFitsThePlatforms|AMusicClipFitsThePlatforms)$",
 		"./pkg/media/compose"}},
-	{name: "year", long: true, command: []string{"go", "test", "-json", "-vet=off", "-count=1", "-timeout", "60m",
+	{name: "year", long: true, command: []string{"go", "test", "-json", "-vet=off", "-count=1", "-timeout", "120m",
 		"-run", year, "./pkg/area/content"}, env: []string{"BREADTH=all"}},
-	{name: "sweeps", long: true, command: []string{"go", "test", "-json", "-vet=off", "-count=1", "-timeout", "25m",
-		"-skip", frames + "|" + year + "|^TestSeeds$", "./pkg/area/webhook", "./pkg/area/crm", "./pkg/area/content",
-		"./pkg/area/transfer", "./pkg/record", "./infra/verify/simulate", "./clients/sandbox/internal/sketch",
+	{name: "sweeps", long: true, command: []string{"go", "test", "-json", "-vet=off", "-count=1", "-timeout", "60m",
+		"-skip", frames + "|" + year + "|^TestSeeds$", "./pkg/area", "./pkg/area/webhook", "./pkg/area/content",
+		"./pkg/record", "./infra/verify/simulate", "./clients/sandbox/internal/sketch",
 		"./infra/measure/metered", "./pkg/adapter/platform", "./pkg/media/compose"},
 		env: []string{"BREADTH=all"}},
-	{name: "frames", long: true, command: []string{"go", "test", "-json", "-vet=off", "-count=1", "-timeout", "60m",
+	{name: "frames", long: true, command: []string{"go", "test", "-json", "-vet=off", "-count=1", "-timeout", "120m",
 		"-run", frames, "./pkg/media/compose"}, env: []string{"BREADTH=all"}},
-	{name: "local", long: true, command: shell("go test -json -vet=off -count=1 -timeout 25m ./infra/local/system")},
+	{name: "local", long: true, lane: 1, command: shell("go test -json -vet=off -count=1 -timeout 25m ./infra/local/system")},
 	{name: "simulation", long: true, command: shell("go test -json -vet=off -count=1 -timeout 0 -run TestSeeds " +
 		"./infra/verify/simulate"), env: []string{"SEEDS=2000"}},
 	{name: "fuzz", long: true, command: shell("go test -json -vet=off -count=1 -timeout 0 ./infra/verify/fuzz"),
 		env: []string{"FUZZ_REQUESTS=1000000", "FUZZ_SEED=2"}},
-	{name: "calendar", long: true, command: shell("go run ./infra/verify/suite calendar -skip '" + longTests + "' " +
-		"$(go list ./pkg/... | grep -v '/pkg/\\(media\\|house\\)') ./infra/verify/e2e")},
-	{name: "clients", long: true, tools: "all", command: lines(
+	{name: "calendar", long: true, command: shell("go run ./infra/verify/suite calendar -skip '" + longTests + "|" +
+		timeless + "' $(go list ./pkg/... | grep -Ev '/pkg/(" + dateless + ")') ./infra/verify/e2e")},
+	{name: "clients", long: true, lane: 1, tools: "all", command: lines(
 		"go test -json -vet=off -count=1 -timeout 30m -tags clients ./clients/internal/verify",
 		"cd clients/go && go vet ./..."), env: []string{"BREADTH=all"}},
-	{name: "n8n", long: true, tools: "n8n", command: shell(
+	{name: "n8n", long: true, lane: 1, tools: "n8n", command: shell(
 		"go test -json -vet=off -count=1 -timeout 10m -tags n8n ./clients/internal/verify")},
 	{name: "race", long: true, needs: "cc", env: []string{"CGO_ENABLED=1"}, command: lines(
 		"go test -json -race -vet=off -skip '"+slow+"' "+racing,
 		"go test -json -race -vet=off -run '"+videos+"' ./pkg/media/compose",
 		"SEEDS=5 go test -json -race -vet=off -run '^TestSeeds$' ./infra/verify/simulate")},
-	{name: "engine-all", long: true, needs: "java", command: shell(".local/bin/local test-engine all")},
-	{name: "deployed", long: true, command: lines(isGenerated, "go test -json -tags deployed -vet=off -count=1 -p 1 "+
+	{name: "engine-all", long: true, lane: 1, needs: "java", command: shell(".local/bin/local test-engine all")},
+	{name: "deployed", long: true, lane: 1, command: lines(isGenerated, "go test -json -tags deployed -vet=off -count=1 -p 1 "+
 		"-parallel 3 -timeout 25m ./infra/verify/e2e ./infra/verify/chaos")},
-	{name: "sam", long: true, needs: "docker", env: []string{"SAM=1"}, command: shell("docker info >/dev/null || " +
+	{name: "sam", long: true, lane: 1, needs: "docker", env: []string{"SAM=1"}, command: shell("docker info >/dev/null || " +
 		"{ echo 'Not run: no Docker engine answers.'; exit 0; }; go test -json -tags deployed -count=1 " +
 		"-run '" + samTests + "' -skip '" + samSkips + "' ./infra/verify/e2e")},
-	{name: "console", long: true, needs: "chromium", command: lines(
+	{name: "console", long: true, lane: 1, needs: "chromium", command: lines(
 		"(cd infra/verify/console/browser && npm ci --loglevel=error)",
 		"go test -json -tags console -count=1 -timeout 30m -run InChromium ./infra/verify/console")},
-	{name: "explorer", long: true, needs: "chromium", command: lines(
+	{name: "explorer", long: true, lane: 1, needs: "chromium", command: lines(
 		"(cd pkg/service/docs/browser && npm ci --loglevel=error)",
 		"go test -json -tags explorer -count=1 -run TestExplorerInChromium ./pkg/service/docs")},
-	{name: "texts", long: true, needs: "node", tools: "texts", command: lines(
+	{name: "texts", long: true, lane: 1, needs: "node", tools: "texts", command: lines(
 		"node infra/tools/texts/judge.mjs .tools/texts-node > build/judges.jsonl",
 		"cmp build/judges.jsonl "+judged+" || { echo 'The table is out of date: judge it, and copy it.'; exit 1; }")},
-	{name: "emoji", long: true, tools: "emoji", command: shell("go test -json -tags long -vet=off -count=1 " +
+	{name: "emoji", long: true, lane: 1, tools: "emoji", command: shell("go test -json -tags long -vet=off -count=1 " +
 		"-run '^TestEmojiLookAsSkiaDrawsThem$' ./pkg/media/compose/text")},
-	{name: "agents", long: true, tools: "mcp", command: lines(
+	{name: "agents", long: true, lane: 1, tools: "mcp", command: lines(
 		"go test -json -tags inspector -vet=off -count=1 -run '^Test(TheInspectorFindsNoFault|ScriptedAgentTasks)$' "+
 			"./infra/verify/e2e",
 		"go test -json -tags inspector -vet=off -count=1 -run '^TestOfficialClients' ./infra/verify/console")},
