@@ -33,8 +33,8 @@ func RetryAfter(h http.Header, now time.Time) time.Duration {
 }
 
 // Wait reads how long to wait, as the headers of limits say it: seconds, some with a fraction, a date, or the second or
-// the millisecond since 1970 at which the wait ends (sindresorhus/ky #618, openfga/dotnet-sdk #76). It returns at most a
-// day, and false if the value is none.
+// the millisecond since 1970 at which the wait ends (sindresorhus/ky #618, openfga/dotnet-sdk #76). It returns at most
+// a day, and false if the value is none.
 func Wait(value string, now time.Time) (after time.Duration, ok bool) {
 	const second, millisecond = 1e9, 1e12 // what is above is one since 1970
 	n, err := strconv.ParseFloat(value, 64)

@@ -289,8 +289,9 @@ func (p *Platform) End(ctx context.Context, w *platform.Work[state]) (ended bool
 // porjo/youtubeuploader #133).
 func (p *Platform) shown(ctx context.Context, w *platform.Work[state]) (ended bool, wait time.Duration, err error) {
 	done, err := p.processed(ctx, w.Account, w.First.ID)
+	refused := platform.CodeOf(err) == platform.CodeMediaRefused
 	switch kind := platform.KindOf(err); {
-	case err != nil && (kind == platform.Expired || ctx.Err() != nil), platform.CodeOf(err) == platform.CodeMediaRefused:
+	case err != nil && (refused || kind == platform.Expired || ctx.Err() != nil):
 		return false, 0, err
 	case err != nil && kind != platform.Retry:
 		return true, 0, nil
@@ -414,8 +415,8 @@ func (p *Platform) processed(ctx context.Context, a platform.Account, video stri
 	one := answer.Items[0]
 	switch {
 	case one.Status.Upload == "rejected":
-		return false, platform.Reject(platform.CodeMediaRefused, "YouTube has received the video, and does not show it.").
-			Saying(one.Status.Rejected)
+		return false, platform.Reject(platform.CodeMediaRefused, "YouTube has received the video, and does not show "+
+			"it.").Saying(one.Status.Rejected)
 	case one.Status.Upload == "failed", one.Processing.Status == "failed", one.Processing.Status == "terminated":
 		return false, platform.Reject(platform.CodeMediaRefused, "YouTube could not process the video.").
 			Saying(cmp.Or(one.Status.Failed, one.Processing.Reason))
