@@ -378,7 +378,7 @@ func (f *Fake) list(w http.ResponseWriter, r *http.Request) {
 		f.mu.Lock()
 		for _, p := range slices.Backward(f.Published()) {
 			pin := f.pins[p.ID]
-			items = append(items, map[string]any{"id": p.ID, "title": pin.Title, "description": pin.Description,
+			items = append(items, map[string]any{"id": p.ID, "title": pin.Title, "description": control.Kept(pin.Description),
 				"link": pin.Link, "created_at": p.At.UTC().Format(layout) + "-00:00", "is_owner": true})
 		}
 		f.mu.Unlock()

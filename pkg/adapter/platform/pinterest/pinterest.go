@@ -357,8 +357,8 @@ func (p *Platform) Find(ctx context.Context, w *platform.Work[state]) (ref platf
 		for _, i := range list.Items {
 			at, err := timeOf(i.At)
 			older = older || err == nil && at.Before(since)
-			if err == nil && i.Title == w.Post.Title && i.Link == link(w.Post) &&
-				strings.TrimSpace(i.Description) == w.Text() && i.ID != "" && len(i.ID) <= longest &&
+			if err == nil && platform.Same(i.Title, w.Post.Title) && i.Link == link(w.Post) &&
+				platform.Same(i.Description, w.Text()) && i.ID != "" && len(i.ID) <= longest &&
 				!at.Before(since) {
 				return refOf(i.ID), platform.StageDone, nil
 			}
