@@ -43,6 +43,9 @@ func TestEncodingsThatAreDeclared(t *testing.T) {
 		"UTF-16":          {feed.GoogleXML, of(unicode.UTF16(unicode.BigEndian, unicode.UseBOM), document("UTF-16", "緑茶")), "", "緑茶"},
 		"a wrong UTF-8":   {feed.GoogleXML, of(charmap.Windows1251, document("utf-8", "Зелёный чай")), "", "Зелёный чай"},
 		"a wrong 8859-1":  {feed.GoogleXML, []byte(document("iso-8859-1", "緑茶")), "iso-8859-1", "緑茶"},
+		"undeclared GBK":  {feed.CSV, of(simplifiedchinese.GBK, "sku,name,price\nA,不锈钢保温杯大容量户外运动水壶,9 EUR\n"), "iso-8859-1", ""},
+		"undeclared JIS":  {feed.CSV, of(japanese.ShiftJIS, "sku,name,price\nA,緑茶の急須セット,9 EUR\n"), "", ""},
+		"undeclared Thai": {feed.CSV, of(charmap.Windows874, "sku,name,price\nA,ชาเขียวจากไทย,9 EUR\n"), "", ""},
 		"of the server":   {feed.CSV, of(charmap.KOI8R, table), "koi8-r", "Зелёный чай"},
 		"a wrong server":  {feed.CSV, []byte(table), "windows-1252", "Зелёный чай"},
 		"an unknown one":  {feed.CSV, []byte(table), "x-unknown", "Зелёный чай"},
@@ -156,6 +159,8 @@ func TestOddProducts(t *testing.T) {
 		"three decimals":       {feed.GoogleXML, `<rss><item><title>Tea</title><id>A</id><price>12.500 EUR</price></item></rss>`, "A|Tea|12.50 EUR|in_stock"},
 		"a point of thousands": {feed.GoogleTSV, "id\ttitle\tprice\nA\tTea\t1.299 EUR\n", `no: is "1.299 EUR", which is no amount of EUR`},
 		"a comma of thousands": {feed.GoogleTSV, "id\ttitle\tprice\nA\tTea\t1,299 USD\n", "A|Tea|1299.00 USD|in_stock"},
+		"a point in Indonesia": {feed.GoogleTSV, "id\ttitle\tprice\nA\tTea\t150.000 IDR\n", "A|Tea|150000.00 IDR|in_stock"},
+		"a number of rupiahs":  {feed.JSONLines, `{"id":"A","title":"Tea","price":150.000,"currency":"IDR"}`, "A|Tea|150.00 IDR|in_stock"},
 		"marks of inches":      {feed.GoogleTSV, "id\ttitle\tprice\nA\t\"Best\" tea\t1 EUR\n", `A|"Best" tea|1.00 EUR|in_stock`},
 		"a long handle": {feed.ShopifyCSV, "Handle,Title,Variant Price\n" + strings.Repeat("tea-", 20) + ",Tea,9\n",
 			strings.Repeat("tea-", 12) + "tea-"},
@@ -253,12 +258,29 @@ func TestSalesInCurrenciesOfOtherDecimals(t *testing.T) {
 func TestWordsForStocks(t *testing.T) {
 	for word, want := range map[string]feed.Stock{"in stock": feed.InStock, "https://schema.org/InStock": feed.InStock,
 		"https://schema.org/SoldOut": feed.OutOfStock, "http://schema.org/Discontinued": feed.OutOfStock, "discontinued": feed.OutOfStock,
+		"schema.org/InStock": feed.InStock, "unavailable": feed.OutOfStock, "Not available": feed.OutOfStock, "On backorder": feed.Backorder,
+		"backordered": feed.Backorder, "Y": feed.InStock, "n": feed.OutOfStock, "low stock": feed.InStock,
 		"available for order": feed.InStock, "onbackorder": feed.Backorder, "https://schema.org/PreSale": feed.Preorder,
 		"https://schema.org/LimitedAvailability": feed.InStock, "Out-Of-Stock": feed.OutOfStock} {
 		rows, refused, fault := readFeed(t, feed.Options{Format: feed.CSV}, []byte("id,title,price,availability\nA,Tea,1 EUR,"+
 			word+"\n"))
 		if len(rows) != 1 || rows[0].Stock != want {
 			t.Errorf("%s: read %+v, %+v, %s; want %s", word, rows, refused, fault, want)
+		}
+	}
+}
+
+// Addresses are read as browsers read them.
+func TestAddressesAsShopsWriteThem(t *testing.T) {
+	for sent, want := range map[string]string{"//cdn.example/1.jpg": "https://cdn.example/1.jpg",
+		"https://a.example/50%-off.jpg": "https://a.example/50%25-off.jpg", "https://a.example/100%25.jpg": "https://a.example/100%25.jpg",
+		"https://a.example/%E0%A4%A": "https://a.example/%E0%A4%25A", "https://a.example/\n 1.jpg": "https://a.example/%201.jpg",
+		"https://müller.example/größe.jpg":                 "https://xn--mller-kva.example/gr%C3%B6%C3%9Fe.jpg",
+		"https://a.example/1.jpg, https://a.example/2.jpg": "https://a.example/1.jpg https://a.example/2.jpg"} {
+		rows, refused, fault := readFeed(t, feed.Options{Format: feed.GoogleXML}, []byte("<rss><item><id>A</id><title>Tea</title>"+
+			"<price>1 EUR</price><image_link>"+sent+"</image_link></item></rss>"))
+		if len(rows) != 1 || strings.Join(rows[0].Photos, " ") != want {
+			t.Errorf("%q: read %+v, %+v, %s; want %s", sent, rows, refused, fault, want)
 		}
 	}
 }

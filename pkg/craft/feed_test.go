@@ -87,6 +87,24 @@ func TestTablesAreReadAsShopsWriteThem(t *testing.T) {
 		"no last line end":     {"sku,name,price,currency\nB-1,Grüner Tee,12.50,EUR", tea},
 		"windows-1252":         {encoded(charmap.Windows1252, titles+"B-1,Grüner Tee,x,12.50,EUR\n"), tea},
 		"windows-1251":         {encoded(charmap.Windows1251, titles+"Я-1,Зелёный чай,крупный лист,12.50,RUB\n"), "Я-1|Зелёный чай|12.50 RUB|in_stock"},
+		"windows-1250":         {encoded(charmap.Windows1250, titles+"B-1,Świeża łąka żółta,źródło,12.50,EUR\n"), "B-1|Świeża łąka żółta|12.50 EUR|in_stock"},
+		"Czech":                {encoded(charmap.Windows1250, titles+"B-1,Příliš žluťoučký kůň,čaj,12.50,EUR\n"), "B-1|Příliš žluťoučký kůň|12.50 EUR|in_stock"},
+		"Hungarian":            {encoded(charmap.Windows1250, titles+"B-1,Árvíztűrő tükörfúrógép,tea,12.50,EUR\n"), "B-1|Árvíztűrő tükörfúrógép|12.50 EUR|in_stock"},
+		"ISO 8859-2":           {encoded(charmap.ISO8859_2, titles+"B-1,Świeża łąka żółta,źródło,12.50,EUR\n"), "B-1|Świeża łąka żółta|12.50 EUR|in_stock"},
+		"ISO 8859-15":          {encoded(charmap.ISO8859_15, titles+"B-1,Thé vert œuvre,12 €,12.50,EUR\n"), "B-1|Thé vert œuvre|12.50 EUR|in_stock"},
+		"Mac OS Roman":         {encoded(charmap.Macintosh, titles+"B-1,Grüner Tee größer,süß,12.50,EUR\n"), "B-1|Grüner Tee größer|12.50 EUR|in_stock"},
+		"MS-DOS":               {encoded(charmap.CodePage850, titles+"B-1,Grüner Tee größer,süß,12.50,EUR\n"), "B-1|Grüner Tee größer|12.50 EUR|in_stock"},
+		"Turkish":              {encoded(charmap.Windows1254, titles+"B-1,Yeşil çay şişesi,Işık ağacı İstanbul,12.50,EUR\n"), "B-1|Yeşil çay şişesi|12.50 EUR|in_stock"},
+		"Lithuanian":           {encoded(charmap.Windows1257, titles+"B-1,Žalioji arbata ąžuolas,Šviežia ėė,12.50,EUR\n"), "B-1|Žalioji arbata ąžuolas|12.50 EUR|in_stock"},
+		"Greek":                {encoded(charmap.Windows1253, titles+"B-1,Πράσινο τσάι,Φρέσκο,12.50,EUR\n"), "B-1|Πράσινο τσάι|12.50 EUR|in_stock"},
+		"Hebrew":               {encoded(charmap.Windows1255, titles+"B-1,תה ירוק,תה טרי,12.50,EUR\n"), "B-1|תה ירוק|12.50 EUR|in_stock"},
+		"Arabic":               {encoded(charmap.Windows1256, titles+"B-1,شاي أخضر,شاي طازج,12.50,EUR\n"), "B-1|شاي أخضر|12.50 EUR|in_stock"},
+		"Ukrainian":            {encoded(charmap.Windows1251, titles+"B-1,Зелений чай із гір,для всієї родини її,12.50,EUR\n"), "B-1|Зелений чай із гір|12.50 EUR|in_stock"},
+		"KOI8-R":               {encoded(charmap.KOI8R, titles+"B-1,Зелёный чай,Крупный лист,12.50,EUR\n"), "B-1|Зелёный чай|12.50 EUR|in_stock"},
+		"Portuguese":           {encoded(charmap.Windows1252, titles+"B-1,Chá em pó,Edições não são opções,12.50,EUR\n"), "B-1|Chá em pó|12.50 EUR|in_stock"},
+		"Spanish":              {encoded(charmap.Windows1252, titles+"B-1,¿Qué té? ¡Sí!,Señor José,12.50,EUR\n"), "B-1|¿Qué té? ¡Sí!|12.50 EUR|in_stock"},
+		"Icelandic":            {encoded(charmap.Windows1252, titles+"B-1,Grænt te,Ferskt þegar það er kalt úti í fjöllum,12.50,EUR\n"), "B-1|Grænt te|12.50 EUR|in_stock"},
+		"pounds":               {encoded(charmap.Windows1252, titles+"B-1,Tea,Was £9.99 now £7.99 – save £2.00 ½ £1 £1 £1,12.50,EUR\n"), "B-1|Tea|12.50 EUR|in_stock"},
 		"UTF-16":               {encoded(utf16, titles+"B-1,Grüner Tee,x,12.50,EUR\n"), tea},
 		"UTF-16 without mark":  {encoded(unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM), titles+"B-1,Grüner Tee,x,12.50,EUR\n"), tea},
 		"gzip":                 {packed("\xef\xbb\xbf" + titles + "B-1,Grüner Tee,x,12.50,EUR\n"), tea},
@@ -117,7 +135,10 @@ func TestTablesAreReadAsShopsWriteThem(t *testing.T) {
 		"a number in stock":    {"sku,name,price,stock\nB-1,Grüner Tee,12.50 EUR,25\n", tea},
 		"none in stock":        {"sku,name,price,stock\nB-1,Grüner Tee,12.50 EUR,0\n", "B-1|Grüner Tee|12.50 EUR|out_of_stock"},
 		"below none in stock":  {"sku,name,price,stock\nB-1,Grüner Tee,12.50 EUR,-3.0\n", "B-1|Grüner Tee|12.50 EUR|out_of_stock"},
-		"prices as amounts":    {"sku,name,amount,currency\nB-1,Tea,\"12,50\",EUR\n", "B-1|Tea|12.50 EUR|in_stock"},
+		"WooCommerce": {"ID,Type,SKU,Name,Published,\"In stock?\",Stock,\"Sale price\",\"Regular price\",Images,Parent\n" +
+			"1,variable,S,Shirt,1,1,,,,https://a.example/1.jpg,\n2,variation,S-R,\"Shirt - Red\",1,0,,\"7,50\",\"9,90 €\",,S\n" +
+			"3,simple,M,Draft,-1,1,5,,6,,\n4,simple,P,Private,0,1,5,,6,,\n", "S-R|Shirt - Red|9.90 EUR|out_of_stock|sale 7.50 EUR"},
+		"prices as amounts": {"sku,name,amount,currency\nB-1,Tea,\"12,50\",EUR\n", "B-1|Tea|12.50 EUR|in_stock"},
 	} {
 		rows, refused, fault := readFeed(t, feed.Options{Format: feed.CSV}, []byte(c.sent))
 		if len(rows) != 1 || len(refused) > 0 || fault != "" || shown(rows[0]) != c.want {
@@ -197,6 +218,7 @@ func TestPrices(t *testing.T) {
 		"1 299 900 EUR": "1299900.00 EUR", "1\u2009299.50 EUR": "1299.50 EUR", "1’299’000.50 CHF": "1299000.50 CHF", "-€12": "no",
 		"1,00,000.00 INR": "100000.00 INR", "US$ 15": "15.00 USD", "CA$15.5": "15.50 CAD", "15 грн.": "15.00 UAH", "9 Kč": "9.00 CZK",
 		"15 Rs": "no", "12.50 eur": "12.50 EUR", "12.50 EUROS": "12.50 EUR", "ab€ 12": "no", "12 EUR/USD": "no", "12.50.": "no", "12.50 EUR 3 USD": "no", "NaN": "no", "Infinity EUR": "no", "12,50 USD EUR": "no",
+		"$15.00 USD": "15.00 USD", "€15,00 EUR": "15.00 EUR", "$15 EUR": "no", "USD 15 (net)": "no", "Rp 150.000": "150000.00 IDR",
 	} {
 		rows, refused, fault := readFeed(t, feed.Options{Format: feed.CSV, Currency: "EUR"},
 			fmt.Appendf(nil, "id,title,price\nA,Tea,%s\n", `"`+text+`"`))

@@ -5,8 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"html"
 	"strings"
 	"time"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // ErrMore is returned by a Make whose call has made no post and has changed the state: Prepare is called again.
@@ -50,6 +53,15 @@ func (w *Work[S]) Text() string {
 		return posts[w.PostsMade]
 	}
 	return lineEnds.Replace(w.Post.Options.FirstComment)
+}
+
+// Same reports whether a platform means one text by two: what it keeps may differ from what it took in the spaces, in
+// the form of the characters and in the escapes of HTML.
+func Same(a, b string) bool {
+	plain := func(s string) string {
+		return strings.Join(strings.Fields(norm.NFC.String(html.UnescapeString(s))), " ")
+	}
+	return plain(a) == plain(b)
 }
 
 // IsComment reports whether the next post is the first comment.

@@ -136,7 +136,7 @@ func TestTheCoverIsSetAndNeverFailsTheVideo(t *testing.T) {
 	}{
 		"a Short": {short, func(*fake.Fake) {}, 1, 5 * time.Minute},
 		"another video": {wide, func(f *fake.Fake) { f.Landscape, f.Stuck = true, true }, 1,
-			time.Minute},
+			5 * time.Minute},
 		"a cover that is none":             {bad, func(*fake.Fake) {}, 0, 5 * time.Minute},
 		"a channel without covers":         {short, func(f *fake.Fake) { f.NoCovers = true }, 0, 5 * time.Minute},
 		"a Short that is not processed":    {short, func(f *fake.Fake) { f.Stuck = true }, 0, time.Hour},
@@ -156,6 +156,22 @@ func TestTheCoverIsSetAndNeverFailsTheVideo(t *testing.T) {
 			t.Errorf("%s: the warning %+v", name, done.Warning)
 		}
 		f.Close()
+	}
+}
+
+// A video that YouTube has received and does not show is not published.
+func TestAVideoThatYouTubeDoesNotShow(t *testing.T) {
+	for name, set := range map[string]func(*fake.Fake){
+		"length": func(f *fake.Fake) { f.Rejected = "length" }, "codec": func(f *fake.Fake) { f.Failed = "codec" }} {
+		for _, post := range []platform.Post{short, parts} {
+			f := newYouTubeFixture()
+			set(f.Fake.(*fake.Fake))
+			_, err := platformtest.Publish(t.Context(), f, f.Account, post)
+			if platform.CodeOf(err) != platform.CodeMediaRefused || platform.WordsOf(err) != name {
+				t.Errorf("%s: %v", name, err)
+			}
+			f.Close()
+		}
 	}
 }
 

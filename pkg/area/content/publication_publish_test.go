@@ -377,7 +377,7 @@ func (w *publicationWorld) reconnect() {
 func TestHandlesAreSealed(t *testing.T) {
 	w := newPublicationWorld(t, "youtube")
 	w.publish()
-	for range 20 {
+	for range 60 {
 		for _, row := range storetest.Rows(t, w.db) {
 			if strings.Contains(row["doc"], "upload_id") ||
 				strings.Contains(row["doc"], "http://platform.test/upload") {

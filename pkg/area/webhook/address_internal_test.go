@@ -26,7 +26,7 @@ func TestRetryAfter(t *testing.T) {
 		{429, "0", 0},
 		{429, "-5", 0},
 		{429, "soon", 0},
-		{429, "1.5", 0},
+		{429, "1.5", 1500 * time.Millisecond}, // some servers send parts of a second
 		{429, "86400", 24 * time.Hour},
 		{429, "86401", 24 * time.Hour},
 		{429, "9223372036854775807", 24 * time.Hour},

@@ -2,6 +2,7 @@ package safehttp
 
 import (
 	"errors"
+	"math"
 	"net/http"
 	"strconv"
 	"time"
@@ -24,17 +25,30 @@ func Again(answer *http.Response, now time.Time) (pause time.Duration, again boo
 	return 0, false
 }
 
-// RetryAfter parses the header Retry-After: seconds, or a date (RFC 9110, 10.2.3). It returns at most a day, and 0 if
-// the header says nothing.
+// RetryAfter parses the header Retry-After (RFC 9110, 10.2.3). It returns at most a day, and 0 if the header says
+// nothing.
 func RetryAfter(h http.Header, now time.Time) time.Duration {
-	value := h.Get("Retry-After")
-	var after time.Duration
-	if seconds, err := strconv.ParseInt(value, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {
-		// ParseInt returns the nearest number of one that is too large (RFC 9111, 1.2.2).
-		// Compared first: the product of a large number would overflow.
-		after = time.Duration(min(seconds, int64(maxRetryAfter/time.Second))) * time.Second
-	} else if at, err := http.ParseTime(value); err == nil {
+	after, _ := Wait(h.Get("Retry-After"), now)
+	return after
+}
+
+// Wait reads how long to wait, as the headers of limits say it: seconds, some with a fraction, a date, or the second or
+// the millisecond since 1970 at which the wait ends (sindresorhus/ky #618, openfga/dotnet-sdk #76). It returns at most
+// a day, and false if the value is none.
+func Wait(value string, now time.Time) (after time.Duration, ok bool) {
+	const second, millisecond = 1e9, 1e12 // what is above is one since 1970
+	n, err := strconv.ParseFloat(value, 64)
+	switch at, bad := http.ParseTime(value); {
+	case bad == nil:
 		after = at.Sub(now)
+	case err != nil && !errors.Is(err, strconv.ErrRange) || math.IsNaN(n):
+		return 0, false
+	case n < second, n > 1000*millisecond: // a product of a large number would overflow
+		after = time.Duration(max(min(n, maxRetryAfter.Seconds()), 0) * float64(time.Second))
+	case n < millisecond:
+		after = time.Unix(int64(n), 0).Sub(now)
+	default:
+		after = time.UnixMilli(int64(n)).Sub(now)
 	}
-	return min(max(after, 0), maxRetryAfter)
+	return min(max(after, 0), maxRetryAfter), true
 }

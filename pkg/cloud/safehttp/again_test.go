@@ -12,7 +12,8 @@ func TestRetryAfter(t *testing.T) {
 	now := time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
 	for value, want := range map[string]time.Duration{
 		"": 0, "7": 7 * time.Second, "-5": 0, "soon": 0, "99999999999999": 24 * time.Hour, "99999999999999999999": 24 * time.Hour,
-		"-99999999999999999999":         0,
+		"-99999999999999999999": 0, "0.65": 650 * time.Millisecond, "1795338030": 30 * time.Second,
+		"1795338030000": 30 * time.Second, "1795338030.5": 30 * time.Second, "1e400": 24 * time.Hour, "NaN": 0, "1795337000": 0,
 		"Sun, 22 Nov 2026 09:01:30 GMT": 90 * time.Second, "Sun, 22 Nov 2026 08:00:00 GMT": 0,
 		"Mon, 22 Nov 2027 09:00:00 GMT": 24 * time.Hour,
 	} {

@@ -8,11 +8,13 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/net/html/charset"
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
-	"golang.org/x/text/encoding/unicode"
+	encodings "golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
 
 	"github.com/content-automation/api/pkg/base/text"
@@ -89,8 +91,8 @@ func (g *gzipReader) Read(p []byte) (int, error) {
 }
 
 // decoded returns a feed as UTF-8 without a byte order mark. A mark wins, then UTF-8, then the encoding that the XML or
-// the server declares. What is left is windows-1251 if its letters stand together, as Cyrillic ones do, and else
-// windows-1252. A few bytes that are no UTF-8, as of a text that was cut within a letter, become marks of their rows.
+// the server declares. What is left is the encoding in whose languages the feed makes sense. A few bytes that are no
+// UTF-8, as of a text that was cut within a letter, become marks of their rows.
 func decoded(u *unpackedFile, o Options) (io.Reader, error) {
 	head := make([]byte, 1024)
 	n, err := io.ReadFull(u, head)
@@ -103,7 +105,7 @@ func decoded(u *unpackedFile, o Options) (io.Reader, error) {
 	case wide != nil:
 		from = wide
 	case bytes.HasPrefix(head, []byte(text.ByteOrderMark)):
-		from = unicode.UTF8
+		from = encodings.UTF8
 	default:
 		v, err := look(io.MultiReader(bytes.NewReader(head), u))
 		if err != nil {
@@ -111,7 +113,7 @@ func decoded(u *unpackedFile, o Options) (io.Reader, error) {
 		}
 		if v.letters >= v.broken {
 			if v.broken > 0 {
-				from = unicode.UTF8
+				from = encodings.UTF8
 			}
 			break
 		}
@@ -119,10 +121,10 @@ func decoded(u *unpackedFile, o Options) (io.Reader, error) {
 			break
 		}
 		from = text.Declared(nil, o.Charset)
-		if from == nil || from == charmap.Windows1252 { // servers name it for what they do not know
-			from = charmap.Windows1252
-			if v.together {
-				from = charmap.Windows1251
+		// Servers name windows-1252, or ISO 8859-1, which is read as that, for what they do not know.
+		if _, name := charset.Lookup(o.Charset); from == nil || name == "windows-1252" {
+			if from, err = guessed(v.sample); err != nil {
+				return nil, err
 			}
 		}
 	}
@@ -148,26 +150,32 @@ func withoutMark(r io.Reader) io.Reader {
 type view struct {
 	// letters is the number of characters beyond ASCII in UTF-8, and broken that of bytes that are in none.
 	letters, broken int
-	// together reports that most letters beyond ASCII have two others beside them, unlike those of Größe.
-	together bool
+	// sample has the first words of bytes beyond ASCII, with a space behind each.
+	sample []byte
 }
+
+// mostSampled bounds a sample, and leastSampled is the size from which one tells that an encoding is none of those that
+// are known.
+const (
+	mostSampled  = 8 << 10
+	leastSampled = 4
+)
 
 // look reads a text to its end.
 func look(r io.Reader) (v view, err error) {
 	buffer, kept := make([]byte, 64<<10), 0
-	pairs, alone, run := 0, 0, 0
 	for err == nil {
 		var n int
 		n, err = r.Read(buffer[kept:])
 		text := buffer[:kept+n]
 		for _, b := range text[kept:] {
+			n := len(v.sample)
 			switch {
-			case b >= 0xc0:
-				run++
-			case run < 3:
-				alone, run = alone+run, 0
-			default:
-				pairs, run = pairs+run, 0
+			case n == mostSampled:
+			case b >= utf8.RuneSelf:
+				v.sample = append(v.sample, b)
+			case n > 0 && v.sample[n-1] != ' ':
+				v.sample = append(v.sample, ' ')
 			}
 		}
 		for len(text) > 0 && (utf8.FullRune(text) || err == io.EOF) {
@@ -189,6 +197,88 @@ func look(r io.Reader) (v view, err error) {
 		}
 		return v, err
 	}
-	v.together = pairs > alone
 	return v, nil
+}
+
+// legacy is an encoding of old systems, with alphabets of the languages that are written in it: their letters beyond
+// ASCII, and signs of shops.
+type legacy struct {
+	of        *charmap.Charmap
+	alphabets string
+}
+
+const (
+	// western lacks rare letters of the west that stand where Polish, Hungarian and Turkish ones do.
+	western = "äöüßéèêëàâçîïôùœæøåñáíóúãìò£²½€¿¡ªº"
+	// central has Polish, Czech and Slovak.
+	central = "ąćęłńóśźż áčďéěíňóřšťúůýž áäčďéíľňóôŕšťúýž"
+	russian = "абвгдежзийклмнопрстуфхцчшщъыьэюяё"
+)
+
+// latin has encodings of the west with Icelandic, Portuguese and Estonian, then Hungarian, Romanian and Croatian, then
+// Turkish, whose İ is i in lower case, then Lithuanian and Latvian.
+var latin = []legacy{
+	{charmap.Windows1252, western + " áðéíóúýþæö áâãàçéêíóôõú äõöüšž"}, {charmap.ISO8859_15, western},
+	{charmap.Macintosh, western}, {charmap.CodePage850, western},
+	{charmap.Windows1250, central + " áéíóöőúüű ăâîşţ čćđšž"}, {charmap.ISO8859_2, central},
+	{charmap.Windows1254, "çğıiöşüâî"}, {charmap.Windows1257, "ąčęėįšųūž āčēģīķļņšūž"},
+}
+
+// others has encodings of scripts without letters of ASCII: Hebrew, Greek, Arabic and Persian, and Cyrillic ones.
+var others = []legacy{
+	{charmap.Windows1255, "אבגדהוזחטיךכלםמןנסעףפץצקרשת"},
+	{charmap.Windows1253, "αβγδεζηθικλμνξοπρστυφχψωςάέήίόύώϊϋ"},
+	{charmap.Windows1256, "ءآأؤإئابةتثجحخدذرزسشصضطظعغفقكلمنهوىيپچژگ"},
+	{charmap.Windows1251, russian + " іїєґ" + russian + " абвгдђежзијклљмнњопрстћуфхцчџш"}, {charmap.KOI8R, russian},
+}
+
+// signs are the bytes of marks that stand at the same place in all encodings of Windows, and of spaces.
+const signs = " \x80\x82\x84\x85\x86\x87\x89\x8b\x91\x92\x93\x94\x95\x96\x97\x99\x9b\xa0\xa7\xa9\xab\xad" +
+	"\xae\xb0\xb7\xbb"
+
+// guessed returns the encoding of which a sample has letters of one language, none of them large behind a small one.
+// Other texts would be read as letters that nobody has written, such as those of China: they are refused.
+func guessed(sample []byte) (encoding.Encoding, error) {
+	const enough = 0.85
+	together, apart := 0, 0
+	for run := range bytes.FieldsSeq(sample) {
+		if len(run) < 3 {
+			apart += len(run)
+		} else {
+			together += len(run)
+		}
+	}
+	known := latin
+	if together > apart {
+		known = others
+	}
+	best, total, from := -1, 0, charmap.Windows1252
+	for _, l := range known {
+		for alphabet := range strings.FieldsSeq(l.alphabets) {
+			if n, all := fits(sample, l.of, alphabet); n > best {
+				best, total, from = n, all, l.of
+			}
+		}
+	}
+	if total >= leastSampled && float64(best) < enough*float64(total) {
+		return nil, fault("The encoding of the feed is not clear. Write it in UTF-8, or name the encoding in its XML " +
+			"or in the header Content-Type.")
+	}
+	return from, nil
+}
+
+// fits returns how many bytes of a sample are letters of an alphabet in an encoding, and how many are no signs.
+func fits(sample []byte, of *charmap.Charmap, alphabet string) (n, all int) {
+	small := false
+	for _, b := range sample {
+		r := of.DecodeByte(b)
+		if strings.IndexByte(signs, b) < 0 {
+			all++
+			if strings.ContainsRune(alphabet, unicode.ToLower(r)) && !(small && unicode.IsUpper(r)) {
+				n++
+			}
+		}
+		small = unicode.IsLower(r)
+	}
+	return n, all
 }

@@ -27,6 +27,9 @@ var (
 	dash = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\d)[.,][-–—]{1,2}(\D*)$`) })
 )
 
+// coinless are currencies whose prices have no decimals, although ISO 4217 gives them some.
+var coinless = []string{"COP", "HUF", "IDR", "IRR", "LAK", "LBP", "MMK", "TZS", "UZS"}
+
 // currencyOf returns the code of a currency or of a sign, of which the fallback may say which one is meant.
 func currencyOf(sign, fallback string) (code string, ok bool) {
 	sign, fallback = strings.ToUpper(strings.TrimSpace(sign)), strings.ToUpper(strings.TrimSpace(fallback))
@@ -45,7 +48,7 @@ func currencyOf(sign, fallback string) (code string, ok bool) {
 }
 
 // price reads a price such as 15.00 USD, 12,50, 1.299,00 € and 1299. The point of 1.299 is one of thousands in the
-// format CSV alone: the others have a point before decimals.
+// format CSV, and for currencies without decimals: the other formats have a point before decimals.
 func (p *parser) price(text, fallback string) (of money.Price, err error) {
 	plain := dash().ReplaceAllString(strings.Join(strings.Fields(strings.Map(plainSpace, text)), " "), "$1$2")
 	found := amount().FindStringSubmatch(plain)
@@ -56,7 +59,12 @@ func (p *parser) price(text, fallback string) (of money.Price, err error) {
 		return of, fmt.Errorf("is %.40q, which is below 0", text)
 	}
 	code, ok := currencyOf(found[1]+found[3], fallback)
-	if strings.TrimSpace(found[1]) != "" && strings.TrimSpace(found[3]) != "" || !ok {
+	if before := strings.TrimSpace(found[1]); before != "" && found[3] != "" { // as in $15.00 USD
+		code, ok = currencyOf(found[3], fallback)
+		same, agrees := currencyOf(before, code)
+		ok = ok && agrees && same == code
+	}
+	if !ok {
 		return of, fmt.Errorf("is %.40q, whose currency is not clear. Write its ISO 4217 code behind the amount, as "+
 			"in 15.00 USD, or set currency of the feed", text)
 	}
@@ -64,7 +72,8 @@ func (p *parser) price(text, fallback string) (of money.Price, err error) {
 	scale, _ := money.Price{Currency: code}.Decimal()
 	units, fraction, last := number, "", strings.LastIndexAny(number, ".,")
 	switch marks := strings.Count(number, ".") + strings.Count(number, ","); {
-	case marks == 1 && (p.Format == CSV || number[last] == ',') && scale < 3 && grouped().MatchString(number):
+	case marks == 1 && (p.Format == CSV || number[last] == ',' || p.Format != JSONLines &&
+		slices.Contains(coinless, code)) && scale < 3 && grouped().MatchString(number):
 	case marks == 1 && number[last] == ',' && scale == 3 && grouped().MatchString(number):
 		return of, fmt.Errorf("is %.40q, which has two meanings. Write it with a point, as in 1.250 KWD", text)
 	case marks == 1, marks > 1 && strings.Count(number, number[last:last+1]) == 1:

@@ -8,12 +8,16 @@ import (
 	"html"
 	"maps"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/net/idna"
 
 	"github.com/content-automation/api/pkg/base/text"
 )
@@ -204,10 +208,11 @@ func (p *parser) prices(w *raw, r *Row) (err error) {
 // rest reads the photos and the attributes of a row. A further photo whose address is none is left out.
 func (w *raw) rest(r *Row) error {
 	var wrong error
-	for i, photo := range append([]string{w.values[memberPhoto]}, w.photos...) {
+	first := split(w.values[memberPhoto])
+	for i, photo := range append(first, w.photos...) {
 		at, err := address(photo)
 		switch {
-		case err != nil && i == 0:
+		case err != nil && i == 0 && len(first) > 0:
 			return w.refuse(memberPhoto, "%s", err)
 		case err != nil:
 			wrong = cmp.Or(wrong, w.refuse(memberPhotos, "%s", err))
@@ -255,16 +260,32 @@ func Key(id string) (key [8]byte) {
 	return key
 }
 
+// escapes are the escaped bytes of an address, and percent signs that escape none.
+var escapes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`%(?:[0-9A-Fa-f]{2})?`) })
+
 // address returns an http or https URL, with its spaces encoded, or an empty text for none.
 func address(raw string) (string, error) {
 	raw = strings.TrimSpace(html.UnescapeString(raw))
 	if raw == "" {
 		return "", nil
 	}
-	raw = strings.ReplaceAll(raw, " ", "%20")
+	// As browsers read it (url.spec.whatwg.org), with the scheme of shops where there is none.
+	raw = strings.NewReplacer("\t", "", "\r", "", "\n", "", " ", "%20").Replace(raw)
+	raw = escapes().ReplaceAllStringFunc(raw, func(s string) string {
+		if s == "%" {
+			return "%25"
+		}
+		return s
+	})
+	if strings.HasPrefix(raw, "//") {
+		raw = "https:" + raw
+	}
 	u, err := url.Parse(raw)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.User != nil {
 		return "", fmt.Errorf("is %.80q, which is no http or https URL", raw)
+	}
+	if host, err := idna.Lookup.ToASCII(u.Host); err == nil {
+		u.Host = host
 	}
 	if raw = u.String(); len(raw) > 2048 {
 		return "", fmt.Errorf("has %d characters. An address has up to 2,048", len(raw))
@@ -272,13 +293,13 @@ func address(raw string) (string, error) {
 	return raw, nil
 }
 
-// stocks are the words for a stock.
-var stocks = map[string]Stock{"": InStock, "in_stock": InStock, "instock": InStock, "available": InStock,
-	"true": InStock, "yes": InStock, "out_of_stock": OutOfStock, "outofstock": OutOfStock,
-	"sold_out": OutOfStock, "false": OutOfStock, "no": OutOfStock, "preorder": Preorder,
-	"pre_order": Preorder, "presale": Preorder, "backorder": Backorder, "back_order": Backorder,
-	"onbackorder": Backorder, "soldout": OutOfStock, "discontinued": OutOfStock, "available_for_order": InStock,
-	"limited_availability": InStock, "limitedavailability": InStock, "onlineonly": InStock, "instoreonly": InStock,
+// stocks are the words for a stock, without spaces.
+var stocks = map[string]Stock{"": InStock, "instock": InStock, "available": InStock, "true": InStock, "yes": InStock,
+	"y": InStock, "lowstock": InStock, "limitedstock": InStock, "availablefororder": InStock,
+	"limitedavailability": InStock, "onlineonly": InStock, "instoreonly": InStock, "outofstock": OutOfStock,
+	"soldout": OutOfStock, "unavailable": OutOfStock, "notavailable": OutOfStock, "notinstock": OutOfStock,
+	"false": OutOfStock, "no": OutOfStock, "n": OutOfStock, "discontinued": OutOfStock, "preorder": Preorder,
+	"presale": Preorder, "backorder": Backorder, "backordered": Backorder, "onbackorder": Backorder,
 	"madetoorder": Backorder}
 
 // stockOf reads a stock, also as schema.org writes it, or the number of pieces.
@@ -287,10 +308,10 @@ func stockOf(word string) (Stock, error) {
 	if pieces, err := strconv.ParseFloat(plain, 64); err == nil && strings.Trim(plain, "-0123456789.") == "" {
 		plain = strconv.FormatBool(pieces > 0)
 	}
-	for _, prefix := range []string{"https://schema.org/", "http://schema.org/"} {
-		plain = strings.TrimPrefix(plain, prefix)
+	if _, word, of := strings.Cut(plain, "schema.org/"); of {
+		plain = word
 	}
-	s, ok := stocks[strings.NewReplacer(" ", "_", "-", "_").Replace(plain)]
+	s, ok := stocks[spaces.Replace(plain)]
 	if !ok {
 		return s, fmt.Errorf("is %.40q. Write in_stock, out_of_stock, preorder or backorder", word)
 	}

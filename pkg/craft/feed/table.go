@@ -188,17 +188,31 @@ var names = map[string]string{"sku": memberID, "name": memberTitle, "url": membe
 	"photo_url": memberPhoto, "photo": memberPhoto, "image_url": memberPhoto, "photos": memberPhotos,
 	"additional_image_links": memberPhotos, "stock": memberStock, "group": memberGroup, "group_id": memberGroup,
 	"sale_starts_at": memberFrom, "sale_ends_at": memberUntil, "amount": memberAmount, "offer_id": memberID,
-	"product_types": "product_type"}
+	"product_types": "product_type",
+	// Those of WooCommerce's export.
+	"regular_price": memberPrice, "in_stock?": memberStock, "images": memberPhotos, "parent": memberGroup,
+	"date_sale_price_starts": memberFrom, "date_sale_price_ends": memberUntil}
 
-// memberAmount is a price in the smallest unit of its currency.
-const memberAmount = "amount"
+const (
+	// memberAmount is a price in the smallest unit of its currency.
+	memberAmount = "amount"
+	// memberType and memberPublished say which rows of WooCommerce are no products on sale.
+	memberType, memberPublished = "type", "published"
+)
+
+// aside reports whether a row is no product on sale: one of WooCommerce's drafts, or what holds variations together.
+func (w *raw) aside() bool {
+	kind, published := strings.ToLower(w.values[memberType]), strings.ToLower(w.values[memberPublished])
+	return slices.Contains([]string{"0", "-1", "false"}, published) ||
+		w.values[memberPrice] == "" && (kind == "variable" || kind == "grouped")
+}
 
 // members are all members that a column may have.
 var members = func() map[string]bool {
 	all := map[string]bool{memberAmount: true}
 	for _, name := range append([]string{memberID, memberTitle, memberDescription, memberLink, memberPrice,
 		memberCurrency, memberSale, memberPeriod, memberFrom, memberUntil, memberStock, memberPhoto, memberPhotos,
-		memberGroup, "product_detail"}, properties...) {
+		memberGroup, memberType, memberPublished, "product_detail"}, properties...) {
 		all[name] = true
 	}
 	return all
@@ -362,7 +376,10 @@ func (p *parser) cells(row tableRow, titles []string, of [][]string, own map[str
 			w.cell(member, cell)
 		}
 	}
-	w.smallest(p.Currency)
+	if w.smallest(p.Currency); w.aside() {
+		p.rows++
+		return nil
+	}
 	return p.row(w)
 }
 

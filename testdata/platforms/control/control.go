@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -92,6 +93,14 @@ func (c *Control) Published() []Post {
 	defer c.mu.Unlock()
 	return slices.Clone(c.posts)
 }
+
+// Kept returns a text in the form in which some platforms keep it: without empty lines (dilame/instagram-private-api
+// #902).
+func Kept(text string) string {
+	return lines.ReplaceAllString(text, "\n")
+}
+
+var lines = regexp.MustCompile(`\n+`)
 
 // Find returns the post with an id.
 func (c *Control) Find(id string) (Post, bool) {

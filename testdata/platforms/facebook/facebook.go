@@ -293,7 +293,7 @@ func (f *Fake) made(text string, videos bool) []any {
 	defer f.mu.Unlock()
 	for _, p := range posts {
 		if (f.videos[p.ID] != nil) == videos {
-			data = append(data, map[string]string{"id": p.ID, text: f.texts[p.ID],
+			data = append(data, map[string]string{"id": p.ID, text: control.Kept(f.texts[p.ID]),
 				"created_time": p.At.Format(control.GraphTime)})
 		}
 	}

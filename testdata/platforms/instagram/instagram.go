@@ -355,7 +355,7 @@ func (f *Fake) list(w http.ResponseWriter, r *http.Request) {
 	slices.Reverse(posts)
 	for _, p := range posts {
 		if strings.HasPrefix(p.Content, "STORIES") == stories {
-			data = append(data, map[string]string{"id": p.ID, "caption": f.captions[p.ID],
+			data = append(data, map[string]string{"id": p.ID, "caption": control.Kept(f.captions[p.ID]),
 				"timestamp": p.At.Format("2006-01-02T15:04:05-0700")})
 		}
 	}

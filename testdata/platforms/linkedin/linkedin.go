@@ -456,8 +456,8 @@ func (f *Fake) list(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	for _, p := range slices.Backward(f.Published()) {
 		if f.posts[p.ID].author == Organization {
-			elements = append(elements, map[string]any{"id": p.ID, "commentary": f.posts[p.ID].commentary,
-				"createdAt": p.At.UnixMilli()})
+			elements = append(elements, map[string]any{"id": p.ID, "createdAt": p.At.UnixMilli(),
+				"commentary": control.Kept(f.posts[p.ID].commentary)})
 		}
 	}
 	f.mu.Unlock()

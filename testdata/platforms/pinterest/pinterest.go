@@ -378,8 +378,8 @@ func (f *Fake) list(w http.ResponseWriter, r *http.Request) {
 		f.mu.Lock()
 		for _, p := range slices.Backward(f.Published()) {
 			pin := f.pins[p.ID]
-			items = append(items, map[string]any{"id": p.ID, "title": pin.Title, "description": pin.Description,
-				"link": pin.Link, "created_at": p.At.UTC().Format(layout), "is_owner": true})
+			items = append(items, map[string]any{"id": p.ID, "title": pin.Title, "description": control.Kept(pin.Description),
+				"link": pin.Link, "created_at": p.At.UTC().Format(layout) + "-00:00", "is_owner": true})
 		}
 		f.mu.Unlock()
 		items = append(items, map[string]any{"id": "1", "description": "Of others", "is_owner": false,
@@ -401,7 +401,7 @@ func (f *Fake) list(w http.ResponseWriter, r *http.Request) {
 	control.JSON(w, http.StatusOK, answer)
 }
 
-// layout is the format of times, which are in UTC.
+// layout is the format of times, which are in UTC. Pinterest documents the zone behind them, and leaves it out.
 const layout = "2006-01-02T15:04:05"
 
 func (f *Fake) analytics(w http.ResponseWriter, r *http.Request) {

@@ -306,7 +306,7 @@ func (f *Fake) list(w http.ResponseWriter, r *http.Request) {
 	defer f.mu.Unlock()
 	for _, p := range posts {
 		if (f.replies[p.ID] != "") == replies {
-			data = append(data, map[string]string{"id": p.ID, "text": f.texts[p.ID],
+			data = append(data, map[string]string{"id": p.ID, "text": control.Kept(f.texts[p.ID]),
 				"timestamp": p.At.Format("2006-01-02T15:04:05-0700")})
 		}
 	}

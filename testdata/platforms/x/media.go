@@ -60,7 +60,13 @@ func (f *Fake) append(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
+// finalize refuses a call without an object of JSON: "Request body must be a JSON object." (trypostit/trypost #202).
 func (f *Fake) finalize(w http.ResponseWriter, r *http.Request) {
+	if kind := r.Header.Get("Content-Type"); !strings.HasPrefix(kind, "application/json") ||
+		json.NewDecoder(r.Body).Decode(&map[string]any{}) != nil {
+		bad(w)
+		return
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	c := f.files[r.PathValue("id")]

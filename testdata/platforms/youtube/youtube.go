@@ -42,6 +42,8 @@ type Fake struct {
 	Landscape bool
 	// Stuck says that the processing of videos does not end.
 	Stuck bool
+	// Rejected and Failed are why YouTube does not show videos once they are processed, such as length and codec.
+	Rejected, Failed string
 	// NoCovers says that the channel may not have custom covers.
 	NoCovers bool
 	// NoComments says that the token lacks the right to comments, and CommentsOff that the videos take none.
@@ -300,12 +302,18 @@ func (f *Fake) videos(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Query().Get("part") == "statistics":
 		items = append(items, map[string]any{"id": id, "statistics": map[string]any{"viewCount": "120",
 			"likeCount": "12", "favoriteCount": "0", "commentCount": "3"}})
-	case r.URL.Query().Get("part") == "processingDetails":
-		state := "succeeded"
-		if !f.processed(post) {
-			state = "processing"
+	case r.URL.Query().Get("part") == "processingDetails,status":
+		state, upload := "succeeded", map[string]string{"uploadStatus": "processed"}
+		switch {
+		case !f.processed(post):
+			state, upload = "processing", map[string]string{"uploadStatus": "uploaded"}
+		case f.Rejected != "":
+			state, upload = "terminated", map[string]string{"uploadStatus": "rejected", "rejectionReason": f.Rejected}
+		case f.Failed != "":
+			state, upload = "failed", map[string]string{"uploadStatus": "failed", "failureReason": f.Failed}
 		}
-		items = append(items, map[string]any{"id": id, "processingDetails": map[string]any{"processingStatus": state}})
+		items = append(items, map[string]any{"id": id, "status": upload,
+			"processingDetails": map[string]any{"processingStatus": state}})
 	}
 	control.JSON(w, http.StatusOK, map[string]any{"items": items})
 }

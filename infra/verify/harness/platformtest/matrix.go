@@ -91,6 +91,9 @@ func (s Suite) walked(ctx context.Context, post platform.Post) (w walk, err erro
 func (s Suite) Matrix(ctx context.Context) ([]Row, error) {
 	var rows []Row
 	for _, named := range s.Posts {
+		if named.Post.Caption != "" {
+			named.Post.Caption += "\n\n\nAnd  more" // which some platforms keep in another form
+		}
 		w, err := s.walked(ctx, named.Post)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", named.Name, err)

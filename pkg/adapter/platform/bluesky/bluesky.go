@@ -283,10 +283,7 @@ func accountSuspended() *platform.Error {
 // limitError returns the error of too many calls. Bluesky names the second at which the next is taken
 // (docs.bsky.app, Rate Limits).
 func (p *Platform) limitError(a wire.Answer) *platform.Error {
-	var after time.Duration
-	if at, err := strconv.ParseInt(a.Header.Get("RateLimit-Reset"), 10, 64); err == nil {
-		after = min(max(time.Unix(at, 0).Sub(p.Client.Now()), 0), 24*time.Hour)
-	}
+	after, _ := p.Client.Wait(a, "RateLimit-Reset")
 	return platform.Limited(after)
 }
 

@@ -558,7 +558,7 @@ func (p *Platform) Find(ctx context.Context, w *platform.Work[state]) (ref platf
 	for _, d := range list.Data {
 		at, err := time.Parse(graph.TimeLayout, d.At)
 		if err == nil && known(d.ID) && !at.Before(w.SentAt.Add(-time.Minute)) &&
-			strings.TrimSpace(d.Message+d.Description) == w.Text() {
+			platform.Same(d.Message+d.Description, w.Text()) {
 			return platform.Ref{ID: d.ID}, platform.StageDone, nil
 		}
 	}

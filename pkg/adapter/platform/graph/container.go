@@ -324,7 +324,7 @@ func (c *Containers) Find(ctx context.Context, w *platform.Work[Boxes]) (platfor
 		text, _ := post[c.Caption].(string)
 		stamp, _ := post["timestamp"].(string)
 		at, err := time.Parse(TimeLayout, stamp)
-		if err == nil && Number(id) && strings.TrimSpace(text) == want && !at.Before(w.SentAt.Add(-time.Minute)) {
+		if err == nil && Number(id) && platform.Same(text, want) && !at.Before(w.SentAt.Add(-time.Minute)) {
 			return platform.Ref{ID: id}, platform.StageDone, nil
 		}
 	}

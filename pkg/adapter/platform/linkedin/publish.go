@@ -280,7 +280,7 @@ func (p *Platform) Find(ctx context.Context, w *platform.Work[state]) (ref platf
 		return ref, "", err
 	}
 	for _, e := range list.Elements {
-		if e.Commentary == commentary(w.Text(), optionsOf(w.Post.Options).Mentions) && len(e.ID) <= most &&
+		if platform.Same(e.Commentary, commentary(w.Text(), optionsOf(w.Post.Options).Mentions)) && len(e.ID) <= most &&
 			!time.UnixMilli(e.At).Before(w.SentAt.Add(-time.Minute)) {
 			return refOf(e.ID), platform.StageDone, nil
 		}

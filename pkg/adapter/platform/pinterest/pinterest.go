@@ -357,8 +357,8 @@ func (p *Platform) Find(ctx context.Context, w *platform.Work[state]) (ref platf
 		for _, i := range list.Items {
 			at, err := timeOf(i.At)
 			older = older || err == nil && at.Before(since)
-			if err == nil && i.Title == w.Post.Title && i.Link == link(w.Post) &&
-				strings.TrimSpace(i.Description) == w.Text() && i.ID != "" && len(i.ID) <= longest &&
+			if err == nil && platform.Same(i.Title, w.Post.Title) && i.Link == link(w.Post) &&
+				platform.Same(i.Description, w.Text()) && i.ID != "" && len(i.ID) <= longest &&
 				!at.Before(since) {
 				return refOf(i.ID), platform.StageDone, nil
 			}
@@ -371,9 +371,10 @@ func (p *Platform) Find(ctx context.Context, w *platform.Work[state]) (ref platf
 	return ref, platform.StageReconcile, nil
 }
 
-// timeOf reads a time of Pinterest, which is in UTC and may say so.
+// timeOf reads a time of Pinterest, which is in UTC and may say so, also as "-00:00".
 func timeOf(s string) (time.Time, error) {
-	return time.Parse("2006-01-02T15:04:05", strings.TrimSuffix(s, "Z"))
+	s, _, _ = strings.Cut(strings.TrimSuffix(s, "Z"), "-00:00")
+	return time.Parse("2006-01-02T15:04:05", strings.TrimSuffix(s, "+00:00"))
 }
 
 // Lookup implements platform.Finder. It lists the sections of the board.

@@ -196,7 +196,7 @@ func (p *Platform) Find(ctx context.Context, w *platform.Work[state]) (ref platf
 		return ref, "", err
 	}
 	for _, f := range wall.Items {
-		if f.Text == w.Text() && f.Date >= w.SentAt.Add(-time.Minute).Unix() &&
+		if platform.Same(f.Text, w.Text()) && f.Date >= w.SentAt.Add(-time.Minute).Unix() &&
 			slices.Equal(f.attachments(), w.Own.Attachments) {
 			return refOf(w.Account, f.ID), platform.StageDone, nil
 		}

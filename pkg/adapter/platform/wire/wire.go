@@ -70,6 +70,11 @@ func New(name string, cfg Config) *Client {
 // Now returns the present time by the clock of the configuration.
 func (c *Client) Now() time.Time { return c.cfg.Now() }
 
+// Wait returns how long to wait until a limit ends, and false if the header of an answer does not say it.
+func (c *Client) Wait(a Answer, header string) (time.Duration, bool) {
+	return safehttp.Wait(a.Header.Get(header), c.Now())
+}
+
 // Base returns the address of the platform, or the address that replaces it.
 func (c *Client) Base(own string) string {
 	if c.cfg.BaseURL != "" {

@@ -95,6 +95,7 @@ func (p *Platform) Prepare(ctx context.Context, w *platform.Work[state]) (ready 
 		call.Query = url.Values{"command": {"STATUS"}, "media_id": {s.File}}
 		if !s.Whole {
 			call = p.Call(http.MethodPost, "/2/media/upload/"+s.File+"/finalize", w.Account.Token.Access)
+			call.JSON = struct{}{} // X asks for an object (trypostit/trypost #202)
 		}
 		if err := p.Send(ctx, call, &u); err != nil {
 			return false, 0, err

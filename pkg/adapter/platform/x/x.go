@@ -607,8 +607,8 @@ func errorOf(m meaning, u use, status int) *platform.Error {
 func (p *Platform) limitError(a wire.Answer, b problem) *platform.Error {
 	now := p.Client.Now()
 	until := func(name string) (time.Duration, bool) {
-		at, err := strconv.ParseInt(a.Header.Get(name), 10, 64)
-		return min(max(time.Unix(at, 0).Sub(now), time.Second), 24*time.Hour), err == nil
+		after, ok := p.Client.Wait(a, name)
+		return max(after, time.Second), ok
 	}
 	// The limits of a day, of the account and of the application, have headers of their own.
 	for _, whose := range []string{"User", "App"} {

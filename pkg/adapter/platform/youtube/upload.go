@@ -1,6 +1,7 @@
 package youtube
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -26,6 +27,7 @@ type state struct {
 	Session string `json:"session"`
 	Offset  int64  `json:"offset,omitempty"` // number of bytes that the session has received
 	Looks   int    `json:"looks,omitempty"`  // number of looks at the processing of the video
+	Last    int    `json:"last,omitempty"`   // number of looks at the video after all parts were added
 	Tries   int    `json:"tries,omitempty"`  // number of attempts to add the present part
 	// Part is the number of parts of the video that were added or left out after the upload, and Lacks the warning
 	// about those that are missing.
@@ -204,6 +206,8 @@ const (
 	// processing is the time between two looks at the processing of a Short, and maxLooks is the number of looks.
 	processing = time.Minute
 	maxLooks   = 30
+	// lastLooks is the number of looks at a video to which nothing is added any more.
+	lastLooks = 5
 	// maxTries bounds the attempts to set a cover that YouTube temporarily refuses.
 	maxTries = 3
 
@@ -234,8 +238,8 @@ func (p *Platform) parts(post platform.Post) []part {
 	}
 }
 
-// End implements chain.Ender. It adds the parts of the video one after the other, and waits until a Short is processed.
-// A part that YouTube refuses does not fail the publication.
+// End implements chain.Ender. It adds the parts of the video one after the other, waits until a Short is processed, and
+// looks at last whether YouTube shows the video. A part that YouTube refuses does not fail the publication.
 func (p *Platform) End(ctx context.Context, w *platform.Work[state]) (ended bool, wait time.Duration, err error) {
 	all := p.parts(w.Post)
 	left := func() bool {
@@ -246,7 +250,7 @@ func (p *Platform) End(ctx context.Context, w *platform.Work[state]) (ended bool
 		return w.Own.Part < len(all)
 	}
 	if !left() {
-		return true, 0, nil
+		return p.shown(ctx, w)
 	}
 	one, ready := all[w.Own.Part], true
 	if one.short && isShort(w.Post.Media[0]) {
@@ -257,7 +261,7 @@ func (p *Platform) End(ctx context.Context, w *platform.Work[state]) (ended bool
 		looks, most = &w.Own.Tries, maxTries
 		if err = one.add(ctx, w); err == nil {
 			w.Own.Part, w.Own.Tries = w.Own.Part+1, 0
-			return !left(), 0, nil
+			return false, 0, nil
 		}
 	}
 	kind := platform.KindOf(err)
@@ -277,7 +281,23 @@ func (p *Platform) End(ctx context.Context, w *platform.Work[state]) (ended bool
 		warning.Message = before.Message + " " + warning.Message
 	}
 	w.Own.Part, w.Own.Tries, w.Own.Lacks = w.Own.Part+1, 0, warning
-	return !left(), 0, nil
+	return false, 0, nil
+}
+
+// shown reports whether YouTube shows the video, or takes long to process it. It may refuse what it has received, such
+// as a video of more than 15 minutes of a channel that is not verified (adasq/youtube-studio #34, youtube_it #199,
+// porjo/youtubeuploader #133).
+func (p *Platform) shown(ctx context.Context, w *platform.Work[state]) (ended bool, wait time.Duration, err error) {
+	done, err := p.processed(ctx, w.Account, w.First.ID)
+	refused := platform.CodeOf(err) == platform.CodeMediaRefused
+	switch kind := platform.KindOf(err); {
+	case err != nil && (refused || kind == platform.Expired || ctx.Err() != nil):
+		return false, 0, err
+	case err != nil && kind != platform.Retry:
+		return true, 0, nil
+	}
+	w.Own.Last++
+	return done || w.Own.Last >= lastLooks, processing, nil
 }
 
 // cover sets the cover of the video.
@@ -376,22 +396,30 @@ func (p *Platform) processed(ctx context.Context, a platform.Account, video stri
 		Items []struct {
 			Processing struct {
 				Status string `json:"processingStatus"`
+				Reason string `json:"processingFailureReason"`
 			} `json:"processingDetails"`
+			Status struct {
+				Upload   string `json:"uploadStatus"`
+				Rejected string `json:"rejectionReason"`
+				Failed   string `json:"failureReason"`
+			} `json:"status"`
 		} `json:"items"`
 	}
 	if err := p.Get(ctx, a.Token.Access, "/youtube/v3/videos",
-		url.Values{"part": {"processingDetails"}, "id": {video}}, &answer); err != nil {
+		url.Values{"part": {"processingDetails,status"}, "id": {video}}, &answer); err != nil {
 		return false, err
 	}
 	if len(answer.Items) != 1 {
 		return false, platform.Reject(platform.CodePostNotFound, "YouTube does not have the video.")
 	}
-	switch answer.Items[0].Processing.Status {
-	case "processing":
-		return false, nil
-	case "failed", "terminated":
-		return false, platform.Reject(platform.CodeMediaRefused, "YouTube could not process the video.")
-	default:
-		return true, nil
+	one := answer.Items[0]
+	switch {
+	case one.Status.Upload == "rejected":
+		return false, platform.Reject(platform.CodeMediaRefused, "YouTube has received the video, and does not show "+
+			"it.").Saying(one.Status.Rejected)
+	case one.Status.Upload == "failed", one.Processing.Status == "failed", one.Processing.Status == "terminated":
+		return false, platform.Reject(platform.CodeMediaRefused, "YouTube could not process the video.").
+			Saying(cmp.Or(one.Status.Failed, one.Processing.Reason))
 	}
+	return one.Processing.Status != "processing", nil
 }
