@@ -127,10 +127,11 @@ class Config:
             _ = url.port
         except ValueError:  # a port or an address that is none
             url = urlsplit("")
-        wrong = url.scheme not in ("http", "https") or not url.hostname or "@" in url.netloc
+        host = url.hostname or ""
+        wrong = url.scheme not in ("http", "https") or not host or "@" in url.netloc
         if wrong or re.search("[?#]", base_url):
             raise ConfigError("the base URL must be a URL such as https://api.example.com")
-        local = re.fullmatch(r"localhost|127(\.\d+){3}|::1", url.hostname)
+        local = re.fullmatch(r"localhost|127(\.\d+){3}|::1", host)
         if url.scheme == "http" and api_key.startswith("svc_live_") and not local and not allow_insecure:
             raise ConfigError("the base URL must use https for a live key; for a sandbox, set allow_insecure")
         self._key = api_key
@@ -148,8 +149,8 @@ class Config:
             "Accept": "application/json",
             "User-Agent": f"content-automation-python/{VERSION}",
         }
-        if options.get("idempotency_key") is not None:
-            own["Idempotency-Key"] = options["idempotency_key"]
+        if (given := options.get("idempotency_key")) is not None:
+            own["Idempotency-Key"] = given
         if "if_match" in options:
             own["If-Match"] = _etag(options["if_match"])
         made = {} if method == "GET" else {"Idempotency-Key": key}
