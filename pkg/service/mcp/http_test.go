@@ -212,19 +212,21 @@ func TestWorstCaseRequests(t *testing.T) {
 		fmt.Fprintf(&words, "%x ", n+4096)
 	}
 	for name, body := range map[string]string{
-		"words":   call("search_operations", `{"query":"`+words.String()+`"}}}`),
-		"values":  call("search_operations", `{"a":[`+strings.Repeat("0,", 120_000)+"0]}}}"),
-		"objects": call("search_operations", `{"a":[`+strings.Repeat("{},", 80_000)+"{}]}}}"),
-		"depth":   call("search_operations", strings.Repeat(`{"a":`, 50_000)),
-		"names":   call("search_operations", `{"query":"a"`+strings.Repeat(`,"a":0`, 19_000)+"}}}"),
-		"a text":  call("search_operations", `{"query":"`+strings.Repeat("word ", 50_000)+`"}}}`),
+		"words":      call("search_operations", `{"query":"`+words.String()+`"}}}`),
+		"values":     call("search_operations", `{"a":[`+strings.Repeat("0,", 120_000)+"0]}}}"),
+		"objects":    call("search_operations", `{"a":[`+strings.Repeat("{},", 80_000)+"{}]}}}"),
+		"depth":      call("search_operations", strings.Repeat(`{"a":`, 50_000)),
+		"names":      call("search_operations", `{"query":"a"`+strings.Repeat(`,"a":0`, 19_000)+"}}}"),
+		"a text":     call("search_operations", `{"query":"`+strings.Repeat("word ", 50_000)+`"}}}`),
+		"a word":     call("search_operations", `{"query":"`+strings.Repeat("a", 250_000)+`"}}}`),
+		"long words": call("search_operations", `{"query":"`+strings.Repeat(strings.Repeat("beitragplan", 6)+" ", 3_500)+`"}}}`),
 	} {
 		if len(body) > mostRequest {
 			t.Fatalf("%s has %d bytes", name, len(body))
 		}
 		cost.AtMost(t, name, func() {
 			w := post(t, h, token, body)
-			if refused := w.Code == http.StatusRequestEntityTooLarge; refused != !strings.Contains("names, a text, words", name) {
+			if refused := w.Code == http.StatusRequestEntityTooLarge; refused != !strings.Contains("names, a text, a word, long words", name) {
 				t.Errorf("%s: %d %.100s", name, w.Code, w.Body)
 			}
 		})
