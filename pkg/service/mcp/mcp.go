@@ -447,8 +447,8 @@ func (h *handler) single(w http.ResponseWriter, r *http.Request) (m message, ok 
 	var large *http.MaxBytesError
 	switch {
 	case kind != "application/json":
-		h.refuse(w, r, http.StatusUnsupportedMediaType, errs.UnsupportedMediaType, "Send the message as JSON, with the "+
-			"header Content-Type: application/json.")
+		h.refuse(w, r, http.StatusUnsupportedMediaType, errs.UnsupportedMediaType,
+			"Send the message as JSON, with the header Content-Type: application/json.")
 	case errors.As(err, &large):
 		h.refuse(w, r, http.StatusRequestEntityTooLarge, errs.BodyTooLarge, "The request is larger than 256 KiB.")
 	case err != nil:
