@@ -120,6 +120,36 @@ func TestEveryAttemptIsLogged(t *testing.T) {
 	}
 }
 
+// The own HTTP client of a caller may have a time-out of its own.
+func TestATimeOutOfTheHTTPClientIsATimeOut(t *testing.T) {
+	stop := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-stop }))
+	t.Cleanup(server.Close)
+	t.Cleanup(func() { close(stop) })
+	client, err := contentautomation.New(contentautomation.WithBaseURL(server.URL), contentautomation.WithMaxRetries(0),
+		contentautomation.WithAPIKey(faults.Key),
+		contentautomation.WithHTTPClient(&http.Client{Timeout: 50 * time.Millisecond}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.Content.Get(t.Context(), "cnt_1"); !contentautomation.IsTimeout(err) {
+		t.Errorf("%v", err)
+	}
+}
+
+// An empty idempotency key is sent, and refused: with another one in its place, nobody would notice.
+func TestAnEmptyIdempotencyKeyIsNotReplaced(t *testing.T) {
+	client := serve(t, func(_ http.ResponseWriter, req *http.Request) string {
+		if values, sent := req.Header["Idempotency-Key"]; !sent || values[0] != "" {
+			t.Errorf("the key is %q", values)
+		}
+		return `{"data":{"id":"cnt_1"},"error":null,"request_id":"r"}`
+	})
+	if err := client.Do(t.Context(), "POST", "/v1/x", nil, nil, nil, contentautomation.WithIdempotencyKey("")); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestASignedTestEventIsVerified(t *testing.T) {
 	receiver, err := contentautomation.NewReceiver("whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=")
 	if err != nil {
@@ -135,6 +165,14 @@ func TestASignedTestEventIsVerified(t *testing.T) {
 	}
 	if _, err := receiver.Event(header, append(body, ' ')); err == nil {
 		t.Error("a changed body is verified")
+	}
+	// The headers of an event of Lambda have lower-case names.
+	lower := http.Header{}
+	for name, values := range header {
+		lower[strings.ToLower(name)] = values
+	}
+	if _, err := receiver.Event(lower, body); err != nil {
+		t.Errorf("headers in lower case: %v", err)
 	}
 }
 

@@ -174,6 +174,9 @@ func optionsOf(c faults.Call, response *contentautomation.Response) []contentaut
 	if c.IdempotencyKey != "" {
 		all = append(all, contentautomation.WithIdempotencyKey(c.IdempotencyKey))
 	}
+	for name, value := range c.Headers {
+		all = append(all, contentautomation.WithHeader(name, value))
+	}
 	if c.IfMatch != nil {
 		if version, ok := c.IfMatch.(float64); ok {
 			all = append(all, contentautomation.WithIfMatch(int64(version)))

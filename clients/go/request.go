@@ -15,6 +15,7 @@ import (
 	mathrand "math/rand/v2"
 	"net/http"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -52,7 +53,7 @@ func newCall(method, path string, query url.Values, body any, options []RequestO
 	for _, option := range options {
 		option(c)
 	}
-	if method != http.MethodGet && c.header.Get("Idempotency-Key") == "" {
+	if _, given := c.header["Idempotency-Key"]; !given && method != http.MethodGet {
 		c.header.Set("Idempotency-Key", newKey())
 	}
 	return c
@@ -175,11 +176,12 @@ func (t *transport) attempt(ctx context.Context, c *call, body []byte, n int) (*
 		if ctx.Err() != nil {
 			return nil, -1, ctx.Err()
 		}
+		late := os.IsTimeout(err) || inner.Err() != nil
 		var u *url.Error
 		if errors.As(err, &u) {
 			err = u.Err // without the address, which may have data of the caller
 		}
-		return nil, 0, &ConnectionError{inner.Err() != nil, n, err}
+		return nil, 0, &ConnectionError{late, n, err}
 	}
 	e := &envelope{header: res.Header, status: res.StatusCode}
 	broken := json.Unmarshal(read, e)
@@ -200,7 +202,7 @@ func (t *transport) attempt(ctx context.Context, c *call, body []byte, n int) (*
 func (t *transport) failure(res *http.Response, e *envelope, n int) error {
 	f := &Error{Status: res.StatusCode, Code: "unknown", Type: typeOf(res.StatusCode), RequestID: e.RequestID,
 		Message: "the answer is not of the API: " + res.Status, RetryAfter: retryAfter(res), Attempts: n}
-	if e.Error != nil {
+	if e.Error != nil && e.Error.Code != "" {
 		f.Code, f.Type, f.Message = e.Error.Code, cmp.Or(e.Error.Type, f.Type), e.Error.Message
 		f.Param, f.Details, f.DocURL, f.Context = e.Error.Param, e.Error.Details, e.Error.DocURL, e.Error.Context
 	}

@@ -54,7 +54,13 @@ func (w *Receiver) GoString() string { return w.String() }
 // Event verifies a request by its headers and its body as it was received, and returns the event. A request with a wrong
 // signature, or one that was signed more than five minutes ago, is refused with a *SignatureError.
 func (w *Receiver) Event(header http.Header, body []byte) (*Event, error) {
-	id, stamp, signatures := header.Get("Webhook-Id"), header.Get("Webhook-Timestamp"), header.Get("Webhook-Signature")
+	found := http.Header{} // a map that was made a Header may have names in any case
+	for name, values := range header {
+		for _, value := range values {
+			found.Add(name, value)
+		}
+	}
+	id, stamp, signatures := found.Get("Webhook-Id"), found.Get("Webhook-Timestamp"), found.Get("Webhook-Signature")
 	if id == "" || stamp == "" || signatures == "" {
 		return nil, &SignatureError{"a header of the signature is missing"}
 	}

@@ -52,6 +52,8 @@ func TestUsageIsOneSumOfTheAccount(t *testing.T) {
 		k[1].Kind != "video" || k[1].Requests != 1 || len(k[1].ByDay) != 30 {
 		t.Errorf("%+v", k)
 	}
+	// The days before it would have no year.
+	c.Call(http.MethodGet, "/v1/usage?to=0001-01-01", nil).Refused(t, 422, errs.ValidationFailed, "to")
 	if len(got.Keys) != 2 || got.Keys[0].KeyID != "key_revoked" && got.Keys[1].KeyID != "key_revoked" {
 		t.Fatalf("%+v", got.Keys)
 	}

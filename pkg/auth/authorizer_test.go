@@ -448,6 +448,26 @@ func TestWhatIsNoKeyIsRefusedWithoutALookUp(t *testing.T) {
 	}
 }
 
+// A function reads the first value of a header, and the gateway hands the last one over: a call with two keys would be
+// counted for one, and made with the other.
+func TestTwoKeysAreNone(t *testing.T) {
+	one, other := newKey(t, tenant.Test), newKey(t, tenant.Live)
+	for _, values := range [][]string{{one, other}, {other, one}, {one, one}} {
+		s := &secrets{known: map[string]credential.Credential{auth.HashKey(one): good(), auth.HashKey(other): good()}}
+		c := read(values[1])
+		c.MultiValueHeaders = map[string][]string{"Authorization": {"Bearer " + values[0], "Bearer " + values[1]}}
+		if effect, _, err := handle(t, s, c); err != nil || effect != "Deny" || len(s.asked) != 0 {
+			t.Errorf("%s, %v, looked up %v", effect, err, s.asked)
+		}
+	}
+	s := &secrets{known: map[string]credential.Credential{auth.HashKey(one): good()}}
+	c := read(one)
+	c.MultiValueHeaders = map[string][]string{"Authorization": {"Bearer " + one}}
+	if effect, _, err := handle(t, s, c); err != nil || effect != "Allow" {
+		t.Errorf("%s, %v", effect, err)
+	}
+}
+
 func TestAnUnknownKeyIsDenied(t *testing.T) {
 	s := &secrets{}
 	if effect, _, err := handle(t, s, read(newKey(t, tenant.Live))); err != nil || effect != "Deny" ||

@@ -52,7 +52,8 @@ func TestALineForEachElement(t *testing.T) {
 
 // No text begins with a character at which a spreadsheet begins a formula, and nothing else changes.
 func TestFormulasAreTexts(t *testing.T) {
-	for _, text := range []string{"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "=cmd|' /C calc'!A0"} {
+	for _, text := range []string{"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "=cmd|' /C calc'!A0",
+		"\n=1", " =1", "\u00a0=1", "\u200b=1", "\ufeff=1", "\u3000@a", "＝1", "＋1", "－1", "＠a", " \u2028－1"} {
 		got, err := sheet.Of([]row{{Title: text}})
 		if err != nil {
 			t.Fatal(err)
@@ -62,7 +63,7 @@ func TestFormulasAreTexts(t *testing.T) {
 			t.Errorf("%q is %q, %v", text, lines, err)
 		}
 	}
-	for _, text := range []string{"", "a=1", "'=1", "1-1"} {
+	for _, text := range []string{"", "a=1", "'=1", "1-1", " a", "\n", "ー"} {
 		if got := sheet.Text(text); got != text {
 			t.Errorf("%q is %q", text, got)
 		}

@@ -297,6 +297,8 @@ func TestFormatsOfParametersHold(t *testing.T) {
 		"mood=good,bad&land=DE": "",
 		"mood=good,odd":         "mood is not a known value. The values are good, bad",
 		"land=de":               "land must be an ISO 3166-1 code of two letters",
+		"land=DE&land=AT":       "land is sent more than once",
+		"mood=good&mood=bad":    "mood is sent more than once; send its values in one, with commas between them",
 	} {
 		if in, refused := read(t, r, http.MethodGet, query, ""); refused != want || (in != nil) != (want == "") {
 			t.Errorf("%s: %q", query, refused)

@@ -148,7 +148,7 @@ type View struct {
 	// Size in bytes.
 	Bytes int64 `json:"bytes" example:"13691"`
 	// SHA-256 of the file in hexadecimal.
-	SHA256 string `json:"sha256" pattern:"^[0-9a-f]{64}$"`
+	SHA256 string `json:"sha256" format:"sha256"`
 	// What is seen, for people who cannot see it, in the language of the item; generated pictures of content items
 	// only. Platforms that take an alternative text get it, unless options of the publication have another.
 	AltText string `json:"alt_text,omitempty"`

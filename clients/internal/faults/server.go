@@ -50,6 +50,7 @@ type Call struct {
 	Pad            int
 	IdempotencyKey string `json:"idempotency_key"`
 	IfMatch        any    `json:"if_match"` // a version, or an ETag
+	Headers        map[string]string
 	Until          []string
 	WaitMS         int `json:"wait_ms"`
 	Times, Take    int

@@ -104,7 +104,7 @@ class Play:
             args.append({**c["body"], "script": "x" * c["pad"]} if "pad" in c else c["body"])
         if "params" in c:
             args.append(c["params"])
-        options = {k: c[k] for k in ("idempotency_key", "if_match", "until") if k in c}
+        options = {k: c[k] for k in ("headers", "idempotency_key", "if_match", "until") if k in c}
         if "wait_ms" in c:
             options["wait_at_most"] = c["wait_ms"] / 1000
         return getattr(getattr(client, resource), method), args, options

@@ -143,7 +143,7 @@ export class Core {
     } catch {
       throw new ConfigError('the base URL must be a URL such as https://api.example.com');
     }
-    if (!/^https?:$/.test(url.protocol) || url.search || url.username) {
+    if (!/^https?:$/.test(url.protocol) || /[?#]/.test(baseUrl) || url.username || url.password) {
       throw new ConfigError('the base URL must be a URL such as https://api.example.com');
     }
     const local = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
@@ -206,20 +206,21 @@ export class Core {
   async send<T>(method: string, path: string, args: string[], sent: Sent, options: RequestOptions): Promise<Raw<T>> {
     const query = queryOf(sent.query);
     const url = this.#base + fillPath(path, args) + (query && `?${query}`);
-    const headers: Record<string, string> = {
-      ...this.#options.headers,
-      ...options.headers,
-      Authorization: `Bearer ${this.#key}`,
-      Accept: 'application/json',
-      'User-Agent': `${this.#options.userAgent ?? ''} content-automation-typescript/${VERSION}`.trim(),
-    };
-    if (method !== 'GET') headers['Idempotency-Key'] = options.idempotencyKey ?? crypto.randomUUID();
-    if (options.ifMatch !== undefined) headers['If-Match'] = etag(options.ifMatch);
-    const init: RequestInit = { method, headers, redirect: 'manual' };
-    if (sent.body !== undefined) {
-      headers['Content-Type'] = 'application/json';
-      init.body = JSON.stringify(sent.body);
-    }
+    const { idempotencyKey, ifMatch } = options;
+    const init: RequestInit = { method, redirect: 'manual' };
+    if (sent.body !== undefined) init.body = JSON.stringify(sent.body);
+    init.headers = merged(
+      this.#options.headers,
+      method !== 'GET' && { 'Idempotency-Key': crypto.randomUUID() },
+      options.headers,
+      idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey },
+      ifMatch !== undefined && { 'If-Match': etag(ifMatch) },
+      sent.body !== undefined && { 'Content-Type': 'application/json' },
+      {
+        Authorization: `Bearer ${this.#key}`, Accept: 'application/json',
+        'User-Agent': `${this.#options.userAgent ?? ''} content-automation-typescript/${VERSION}`.trim(),
+      },
+    );
     const retries = options.maxRetries ?? this.#options.maxRetries ?? 2;
     for (let attempt = 1; ; attempt++) {
       const start = this.#clock.now();
@@ -277,7 +278,8 @@ export class Core {
     const requestId = body?.request_id ?? headers.get('X-Request-Id') ?? '';
     if (status >= 300 || body?.error) {
       const after = retryAfter(headers);
-      const error = body?.error ?? { code: 'unknown', type: typeOf(status), message: `the answer is not of the API: ${status}` };
+      const none = { code: 'unknown', type: typeOf(status), message: `the answer is not of the API: ${status}` };
+      const error = { ...none, ...(typeof body?.error?.code === 'string' && body.error) };
       const message = String(error.message).replaceAll(this.#key, `${this.#key.slice(0, 9)}…`);
       const failure = new (classOf(error.type, status))(status, { ...error, message }, requestId, after, attempts);
       const again = RETRIED.includes(status) || error.code === 'idempotency_in_progress';
@@ -289,6 +291,13 @@ export class Core {
     const replayed = headers.get('Idempotent-Replayed') === 'true';
     return [{ data: body.data as T, status, headers, requestId, replayed, attempts, nextCursor: body.next_cursor ?? null }, 0];
   }
+}
+
+/** Merges headers. Their names are the same in any case, and the last one counts. */
+function merged(...all: (Record<string, string> | false | undefined)[]): Record<string, string> {
+  const found = new Map<string, [string, string]>();
+  for (const [name, value] of all.flatMap((one) => Object.entries(one || {}))) found.set(name.toLowerCase(), [name, value]);
+  return Object.fromEntries(found.values());
 }
 
 /** Returns the milliseconds before a repeat: growing, and random. */

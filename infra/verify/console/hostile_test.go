@@ -38,6 +38,7 @@ func TestHostileTriesAtTheEndpointsOfPrograms(t *testing.T) {
 		"no method":                        p.ask("code_challenge_method", "-"),
 		"a short challenge":                p.ask("code_challenge", "abc"),
 		"a scope that is none":             p.ask("scope", "admin"),
+		"scopes that are none":             p.ask("scope", "openid admin root"),
 		"the resource of another":          p.ask("resource", "https://evil.example/mcp"),
 		"a state with a line":              p.ask("state", "a\nb"),
 		"a state that is too long":         p.ask("state", long),
@@ -155,6 +156,7 @@ func TestHostileTriesAtTheEndpointsOfPrograms(t *testing.T) {
 			`https://a.example/y"]}`,
 		"a password alone":   `{"redirect_uris":["https://a.example/"],"grant_types":["password"]}`,
 		"a token alone":      `{"redirect_uris":["https://a.example/"],"response_types":["token"]}`,
+		"a number as name":   `{"redirect_uris":["https://a.example/"],"client_name":5}`,
 		"a name with a line": `{"redirect_uris":["https://a.example/"],"client_name":"a\u202Eb"}`,
 		"no JSON":            `redirect_uris=x`,
 	} {

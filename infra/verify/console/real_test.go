@@ -180,6 +180,7 @@ func TestParametersAsProgramsSendThem(t *testing.T) {
 		"a nonce":               {"nonce": {strings.Repeat("n", 5000)}},
 		"an unknown one twice":  {"ui_locales": {"de", "en"}},
 		"scopes of people":      {"scope": {"openid profile email offline_access account:read"}},
+		"scopes of others":      {"scope": {"mcp:tools account:read user:inference"}},
 		"two resources":         {"resource": {s.BaseURL + "/mcp", s.BaseURL}},
 		"a resource with slash": {"resource": {s.BaseURL + "/mcp/"}},
 		"no resource":           {"resource": nil},

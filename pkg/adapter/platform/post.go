@@ -235,7 +235,7 @@ type Poll struct {
 type CategoryOption struct {
 	// Number of the category of the video on the platform. Absent: music or news by the type of the factory, or else
 	// the platform's most general one.
-	CategoryID string `json:"category_id,omitempty" pattern:"^[0-9]{1,4}$"`
+	CategoryID string `json:"category_id,omitempty" pattern:"^[0-9]{1,4}$" patternDescription:"one to four digits"`
 }
 
 // Wrong returns the problem of an option of a platform.

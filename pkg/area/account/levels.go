@@ -378,7 +378,7 @@ const monthsKept = 13
 
 type levelsInput struct {
 	// Month, such as 2026-11; the running one without it. The last 12 months and the running one can be read.
-	Month string `query:"month" pattern:"^[0-9]{4}-(0[1-9]|1[0-2])$" example:"2026-11"`
+	Month string `query:"month" format:"month"`
 }
 
 // Register puts the operation into the router.

@@ -144,7 +144,7 @@ type listInput struct {
 	// Only requests that concerned content items or generations of the studio of this kind.
 	Kind string `query:"kind" maxLength:"32" example:"post"`
 	// Only requests with this HTTP status, or with one of a class: 4xx.
-	Status string `query:"status" pattern:"^[1-5]([0-9]{2}|xx)$" example:"429"`
+	Status string `query:"status" format:"status-or-class"`
 	// Only the request with this id.
 	RequestID string `query:"request_id" maxLength:"128"`
 }

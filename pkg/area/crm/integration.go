@@ -484,7 +484,7 @@ func (s *Service) checkFactory(ctx context.Context, o tenant.Owner, was, r *Reco
 		return errs.Invalid("/factory_id", "is of another profile than the integration")
 	}
 	if r.Mapping.Products.Import {
-		if err := factoryrecord.CheckSeller(it, "products"); err != nil {
+		if err := factoryrecord.CheckSeller(it, "/factory_id", "products"); err != nil {
 			return err
 		}
 	}

@@ -60,7 +60,7 @@ type listInput struct {
 	// Only comments on posts of this social account.
 	AccountID string `query:"social_account_id" filter:"account"`
 	// Only comments on these platforms, separated by commas.
-	Platform []string `query:"platform" filter:"platform" nullable:"false"`
+	Platform []string `query:"platform" filter:"platform" format:"platform" nullable:"false"`
 	// Only comments on posts of this factory.
 	FactoryID string `query:"factory_id" filter:"factory"`
 	// Only comments in these states, separated by commas.

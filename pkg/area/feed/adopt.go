@@ -17,7 +17,7 @@ var Input = reflect.TypeFor[createBody]()
 // Adopt adds an imported feed of a factory to the transaction. It is read when its owner says so: the account that it
 // comes from may still follow the shop.
 func Adopt(tx *store.Tx, now time.Time, f store.Item, v Feed, by authority.Authority) error {
-	if err := factoryrecord.CheckSeller(f, "a feed"); err != nil {
+	if err := factoryrecord.CheckSeller(f, "/factory_id", "a feed"); err != nil {
 		return err
 	}
 	if (v.Source.URL == nil) == (v.Source.MediaID == nil) {

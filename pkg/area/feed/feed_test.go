@@ -321,7 +321,11 @@ func TestFeedsThatAreRefused(t *testing.T) {
 	var brand struct{ ID string }
 	w.Call(http.MethodPost, "/v1/factories", object{"type": "brand", "name": "B", "settings": object{"brand_name": "B"}}).
 		Into(t, http.StatusCreated, &brand)
-	w.Call(http.MethodPut, "/v1/factories/"+brand.ID+"/feed", body()).Refused(t, 422, errs.WrongFactoryType, "/factory_id")
+	of := "/v1/factories/" + brand.ID + "/feed"
+	for _, a := range []apitest.Answer{w.Call(http.MethodPut, of, body()), w.Call(http.MethodGet, of, nil),
+		w.Call(http.MethodDelete, of, nil), w.Call(http.MethodPost, of+"/sync", nil)} {
+		a.Refused(t, 422, errs.WrongFactoryType, "factory_id")
+	}
 	w.Stranger().Call(http.MethodPut, w.path(), body()).Refused(t, 404, errs.NotFound, "")
 	w.Only(auth.ProductsRead).Call(http.MethodPut, w.path(), body()).Refused(t, 403, errs.InsufficientScope, "")
 	w.Call(http.MethodPost, w.path()+"/sync", nil).Refused(t, 404, errs.NotFound, "")

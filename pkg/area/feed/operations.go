@@ -138,12 +138,14 @@ func (s *Service) Register(r *httpapi.Router) {
 			"feed changes no product until its next run.").Opening(httpapi.Address)
 	set.Errors = []errs.Code{errs.WrongFactoryType, errs.VersionMismatch, errs.NotFound}
 	httpapi.Write(r, set, s.set)
-	httpapi.Read(r, op("getFeed", http.MethodGet, path, auth.ProductsRead, "Get the feed of a factory",
-		"With its last run.").Opening(httpapi.Nothing), s.get)
+	get := op("getFeed", http.MethodGet, path, auth.ProductsRead, "Get the feed of a factory", "With its last run.").
+		Opening(httpapi.Nothing)
+	get.Errors = []errs.Code{errs.WrongFactoryType}
+	httpapi.Read(r, get, s.get)
 	remove := op("deleteFeed", http.MethodDelete, path, auth.ProductsWrite, "Delete the feed of a factory",
 		"Ends the feed and its schedule. Its products and its runs stay. Content that waits for its product stays "+
 			"unscheduled.").Opening(httpapi.Deletion)
-	remove.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState}
+	remove.Errors = []errs.Code{errs.WrongFactoryType, errs.VersionMismatch, errs.InvalidState}
 	httpapi.Write(r, remove, s.remove)
 
 	sync := op("syncFeed", http.MethodPost, path+"/sync", auth.ProductsWrite, "Read a feed now",
@@ -155,7 +157,7 @@ func (s *Service) Register(r *httpapi.Router) {
 			"first held run, and again only after a run has completed or was called for.").
 		Opening(httpapi.Publishing)
 	sync.Status = http.StatusAccepted
-	sync.Errors = []errs.Code{errs.InvalidState}
+	sync.Errors = []errs.Code{errs.WrongFactoryType, errs.InvalidState}
 	httpapi.Write(r, sync, s.sync)
 
 	list := op("listFeedRuns", http.MethodGet, path+"/runs", auth.ProductsRead, "List the runs of a feed",
@@ -191,7 +193,7 @@ func (s *Service) find(ctx context.Context, factoryID string, others ...store.Ke
 func (s *Service) must(ctx context.Context, factoryID string) (it store.Item, r *Record, err error) {
 	f, it, r, _, err := s.find(ctx, factoryID)
 	if err == nil {
-		err = factoryrecord.CheckSeller(f, "a feed")
+		err = factoryrecord.CheckSeller(f, "factory_id", "a feed")
 	}
 	if err == nil && r == nil {
 		err = errs.New(errs.NotFound, "The factory has no feed. PUT sets one.")
@@ -222,7 +224,7 @@ func (s *Service) set(ctx context.Context, tx *store.Tx, in *setInput) (out Feed
 	}
 	f, it, r, _, err := s.find(ctx, in.ID)
 	if err == nil {
-		err = factoryrecord.CheckSeller(f, "a feed")
+		err = factoryrecord.CheckSeller(f, "factory_id", "a feed")
 	}
 	if err != nil {
 		return out, err

@@ -131,7 +131,7 @@ func (s *Service) opened(ctx context.Context, tx *store.Tx, c *kind.Change[Store
 	if err != nil || !factoryrecord.Usable(it, it.Owner) {
 		return factoryrecord.RefError(err, c.Body.FactoryID)
 	}
-	if err := factoryrecord.CheckSeller(it, "products"); err != nil {
+	if err := factoryrecord.CheckSeller(it, "/factory_id", "products"); err != nil {
 		return err
 	}
 	r := c.Record

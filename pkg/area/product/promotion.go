@@ -191,7 +191,7 @@ func (s *Promotions) opened(ctx context.Context, tx *store.Tx, c *kind.Change[Pr
 		return factoryrecord.RefError(nil, p.FactoryID)
 	}
 	c.Item.Owner = beside[0].Owner
-	if err := factoryrecord.CheckSeller(beside[0], "promotions"); err != nil {
+	if err := factoryrecord.CheckSeller(beside[0], "/factory_id", "promotions"); err != nil {
 		return err
 	}
 	if p.StartsAt.IsZero() {

@@ -98,7 +98,7 @@ type listInput struct {
 	// Only publications in these states, separated by commas.
 	State []string `query:"state" enum:"planned,pending,publishing,published,failed,deleted" nullable:"false"`
 	// Only publications on these platforms, separated by commas.
-	Platform []string `query:"platform" nullable:"false"`
+	Platform []string `query:"platform" format:"platform" nullable:"false"`
 	// Only publications to this social account.
 	AccountID string `query:"social_account_id"`
 	// Only publications of this content item.

@@ -259,7 +259,7 @@ func (s *Service) keep(ctx context.Context, o tenant.Owner, r *applicationRecord
 type applicationBody struct {
 	profile.ProfileMember
 	// Platform with which you have registered the application. It cannot be changed.
-	Platform platformID `json:"platform" example:"x"`
+	Platform string `json:"platform" format:"platform" example:"x"`
 	// Id that the platform has given the application: client_id, client_key or app id. It cannot be changed.
 	ClientID string `json:"client_id" format:"client-id"`
 	// Secret of the application. It is sealed, and no answer shows it. Required except on vk, whose applications have
@@ -288,7 +288,7 @@ func (permission) Schema(huma.Registry) *huma.Schema {
 
 // Rules refuses an application that the platform does not have.
 func (b applicationBody) Rules() error {
-	secret, needed := needsSecret()[string(b.Platform)]
+	secret, needed := needsSecret()[b.Platform]
 	switch {
 	case !needed:
 		return errs.Invalid("/platform", "needs no application: its accounts are connected by a token or a login")
@@ -298,7 +298,7 @@ func (b applicationBody) Rules() error {
 	case !secret && b.ClientSecret != "":
 		return errs.Invalid("/client_secret", "is not used: the applications of %s have no secret here", b.Platform)
 	}
-	return checkLimit(string(b.Platform), b.DailyLimit)
+	return checkLimit(b.Platform, b.DailyLimit)
 }
 
 type applicationPatch struct {
@@ -319,7 +319,7 @@ type applicationsInput struct {
 	resource.MetadataFilter
 	profile.Filter
 	// Only applications of these platforms, separated by commas.
-	Platform []platformID `query:"platform" filter:"platform" nullable:"false"`
+	Platform []string `query:"platform" filter:"platform" format:"platform" nullable:"false"`
 }
 
 var applications = kind.Kind[applicationRecord]{Name: ApplicationKind, ID: id.Application,

@@ -173,7 +173,7 @@ func (s *Service) subject(ctx context.Context, b connectBody) (r Record, it stor
 	}
 	if b.SocialAccountID == "" {
 		r.Account = Account{
-			Resource: resource.New(NewID(now), now, b.Metadata), Platform: string(b.Platform),
+			Resource: resource.New(NewID(now), now, b.Metadata), Platform: b.Platform,
 			State: Pending, FactoryIDs: []string{},
 		}
 		if b.ReturnURL == "" {
@@ -198,7 +198,7 @@ func (s *Service) subject(ctx context.Context, b connectBody) (r Record, it stor
 	if r, err = Decode(&it); err != nil {
 		return r, it, settings, err
 	}
-	if b.Platform != "" && string(b.Platform) != r.Platform {
+	if b.Platform != "" && b.Platform != r.Platform {
 		return r, it, settings, errs.Invalid("/platform", "is another one than that of %s, which is %s",
 			r.ID, r.Platform)
 	}
@@ -337,7 +337,7 @@ var (
 type connectBody struct {
 	profile.ProfileMember
 	// Platform of the account. Send this or social_account_id.
-	Platform platformID `json:"platform,omitempty"`
+	Platform string `json:"platform,omitempty" format:"platform"`
 	// Id of an account to connect again. Send this or platform.
 	SocialAccountID string `json:"social_account_id,omitempty" example:"soc_01h455vb4pex5vsknk084sn02q"`
 	// telegram: token of a bot that is an administrator of the channel.
@@ -367,7 +367,7 @@ func (b connectBody) Rules() error {
 		return errs.Invalid("/platform", "send platform, which is one of %s, or the social_account_id of an account "+
 			"to connect again", strings.Join(registry.Names(), ", "))
 	}
-	if row, ok := registry.Find(string(b.Platform)); ok {
+	if row, ok := registry.Find(b.Platform); ok {
 		return errs.All(b.unused(row.Capabilities.Connect, row.Capabilities)...)
 	}
 	return nil

@@ -12,10 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/auth"
@@ -116,7 +113,7 @@ type listInput struct {
 	profile.Filter
 	httpapi.Search
 	// Only accounts of these platforms, separated by commas.
-	Platform []platformID `query:"platform" filter:"platform" nullable:"false"`
+	Platform []string `query:"platform" filter:"platform" format:"platform" nullable:"false"`
 	// Only accounts in these states, separated by commas.
 	State []string `query:"state" filter:"state" enum:"pending,connected,needs_reconnect,disconnected" nullable:"false"`
 	// Only accounts of this factory.
@@ -303,11 +300,6 @@ func (s *Service) replaceBoth(tx *store.Tx, of, it store.Item, r *Record, factor
 	}
 	return r.View(), nil
 }
-
-type platformID string
-
-// Schema describes the id in the OpenAPI document, and restricts requests to known ids.
-func (platformID) Schema(huma.Registry) *huma.Schema { return httpapi.Enum(registry.Names()) }
 
 type platformsInput struct {
 	httpapi.SliceInput

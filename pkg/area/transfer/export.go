@@ -62,7 +62,7 @@ type Part struct {
 	// Size in bytes.
 	Bytes int64 `json:"bytes"`
 	// SHA-256 in hexadecimal.
-	SHA256 string `json:"sha256" pattern:"^[0-9a-f]{64}$"`
+	SHA256 string `json:"sha256" format:"sha256"`
 }
 
 // Export is an export as callers see it.

@@ -312,10 +312,14 @@ func bearer(req request) (token string, sent bool) {
 	return "", scheme != ""
 }
 
-// header returns a header, whose name may have any case.
+// header returns a header, whose name may have any case. One that is sent several times is the list of its values (RFC
+// 9110, 5.3): others read the first of them, and the gateway hands the last one over.
 func header(req request, name string) (value string, sent bool) {
 	for n, value := range req.Headers {
 		if strings.EqualFold(n, name) {
+			if all := req.MultiValueHeaders[n]; len(all) > 1 {
+				value = strings.Join(all, ", ")
+			}
 			return value, true
 		}
 	}

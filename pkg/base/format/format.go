@@ -44,9 +44,11 @@ var all = map[string]Format{
 	"currency":       {Pattern: "^[A-Z]{3}$", Wanted: "three capital letters"},
 	"sha256": {Pattern: "^[0-9a-f]{64}$", Wanted: "64 lower-case hexadecimal digits",
 		Example: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"},
-	"web-address": {Name: "uri", Pattern: `^https?://\S+$`, Wanted: "an address of the web", Longest: 2048},
-	"word":        {Pattern: "^[A-Za-z0-9_-]*$", Wanted: "letters, digits, - and _"},
-	"credits":     {Name: "int64", Most: 1e12},
+	"month":           {Pattern: "^[0-9]{4}-(0[1-9]|1[0-2])$", Wanted: "a month, such as 2026-11", Example: "2026-11"},
+	"status-or-class": {Pattern: "^[1-5]([0-9]{2}|xx)$", Wanted: "a status, such as 429 or 4xx", Example: "429"},
+	"web-address":     {Name: "uri", Pattern: `^https?://\S+$`, Wanted: "an address of the web", Longest: 2048},
+	"word":            {Pattern: "^[A-Za-z0-9_-]*$", Wanted: "letters, digits, - and _"},
+	"credits":         {Name: "int64", Most: 1e12},
 }
 
 // Define gives a format its name, and returns it. Call it before main.

@@ -11,11 +11,16 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Text returns a text that a spreadsheet does not take for a formula.
 func Text(s string) string {
-	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
+	begin, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(s, func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) // which programs leave out
+	}))
+	if strings.ContainsRune("=+-@＝＋－＠", begin) || strings.HasPrefix(s, "\t") || strings.HasPrefix(s, "\r") {
 		return "'" + s
 	}
 	return s

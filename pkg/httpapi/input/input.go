@@ -282,7 +282,7 @@ const (
 
 // misnamed returns the first faults in the names of the parameters of a query, repeated parameters, and empty ones.
 func misnamed(query url.Values, all []parameter) (found []errs.Detail) {
-	var names, objects []string
+	var names, objects, lists []string
 	for _, p := range all {
 		switch {
 		case p.In != "query":
@@ -290,6 +290,9 @@ func misnamed(query url.Values, all []parameter) (found []errs.Detail) {
 			names, objects = append(names, p.Name+"[…]"), append(objects, p.Name)
 		default:
 			names = append(names, p.Name)
+		}
+		if p.Schema.Type == huma.TypeArray {
+			lists = append(lists, p.Name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(query)) {
@@ -305,6 +308,9 @@ func misnamed(query url.Values, all []parameter) (found []errs.Detail) {
 			p.Message = schema.Unknown("is not a parameter of this operation", p.Param, "It takes ", names)
 		case len(values) > 1:
 			p.Message = "is sent more than once"
+			if slices.Contains(lists, name) { // as clients do that do not read explode
+				p.Message += "; send its values in one, with commas between them"
+			}
 		case values[0] == "":
 			p.Message = "is empty; send a value, or leave it out"
 		default:

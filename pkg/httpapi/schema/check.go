@@ -501,6 +501,7 @@ func init() {
 		&validation.MsgExpectedMaxProperties:          "has too many members: the most are %d",
 		&validation.MsgExpectedRFC3339DateTime:        MustBeTime,
 		&validation.MsgExpectedRFC3339Date:            "must be a day, written as 2026-05-01",
+		&validation.MsgExpectedRFC3986URI:             "must be a URL, written as https://example.com/page%.0s",
 		&validation.MsgExpectedPropertyNameInObject:   isRequired,
 	} {
 		*text = ours

@@ -50,6 +50,18 @@ func TestOneDetailForEachField(t *testing.T) {
 	}
 }
 
+func TestAURLIsRefusedWithoutTheWordsOfGo(t *testing.T) {
+	type link struct {
+		To string `json:"to" format:"web-address"`
+	}
+	for _, sent := range []string{"https://a b", "https://\x01", "https://[::1", "%zz"} {
+		err := Check(reflect.TypeFor[link](), "link", map[string]any{"to": sent})
+		if err == nil || !strings.HasSuffix(errs.As(err).Message, "a URL, written as https://example.com/page") {
+			t.Errorf("%q: %v", sent, err)
+		}
+	}
+}
+
 func TestAMemberIsCheckedByItsOwnType(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"size":2}`: "", `{"size":0}`: "/settings/size", `{}`: "/settings/size", `{"siz":1,"size":1}`: "/settings/siz",

@@ -53,14 +53,14 @@ func RefError(err error, factoryID string) error {
 	return e
 }
 
-// CheckSeller refuses a factory that has no products and promotions.
-func CheckSeller(it store.Item, what string) error {
+// CheckSeller refuses a factory that has no products and promotions. The parameter names it.
+func CheckSeller(it store.Item, param, what string) error {
 	if it.Filters["type"] == seller {
 		return nil
 	}
 	e := errs.New(errs.WrongFactoryType, "Only a factory of the type seller has %s. This one is of the type %s.", what,
 		it.Filters["type"])
-	e.Param = "/factory_id"
+	e.Param = param
 	return e
 }
 

@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/content-automation/api/pkg/base/format"
+	"github.com/content-automation/api/pkg/httpapi"
 )
 
 // foreign are ids without a pattern, by schema and member: of other services, of several kinds, of the catalog.
@@ -38,6 +41,19 @@ func TestIDsHavePatterns(t *testing.T) {
 	})
 	if len(left) > 0 {
 		t.Errorf("these have patterns, or do not exist: %v", left)
+	}
+}
+
+// A pattern says in words what it wants, because a refusal shows the words.
+func TestPatternsHaveWords(t *testing.T) {
+	n := 0
+	eachSchema(router(httpapi.EmbeddedTexts()).OpenAPI(), func(at, member string, s *huma.Schema) {
+		if n++; s.Pattern != "" && s.Pattern != format.OneLine && s.PatternDescription == "" {
+			t.Errorf("%s.%s has the pattern %s without patternDescription", at, member, s.Pattern)
+		}
+	})
+	if n < 1000 {
+		t.Errorf("%d schemas", n)
 	}
 }
 

@@ -1,13 +1,17 @@
 package api
 
 import (
+	"cmp"
 	"encoding/json"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/base/format"
+	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/httpapi/schema"
 )
 
@@ -63,6 +67,39 @@ func TestBodiesListTheValuesThatTheServiceTakes(t *testing.T) {
 		if code := by["failure_code"]; code == nil || len(code.Required) != 1 {
 			t.Errorf("the failure code of %s does not ask for an outcome", name)
 		}
+	}
+}
+
+// The values that the document lists for a filter are those that the service checks.
+func TestFiltersTakeTheValuesThatTheyList(t *testing.T) {
+	t.Parallel()
+	lists := func(doc *huma.OpenAPI) map[string]int {
+		found := map[string]int{}
+		for _, item := range doc.Paths {
+			for _, o := range operationsOf(item) {
+				for _, p := range o.Parameters {
+					if p.Ref != "" {
+						p = doc.Components.Parameters[p.Ref[strings.LastIndexByte(p.Ref, '/')+1:]]
+					}
+					s := cmp.Or(p.Schema.Items, p.Schema)
+					if s.Ref != "" {
+						s = doc.Components.Schemas.SchemaFromRef(s.Ref)
+					}
+					f, _ := format.Of(s.Format)
+					found[o.OperationID+" "+p.Name] = len(s.Enum) + len(f.Values)
+				}
+			}
+		}
+		return found
+	}
+	checked := lists(router(httpapi.EmbeddedTexts()).OpenAPI())
+	for name, n := range lists(Document()) {
+		if n > 0 && n != checked[name] {
+			t.Errorf("%s lists %d values, and takes %d", name, n, checked[name])
+		}
+	}
+	if checked["listComments platform"] < 12 {
+		t.Error("the platforms are not found")
 	}
 }
 

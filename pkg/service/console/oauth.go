@@ -391,8 +391,11 @@ func (s *site) register(r *http.Request) (int, any, error) {
 		Grants    []string `json:"grant_types"`
 		Responses []string `json:"response_types"`
 	}
-	raw, err := io.ReadAll(io.LimitReader(r.Body, 16<<10))
-	if err != nil || json.Unmarshal(raw, &in) != nil {
+	err := json.NewDecoder(io.LimitReader(r.Body, 16<<10)).Decode(&in)
+	if member, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && member.Field != "" {
+		return 0, nil, bad(invalidMetadata, member.Field+" has a value of the wrong type (RFC 7591, 2)")
+	}
+	if err != nil {
 		return 0, nil, bad(invalidMetadata, "The body is not a program in JSON of up to 16 KiB")
 	}
 	if in.Name = clippedName(in.Name); in.Name == "" {

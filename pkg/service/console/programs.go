@@ -145,15 +145,19 @@ func (s *site) input(r *http.Request, q url.Values) (w wish, err error) {
 	case !printable(w.State):
 		return wrong("The program has sent a state with characters that cannot be shown.")
 	}
+	unknown := false
 	for _, name := range strings.Fields(q.Get("scope")) {
 		scope := auth.Scope(name)
 		switch {
 		case slices.Contains(ofPeople, name):
-		case !scope.Known():
-			return wrong("The program asks for a scope that does not exist.")
+		case !scope.Known(): // is not granted, as RFC 6749, 3.3 permits: the answer has the scopes that are
+			unknown = true
 		case !slices.Contains(w.Scopes, scope):
 			w.Scopes = append(w.Scopes, scope)
 		}
+	}
+	if unknown && len(w.Scopes) == 0 { // without any, the person may grant all
+		return wrong("The program asks for scopes that do not exist.")
 	}
 	return w, nil
 }

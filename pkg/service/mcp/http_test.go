@@ -137,10 +137,26 @@ func TestMessagesAsAgentsSendThem(t *testing.T) {
 	}
 	for body, id := range map[string]string{`{"id":7,"method":"ping"}`: "7", `{"jsonrpc":"1.0","id":"a","method":"ping"}`: `"a"`,
 		`{"jsonrpc":"2.0","id":null,"method":"ping"}`: "null", `{"jsonrpc":"2.0","id":1.5,"method":"ping"}`: "null",
-		`{"jsonrpc":"2.0","id":{},"method":"ping"}`: "null", `{"jsonrpc":"2.0","id":1e30,"method":"tools/list"}`: "null"} {
+		`{"jsonrpc":"2.0","id":{},"method":"ping"}`: "null", `{"jsonrpc":"2.0","id":1e30,"method":"tools/list"}`: "null",
+		`{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`: "null"} {
 		if w := send(body); w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), `"code":-32600`) ||
 			!strings.Contains(w.Body.String(), `"id":`+id+`,`) {
 			t.Errorf("the message %s: %d %s", body, w.Code, w.Body)
+		}
+	}
+	// Parameters of a wrong type are told without the words of Go.
+	for method, sent := range map[string]string{"tools/call": `{"name":5}`, "tools/list": `{"cursor":5}`, "ping": `[]`,
+		"initialize": `{"protocolVersion":5}`, "logging/setLevel": `"info"`} {
+		w := send(`{"jsonrpc":"2.0","id":7,"method":"` + method + `","params":` + sent + `}`)
+		if text := w.Body.String(); w.Code != http.StatusOK || !strings.Contains(text, `"code":-32602`) ||
+			!strings.Contains(text, `"id":7`) || strings.Contains(text, "unmarshal") {
+			t.Errorf("%s with %s: %d %s", method, sent, w.Code, text)
+		}
+	}
+	for kind, want := range map[string]int{"application/json; charset=utf-8": 200, "text/plain": 415, "": 415} {
+		w := send(listTools, "Content-Type", kind)
+		if w.Code != want || w.Header().Get("Content-Type") != "application/json" {
+			t.Errorf("Content-Type %q: %d %v %.200s", kind, w.Code, w.Header(), w.Body)
 		}
 	}
 	for accept, kind := range map[string]string{"application/json": "application/json", "text/event-stream": "text/event-stream",
@@ -218,13 +234,17 @@ func TestWorstCaseRequests(t *testing.T) {
 		"depth":   call("search_operations", strings.Repeat(`{"a":`, 50_000)),
 		"names":   call("search_operations", `{"query":"a"`+strings.Repeat(`,"a":0`, 19_000)+"}}}"),
 		"a text":  call("search_operations", `{"query":"`+strings.Repeat("word ", 50_000)+`"}}}`),
+		"a word":  call("search_operations", `{"query":"`+strings.Repeat("a", 250_000)+`"}}}`),
+		"long words": call("search_operations", `{"query":"`+
+			strings.Repeat(strings.Repeat("beitragplan", 6)+" ", 3_500)+`"}}}`),
 	} {
 		if len(body) > mostRequest {
 			t.Fatalf("%s has %d bytes", name, len(body))
 		}
 		cost.AtMost(t, name, func() {
 			w := post(t, h, token, body)
-			if refused := w.Code == http.StatusRequestEntityTooLarge; refused != !strings.Contains("names, a text, words", name) {
+			read := strings.Contains("names, a text, a word, long words", name)
+			if refused := w.Code == http.StatusRequestEntityTooLarge; refused == read {
 				t.Errorf("%s: %d %.100s", name, w.Code, w.Body)
 			}
 		})

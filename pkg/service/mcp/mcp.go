@@ -212,6 +212,8 @@ type params struct {
 	Arguments struct {
 		OperationID string
 	}
+	// wrong says what the library would refuse with words of Go.
+	wrong string
 }
 
 // UnmarshalJSON implements json.Unmarshaler. What has another form is a fault that the tool describes.
@@ -224,6 +226,15 @@ func (p *params) UnmarshalJSON(raw []byte) error {
 	}
 	_ = json.Unmarshal(raw, &in)
 	p.Name, p.Arguments.OperationID = in.Name, in.Arguments.OperationID
+	var members object
+	if json.Unmarshal(raw, &members) != nil {
+		p.wrong = "The member params must be an object."
+	}
+	for _, name := range []string{"cursor", "level", "name", "protocolVersion"} {
+		if _, text := members[name].(string); !text && members[name] != nil {
+			p.wrong = "The member " + name + " of params must be a text."
+		}
+	}
 	return nil
 }
 
@@ -232,6 +243,7 @@ const (
 	codeParse          = -32700
 	codeInvalid        = -32600
 	codeMethodNotFound = -32601
+	codeParams         = -32602
 )
 
 // methods are those that the server has. The library refuses others with plain text and the status 400, which agents
@@ -260,8 +272,12 @@ func answered(w http.ResponseWriter, m message) bool {
 		complain(w, http.StatusOK, m.ID, codeMethodNotFound, "This server has no such method. Its methods are "+
 			strings.Join(methods, ", ")+".")
 		return true
-	case m.ID != nil && m.ID[0] != '"' && odd != nil:
-		complain(w, http.StatusBadRequest, nil, codeInvalid, "The id of a request must be a text or a whole number.")
+	case m.ID != nil && m.ID[0] != '"' && (odd != nil || len(m.ID) > 15):
+		complain(w, http.StatusBadRequest, nil, codeInvalid, "The id of a request must be a text or a whole number "+
+			"of up to 15 digits.")
+		return true
+	case m.ID != nil && m.Params.wrong != "":
+		complain(w, http.StatusOK, m.ID, codeParams, m.Params.wrong)
 		return true
 	}
 	return false
@@ -427,8 +443,12 @@ var requests = budget.Budget{Name: "request of an agent", Bytes: mostRequest, El
 // request: the protocol has no batches since its version 2025-06-18, and one request counts as one call.
 func (h *handler) single(w http.ResponseWriter, r *http.Request) (m message, ok bool) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostRequest))
+	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	var large *http.MaxBytesError
 	switch {
+	case kind != "application/json":
+		h.refuse(w, r, http.StatusUnsupportedMediaType, errs.UnsupportedMediaType,
+			"Send the message as JSON, with the header Content-Type: application/json.")
 	case errors.As(err, &large):
 		h.refuse(w, r, http.StatusRequestEntityTooLarge, errs.BodyTooLarge, "The request is larger than 256 KiB.")
 	case err != nil:

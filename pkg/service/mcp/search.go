@@ -174,6 +174,7 @@ func stem(word string) string {
 func (x *index) meant(word string) []string {
 	terms := append([]string{stem(word)}, x.words[stem(word)]...)
 	runes := []rune(word)
+	runes = runes[:min(len(runes), longestWord)]
 	for from := range runes {
 		if from > 0 && len(runes) < leastCompound {
 			break
@@ -189,8 +190,9 @@ func (x *index) meant(word string) []string {
 	return append(terms, x.beginnings[word]...)
 }
 
-// mostWords is the number of words of a question that count: whole pages take CPU time, and find nothing better.
-const mostWords = 500
+// mostWords is the number of words of a question that count, and longestWord that of the letters in which parts are
+// looked for: whole pages take CPU time, and find nothing better.
+const mostWords, longestWord = 500, 64
 
 // scores returns how well each operation matches a question.
 func (x *index) scores(question string) []float64 {

@@ -122,10 +122,16 @@ class Config:
             raise ConfigError("the API key is malformed: a key is svc_live_ or svc_test_ and 49 letters and digits")
         if not base_url:
             raise ConfigError("the base URL is missing: give base_url, or set the variable BASE_URL")
-        url = urlsplit(base_url)
-        if url.scheme not in ("http", "https") or not url.hostname or url.query or url.username:
+        try:
+            url = urlsplit(base_url)
+            _ = url.port
+        except ValueError:  # a port or an address that is none
+            url = urlsplit("")
+        host = url.hostname or ""
+        wrong = url.scheme not in ("http", "https") or not host or "@" in url.netloc
+        if wrong or re.search("[?#]", base_url):
             raise ConfigError("the base URL must be a URL such as https://api.example.com")
-        local = re.fullmatch(r"localhost|127(\.\d+){3}|::1", url.hostname)
+        local = re.fullmatch(r"localhost|127(\.\d+){3}|::1", host)
         if url.scheme == "http" and api_key.startswith("svc_live_") and not local and not allow_insecure:
             raise ConfigError("the base URL must use https for a live key; for a sandbox, set allow_insecure")
         self._key = api_key
@@ -138,17 +144,19 @@ class Config:
 
     def headers(self, method: str, options: RequestOptions, key: str) -> dict[str, str]:
         """Returns the headers of a request."""
-        headers = {
-            **self._headers,
-            **options.get("headers", {}),
+        own = {
             "Authorization": f"Bearer {self._key}",
             "Accept": "application/json",
             "User-Agent": f"content-automation-python/{VERSION}",
         }
-        if method != "GET":
-            headers["Idempotency-Key"] = options.get("idempotency_key") or key
+        if (given := options.get("idempotency_key")) is not None:
+            own["Idempotency-Key"] = given
         if "if_match" in options:
-            headers["If-Match"] = _etag(options["if_match"])
+            own["If-Match"] = _etag(options["if_match"])
+        made = {} if method == "GET" else {"Idempotency-Key": key}
+        headers: dict[str, str] = {}
+        for some in (self._headers, made, options.get("headers", {}), own):
+            headers.update({name.title(): value for name, value in some.items()})  # names are the same in any case
         return headers
 
     def read(self, status: int, headers: Mapping[str, str], content: bytes, attempts: int) -> Answer:
@@ -163,7 +171,7 @@ class Config:
         request_id = str(found.get("request_id") or headers.get("X-Request-Id", ""))
         error = found.get("error")
         if status >= 300 or error:
-            if not isinstance(error, dict):
+            if not isinstance(error, dict) or not isinstance(error.get("code"), str):  # pyright: ignore
                 error = {"code": "unknown", "message": f"the answer is not of the API: {status}"}
             said: dict[str, Any] = {"type": type_of(status), **error}
             said["message"] = str(said.get("message", "")).replace(self._key, f"{self._key[:9]}…")

@@ -20,7 +20,10 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 	"github.com/content-automation/api/pkg/adapter/platform/x"
 	"github.com/content-automation/api/pkg/adapter/platform/youtube"
+	"github.com/content-automation/api/pkg/base/format"
 )
+
+var _ = format.Define("platform", format.Format{Values: Names()})
 
 // Row is a platform: all facts about it that the service needs, and its adapter. The rows determine the enumerations of
 // the API, the options of publications, the sums of analytics and the applications of the operator.

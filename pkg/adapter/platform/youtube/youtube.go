@@ -231,7 +231,7 @@ type Options struct {
 	platform.CategoryOption
 	// Playlist of the channel to which the video is added. `GET /v1/publishing/lookups` with `kind=playlist` lists
 	// them.
-	Playlist string `json:"playlist_id,omitempty" pattern:"^[A-Za-z0-9_-]{2,64}$"`
+	Playlist string `json:"playlist_id,omitempty" pattern:"^[A-Za-z0-9_-]{2,64}$" patternDescription:"a playlist id"`
 	// Tags of the video, with up to 500 characters in all. Absent: the hashtags.
 	Tags []string `json:"tags,omitempty" maxItems:"60" minLength:"1" maxLength:"100" nullable:"false"`
 	// Adds the captions of the item as a track that viewers can turn on. An item without captions has none.
