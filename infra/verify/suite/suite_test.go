@@ -134,8 +134,8 @@ func TestStagesAreDescribed(t *testing.T) {
 	}
 }
 
-// Each end-to-end test that make test leaves out exists, so that the long stage runs it. So does each test that the stage
-// calendar leaves out.
+// Each end-to-end test that make test leaves out exists, so that the long stage runs it. So does each test that the
+// stage calendar leaves out.
 func TestNamedTestsExist(t *testing.T) {
 	for list, patterns := range map[string][]string{
 		longTests: {"../e2e/*_test.go"},
