@@ -42,15 +42,6 @@ const longTests = "^Test(AVideoHasTheIntroOfItsBrand|FinishedMedia|ItemsAreCorre
 const dateless = "media|house|base|craft/guard|httpapi/schema|area/content/experiment|" +
 	"area/(analytics|apikey|product)|service/(api|docs)"
 
-// timeless are tests of the stage calendar that take long, and of which no result is a time: sizes of files and of
-// memory, pictures and letters, and faults at each step on a clock of the test.
-const timeless = "^Test(ATemplateOfACustomer|FinishedMediaSayTheirOrigin|LiveItemsAreInTheirLanguages|" +
-	"ReportedVideosAreFitted|QualitiesOfTexts|ReportedTextsAreDrawnOrRefused|CaptionsInTheFileAloneKeepEveryWord|" +
-	"ReportedFilesAreTaken|ALiveKeySpeaksTheLanguageOfTheFactory|ACompositionIsCanceled|" +
-	"B9BodiesOfTheLargestSize|RowsOverTheLimit|WorstCaseFeeds|HostileAnswersTakeLittleMemory|" +
-	"EveryKindIsComposedOfWhatTheSandboxMakes|LongTextsAreReadInTime|TheTaskKernelPostsOnce|NothingIsPostedTwice|" +
-	"ADeathAtAnyStepOfAnUrgentAttemptLosesNothing|ADeathAtAnyStepOfAnOutageLosesNothing)$"
-
 // Each of these takes half an hour of CPU: media of every theme, kind, script and brand, and a shop's year.
 const (
 	frames = "^TestFramesOfEveryKind$"
@@ -145,15 +136,15 @@ var stages = []stage{
 		env: []string{"BREADTH=all"}},
 	{name: "frames", long: true, command: []string{"go", "test", "-json", "-vet=off", "-count=1", "-timeout", "120m",
 		"-run", frames, "./pkg/media/compose"}, env: []string{"BREADTH=all"}},
-	{name: "local", long: true, lane: 1, command: shell("go test -json -vet=off -count=1 -timeout 25m ./infra/local/system")},
+	{name: "local", long: true, lane: 1, command: shell("go test -json -vet=off -count=1 -timeout 60m ./infra/local/system")},
 	{name: "simulation", long: true, command: shell("go test -json -vet=off -count=1 -timeout 0 -run TestSeeds " +
 		"./infra/verify/simulate"), env: []string{"SEEDS=2000"}},
 	{name: "fuzz", long: true, command: shell("go test -json -vet=off -count=1 -timeout 0 ./infra/verify/fuzz"),
 		env: []string{"FUZZ_REQUESTS=1000000", "FUZZ_SEED=2"}},
-	{name: "calendar", long: true, command: shell("go run ./infra/verify/suite calendar -skip '" + longTests + "|" +
-		timeless + "' $(go list ./pkg/... | grep -Ev '/pkg/(" + dateless + ")') ./infra/verify/e2e")},
+	{name: "calendar", long: true, command: shell("go run ./infra/verify/suite calendar -skip '" + longTests + "' " +
+		"$(go list ./pkg/... | grep -Ev '/pkg/(" + dateless + ")') ./infra/verify/e2e")},
 	{name: "clients", long: true, lane: 1, tools: "all", command: lines(
-		"go test -json -vet=off -count=1 -timeout 30m -tags clients ./clients/internal/verify",
+		"go test -json -vet=off -count=1 -timeout 60m -tags clients ./clients/internal/verify",
 		"cd clients/go && go vet ./..."), env: []string{"BREADTH=all"}},
 	{name: "n8n", long: true, lane: 1, tools: "n8n", command: shell(
 		"go test -json -vet=off -count=1 -timeout 10m -tags n8n ./clients/internal/verify")},
@@ -162,14 +153,14 @@ var stages = []stage{
 		"go test -json -race -vet=off -run '"+videos+"' ./pkg/media/compose",
 		"SEEDS=5 go test -json -race -vet=off -run '^TestSeeds$' ./infra/verify/simulate")},
 	{name: "engine-all", long: true, lane: 1, needs: "java", command: shell(".local/bin/local test-engine all")},
-	{name: "deployed", long: true, lane: 1, command: lines(isGenerated, "go test -json -tags deployed -vet=off -count=1 -p 1 "+
-		"-parallel 3 -timeout 25m ./infra/verify/e2e ./infra/verify/chaos")},
+	{name: "deployed", long: true, lane: 1, command: shell("go test -json -tags deployed -vet=off -count=1 -p 1 " +
+		"-parallel 3 -timeout 60m ./infra/verify/e2e ./infra/verify/chaos")},
 	{name: "sam", long: true, lane: 1, needs: "docker", env: []string{"SAM=1"}, command: shell("docker info >/dev/null || " +
 		"{ echo 'Not run: no Docker engine answers.'; exit 0; }; go test -json -tags deployed -count=1 " +
 		"-run '" + samTests + "' -skip '" + samSkips + "' ./infra/verify/e2e")},
 	{name: "console", long: true, lane: 1, needs: "chromium", command: lines(
 		"(cd infra/verify/console/browser && npm ci --loglevel=error)",
-		"go test -json -tags console -count=1 -timeout 30m -run InChromium ./infra/verify/console")},
+		"go test -json -tags console -count=1 -timeout 60m -run InChromium ./infra/verify/console")},
 	{name: "explorer", long: true, lane: 1, needs: "chromium", command: lines(
 		"(cd pkg/service/docs/browser && npm ci --loglevel=error)",
 		"go test -json -tags explorer -count=1 -run TestExplorerInChromium ./pkg/service/docs")},
