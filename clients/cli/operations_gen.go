@@ -1866,7 +1866,7 @@ var groups = []group{
 		},
 		{
 			id: "updateWebhook", name: "update", method: "PATCH", path: "/v1/webhooks/{webhook_id}",
-			summary: "Change a webhook", doc: "Takes a JSON merge patch (RFC 7396). To change the address, `event_types` or `factory_ids`, the calling key needs the scopes of all events that `created_by` may read. Enabling a webhook that was disabled for its failures clears them.\n\nNeeds the scope `webhooks:manage`.",
+			summary: "Change a webhook", doc: "Takes a JSON merge patch (RFC 7396). To change the address, `event_types`, `factory_ids` or `fields`, the calling key needs the scopes of all events that `created_by` may read. Enabling a webhook that was disabled for its failures clears them.\n\nNeeds the scope `webhooks:manage`.",
 			args:      []string{"webhook_id"},
 			takesBody: true, bodyOptional: false,
 			body: []parameter{

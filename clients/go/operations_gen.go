@@ -4137,8 +4137,9 @@ func (s *WebhooksService) Get(ctx context.Context, webhookID string, options ...
 
 // Update: Change a webhook.
 //
-// Takes a JSON merge patch (RFC 7396). To change the address, `event_types` or `factory_ids`, the calling key needs the
-// scopes of all events that `created_by` may read. Enabling a webhook that was disabled for its failures clears them.
+// Takes a JSON merge patch (RFC 7396). To change the address, `event_types`, `factory_ids` or `fields`, the calling key
+// needs the scopes of all events that `created_by` may read. Enabling a webhook that was disabled for its failures
+// clears them.
 //
 // Needs the scope `webhooks:manage`.
 func (s *WebhooksService) Update(ctx context.Context, webhookID string, body WebhookUpdate, options ...RequestOption) (*Webhook, error) {

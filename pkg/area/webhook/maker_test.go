@@ -195,6 +195,7 @@ func TestAWebhookIsRedirectedOnlyByWhoMayReadItsEvents(t *testing.T) {
 	posted := map[string]any{"url": hookURL, "event_types": []string{"content.*"}}
 	single := map[string]any{"url": hookURL, "event_types": []string{"content.*"},
 		"factory_ids": []string{addFactory(t, w.DB, w.API, w.Clock.Now(), factory.StateActive)}}
+	chosen := map[string]any{"url": hookURL, "event_types": []string{"content.*"}, "fields": []string{"state"}}
 	aimed := webhooktest.Aimed(webhook.KindSQS, webhooktest.QueueARN, webhooktest.RoleARN)
 	url := map[string]any{"url": hookURL + "/elsewhere"}
 	queue := map[string]any{"destination": map[string]any{"arn": webhooktest.QueueARN + "-2"}}
@@ -215,6 +216,10 @@ func TestAWebhookIsRedirectedOnlyByWhoMayReadItsEvents(t *testing.T) {
 			narrow, "/url"},
 		"more factories, without the scope": {w.Key(auth.WebhooksManage), single,
 			map[string]any{"factory_ids": []string{}}, "/factory_ids"},
+		"more members, without the scope": {w.Key(auth.WebhooksManage), chosen,
+			map[string]any{"fields": nil}, "/fields"},
+		"other members, with the scopes": {w.Key(auth.WebhooksManage, auth.AccountRead, auth.ContentRead), chosen,
+			map[string]any{"fields": []string{"caption"}}, ""},
 		"other factories, with the scopes": {w.Key(auth.WebhooksManage, auth.AccountRead,
 			auth.ContentRead), single, map[string]any{"factory_ids": []string{}}, ""},
 		"what is not about reading": {w.Key(auth.WebhooksManage), posted,

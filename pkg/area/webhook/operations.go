@@ -96,9 +96,9 @@ func (s *Service) Register(r *httpapi.Router) {
 		"health: the last success, the start of the current failures, and the response times of the receiver."},
 		s.shown)
 	kind.Update(r, s.webhooks, httpapi.Op{ID: "updateWebhook", Summary: "Change a webhook",
-		Description: "Takes a JSON merge patch (RFC 7396). To change the address, `event_types` or `factory_ids`, " +
-			"the calling key needs the scopes of all events that `created_by` may read. Enabling a webhook that was " +
-			"disabled for its failures clears them.", Opens: httpapi.Address,
+		Description: "Takes a JSON merge patch (RFC 7396). To change the address, `event_types`, `factory_ids` " +
+			"or `fields`, the calling key needs the scopes of all events that `created_by` may read. Enabling a " +
+			"webhook that was disabled for its failures clears them.", Opens: httpapi.Address,
 		Errors: []errs.Code{errs.ScopeEscalation}}, s.changed, s.shown)
 	kind.Delete(r, s.webhooks, httpapi.Op{ID: "deleteWebhook", Summary: "Delete a webhook",
 		Description: "Its pending deliveries are dropped."}, s.ended, s.shown)

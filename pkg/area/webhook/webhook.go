@@ -341,9 +341,9 @@ func requireReadable(ctx context.Context, types []string) error {
 	return nil
 }
 
-// requireChanging refuses a change of the destination or of the event types by a caller
-// that may not read all events of the webhook's maker: it could send them to itself. The
-// same holds for enabling a webhook that was disabled together with its maker.
+// requireChanging refuses a change of where events go, or of what is sent, by a caller that may not read all events of
+// the webhook's maker: it could send them to itself, or to one that was not to have them. The same holds for enabling a
+// webhook that was disabled together with its maker.
 func (s *Service) requireChanging(ctx context.Context, was, r *WebhookRecord) error {
 	chosen, moved := !slices.Equal(was.EventTypes, r.EventTypes), r.GoesTo() != was.GoesTo()
 	if chosen {
@@ -362,6 +362,8 @@ func (s *Service) requireChanging(ctx context.Context, was, r *WebhookRecord) er
 		return s.requireReading(ctx, r, "/event_types")
 	case !slices.Equal(was.FactoryIDs, r.FactoryIDs):
 		return s.requireReading(ctx, r, "/factory_ids")
+	case !slices.Equal(was.Fields, r.Fields):
+		return s.requireReading(ctx, r, "/fields")
 	}
 	return nil
 }

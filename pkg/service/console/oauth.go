@@ -391,7 +391,8 @@ func (s *site) register(r *http.Request) (int, any, error) {
 		Grants    []string `json:"grant_types"`
 		Responses []string `json:"response_types"`
 	}
-	err := json.NewDecoder(io.LimitReader(r.Body, 16<<10)).Decode(&in)
+	raw, err := io.ReadAll(io.LimitReader(r.Body, 16<<10))
+	err = errors.Join(err, json.Unmarshal(raw, &in))
 	if member, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && member.Field != "" {
 		return 0, nil, bad(invalidMetadata, member.Field+" has a value of the wrong type (RFC 7591, 2)")
 	}
