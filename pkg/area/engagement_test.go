@@ -46,7 +46,7 @@ type engagementWorld struct {
 	record engagement.Record
 }
 
-// engagementEstimates registers the estimates.
+// engagementEstimates registers estimates of what answers to comments cost.
 type engagementEstimates struct{ area.Env }
 
 func (e engagementEstimates) Register(r *httpapi.Router) { estimate.Mount(r, e.Env) }

@@ -181,12 +181,13 @@ func TestRegions(t *testing.T) {
 	}
 	for code, want := range map[string][2]bool{"DE": {true, true}, "RU": {true, false}, "GB": {true, false},
 		"XX": {}, "de": {}, "D": {}, "": {}, " D": {}, "E ": {}} {
-		if law.IsCountry(code) != want[0] || law.InEU(code) != want[1] {
-			t.Errorf("%q: country %t, EU %t", code, law.IsCountry(code), law.InEU(code))
+		err := law.CheckCountry("/country", code)
+		if (err == nil) != want[0] || law.InEU(code) != want[1] {
+			t.Errorf("%q: %v, EU %t", code, err, law.InEU(code))
 		}
 	}
 	for _, r := range law.Rules {
-		if r.Jurisdiction != law.EU && !law.IsCountry(r.Jurisdiction) {
+		if r.Jurisdiction != law.EU && law.CheckCountry("", r.Jurisdiction) != nil {
 			t.Errorf("%s is in force in %s", r.ID, r.Jurisdiction)
 		}
 	}

@@ -49,7 +49,7 @@ func (w *studioWeb) Do(req *http.Request) (*http.Response, error) {
 	return rec.Result(), nil
 }
 
-// studioBucket keeps uploaded objects.
+// studioBucket is a bucket that keeps the objects uploaded to it.
 type studioBucket struct {
 	objects map[string][]byte
 	status  int

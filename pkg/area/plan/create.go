@@ -537,7 +537,7 @@ func (s *Service) estimate(ctx context.Context, factoryID string, body any, visu
 
 // checkProducts refuses products that the items of a factory's plan cannot present. Their items were read.
 func checkProducts(o tenant.Owner, f factory.Factory, ids []string, items []store.Item) error {
-	if f.Type != factory.Seller { // suits refuses them all
+	if f.Type != factory.Seller { // suits refuses the member as a whole
 		return nil
 	}
 	var found []error

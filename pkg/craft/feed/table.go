@@ -189,7 +189,7 @@ var names = map[string]string{"sku": memberID, "name": memberTitle, "url": membe
 	"additional_image_links": memberPhotos, "stock": memberStock, "group": memberGroup, "group_id": memberGroup,
 	"sale_starts_at": memberFrom, "sale_ends_at": memberUntil, "amount": memberAmount, "offer_id": memberID,
 	"product_types": "product_type",
-	// Those of WooCommerce's export.
+	// The last ones are columns of an export of WooCommerce.
 	"regular_price": memberPrice, "in_stock?": memberStock, "images": memberPhotos, "parent": memberGroup,
 	"date_sale_price_starts": memberFrom, "date_sale_price_ends": memberUntil}
 
