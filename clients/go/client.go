@@ -128,7 +128,8 @@ func (t *transport) check() error {
 		return &ConfigError{"the base URL is missing: use WithBaseURL, or set the variable BASE_URL"}
 	}
 	u, err := url.Parse(t.base)
-	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.User != nil || strings.ContainsAny(t.base, "?#") {
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.User != nil ||
+		strings.ContainsAny(t.base, "?#") {
 		return &ConfigError{"the base URL must be a URL such as https://api.example.com"}
 	}
 	if u.Scheme == "http" && strings.HasPrefix(t.key(), "svc_live_") && !loopback(u.Hostname()) && !t.insecure {

@@ -17,9 +17,9 @@ import (
 // harness is the package that makes tables for tests.
 const harness = "github.com/content-automation/api/infra/verify/harness/storetest"
 
-// apart are packages whose tests depend on the harness, but place no table in the engine: they keep all in memory, or
-// use its other parts.
-var apart = []string{"/infra/verify/fuzz", "/infra/verify/simulate", "/infra/verify/tables",
+// tableless are packages whose tests depend on the harness, but place no table in the engine: they keep all in memory,
+// or use its other parts.
+var tableless = []string{"/infra/verify/fuzz", "/infra/verify/simulate", "/infra/verify/tables",
 	"/pkg/adapter/provider/fal", "/pkg/adapter/provider/polly"}
 
 // platforms has one test alone that needs a table.
@@ -28,10 +28,10 @@ const (
 	platformsTest = "^TestTheTaskKernelPostsOnce$"
 )
 
-// isApart reports whether not all tests of a package run on the engine.
-func isApart(name string) bool {
+// isTableless reports whether a package has no test that needs a table, but for platformsTest.
+func isTableless(name string) bool {
 	return strings.HasSuffix(name, platforms) ||
-		slices.ContainsFunc(apart, func(end string) bool { return strings.HasSuffix(name, end) })
+		slices.ContainsFunc(tableless, func(end string) bool { return strings.HasSuffix(name, end) })
 }
 
 // deployed reports whether a package tests the deployed system, which has its own AWS.
@@ -87,7 +87,7 @@ func testEngine(ctx context.Context, out io.Writer, all bool) error {
 }
 
 // tablePackages returns the packages whose tests depend on the harness, except those that test the deployed system and
-// those that are apart.
+// those without tables.
 func tablePackages(ctx context.Context) ([]string, error) {
 	// go list has a separate entry for the tests of a package, with all their dependencies.
 	const form = `{{if .ForTest}}{{$p := .ForTest}}{{range .Deps}}{{if eq . "` + harness +
@@ -101,7 +101,7 @@ func tablePackages(ctx context.Context) ([]string, error) {
 	var packages []string
 	seen := map[string]bool{}
 	for _, name := range strings.Fields(string(text)) {
-		if !seen[name] && !deployed(name) && !isApart(name) {
+		if !seen[name] && !deployed(name) && !isTableless(name) {
 			seen[name], packages = true, append(packages, name)
 		}
 	}

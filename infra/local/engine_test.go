@@ -35,9 +35,9 @@ func TestPackagesThatUseATable(t *testing.T) {
 	}
 }
 
-// What is apart runs no test on the engine: it makes no table but in memory.
-func TestWhatIsApartMakesNoTable(t *testing.T) {
-	for _, end := range apart {
+// Packages without tables run no test on the engine: they make tables in memory alone.
+func TestPackagesWithoutTables(t *testing.T) {
+	for _, end := range tableless {
 		files, err := filepath.Glob(filepath.Join("..", "..", end, "*_test.go"))
 		if err != nil || len(files) == 0 {
 			t.Fatal(end, files, err)
@@ -52,7 +52,7 @@ func TestWhatIsApartMakesNoTable(t *testing.T) {
 		}
 		for _, makes := range []string{"storetest.Open(", "storetest.Make(", "servicetest.New(", "metered.New"} {
 			if strings.Contains(code.String(), makes) && !strings.Contains(code.String(), "storetest.UseMemory()") {
-				t.Errorf("%s calls %s: it is not apart", end, makes)
+				t.Errorf("%s calls %s: it is not without tables", end, makes)
 			}
 		}
 	}

@@ -54,6 +54,7 @@ func TestUsageIsOneSumOfTheAccount(t *testing.T) {
 	}
 	// The days before it would have no year.
 	c.Call(http.MethodGet, "/v1/usage?to=0001-01-01", nil).Refused(t, 422, errs.ValidationFailed, "to")
+	c.Call(http.MethodGet, "/v1/usage?to=0000-01-01", nil).Refused(t, 422, errs.ValidationFailed, "to")
 	if len(got.Keys) != 2 || got.Keys[0].KeyID != "key_revoked" && got.Keys[1].KeyID != "key_revoked" {
 		t.Fatalf("%+v", got.Keys)
 	}

@@ -26,10 +26,10 @@ func TestAChangeOfAFactoryIsDrafted(t *testing.T) {
 	}
 	at := draftsPath + d.ID
 	before := storetest.Snapshot(t, w.DB)
-	w.Call(http.MethodPatch, at, architectObject{"body": architectObject{"tone": 7}}).Refused(t, 422, errs.ValidationFailed, "/body/tone")
-	w.Call(http.MethodPatch, at, architectObject{"body": architectObject{"sound": "x"}}).Refused(t, 422, errs.ValidationFailed,
+	w.Call(http.MethodPatch, at, object{"body": object{"tone": 7}}).Refused(t, 422, errs.ValidationFailed, "/body/tone")
+	w.Call(http.MethodPatch, at, object{"body": object{"sound": "x"}}).Refused(t, 422, errs.ValidationFailed,
 		"/body/sound")
-	w.Call(http.MethodPatch, at, architectObject{"body": architectObject{"tone": nil}}).Refused(t, 422,
+	w.Call(http.MethodPatch, at, object{"body": object{"tone": nil}}).Refused(t, 422,
 		errs.ValidationFailed, "/body")
 	reader := w.As(func(p *auth.Principal) {
 		p.Scopes = slices.DeleteFunc(auth.AllScopes(), func(s auth.Scope) bool { return s == auth.FactoriesWrite })
@@ -38,7 +38,7 @@ func TestAChangeOfAFactoryIsDrafted(t *testing.T) {
 	if storetest.Snapshot(t, w.DB) != before {
 		t.Error("something was changed")
 	}
-	w.Call(http.MethodPatch, at, architectObject{"body": architectObject{"audience": "Läufer"}}).Into(t, http.StatusOK, &d)
+	w.Call(http.MethodPatch, at, object{"body": object{"audience": "Läufer"}}).Into(t, http.StatusOK, &d)
 	w.Call(http.MethodPost, at+"/apply", nil, "If-Match", `"2"`).Into(t, http.StatusCreated, &d)
 	w.Call(http.MethodGet, "/v1/factories/"+f.ID, nil).Into(t, http.StatusOK, &f)
 	if d.State != architect.Applied || *d.ResultID != f.ID || f.Tone != "дружелюбный" || f.Audience != "Läufer" ||
@@ -55,7 +55,7 @@ func TestAChangeKeepsToTheRulesOfItsOperation(t *testing.T) {
 	w := newArchitectWorld(t)
 	f := w.factory(w.Caller)
 	d := w.drafted(w.chat(w.Caller, "factory_id", f.ID), "Change the tone to warm")
-	w.Call(http.MethodPatch, draftsPath+d.ID, architectObject{"body": architectObject{"auto_publish": true}}).Into(t, http.StatusOK, &d)
+	w.Call(http.MethodPatch, draftsPath+d.ID, object{"body": object{"auto_publish": true}}).Into(t, http.StatusOK, &d)
 	narrow := w.As(func(p *auth.Principal) {
 		p.Scopes = slices.DeleteFunc(auth.AllScopes(), func(s auth.Scope) bool { return s == auth.ContentPublish })
 	})
@@ -87,11 +87,11 @@ func TestAChangeOfAContentItemIsDrafted(t *testing.T) {
 	}
 	path := w.chat(live)
 	w.model.say = says(
-		architectCalls("draft_content_item_change", architectObject{"content_item_id": "cnt_01h455vb4pex5vsknk084sn02q",
-			"body": architectObject{"caption": "Two shoes"}}),
-		architectCalls("draft_content_item_change", architectObject{"content_item_id": r.Item.ID, "body": architectObject{"prompt": "Two shoes"}}),
-		architectCalls("draft_content_item_change", architectObject{"content_item_id": r.Item.ID,
-			"body": architectObject{"caption": "Two shoes"}}),
+		architectCalls("draft_content_item_change", object{"content_item_id": "cnt_01h455vb4pex5vsknk084sn02q",
+			"body": object{"caption": "Two shoes"}}),
+		architectCalls("draft_content_item_change", object{"content_item_id": r.Item.ID, "body": object{"prompt": "Two shoes"}}),
+		architectCalls("draft_content_item_change", object{"content_item_id": r.Item.ID,
+			"body": object{"caption": "Two shoes"}}),
 		architectText("Done"))
 	reply := w.send(live, path, "Mend the caption")
 	if len(reply.DraftIDs) != 1 || !slices.Contains(reply.Sources, r.Item.ID) {

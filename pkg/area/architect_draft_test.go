@@ -46,7 +46,7 @@ func TestDraftsAreListed(t *testing.T) {
 	w := newDrafting(t)
 	other := w.chat(w.Caller)
 	elsewhere := w.drafted(other, "A news factory about trains")
-	w.Call(http.MethodPatch, draftsPath+w.of[architect.ContentItem].ID, architectObject{"state": "discarded"}).Into(t, http.StatusOK,
+	w.Call(http.MethodPatch, draftsPath+w.of[architect.ContentItem].ID, object{"state": "discarded"}).Into(t, http.StatusOK,
 		new(architect.Draft))
 	chatID := w.path[len(chats)+1:]
 	for query, want := range map[string][]string{
@@ -91,8 +91,8 @@ func TestDraftsAreChanged(t *testing.T) {
 	var got architect.Draft
 	w.Faults.Reset()
 	w.Call(http.MethodPatch, draftsPath+d.ID,
-		architectObject{"body": architectObject{"prompt": "Wool socks", "kind": "carousel",
-			"slides": []architectObject{{"text": "Warm"}, {"text": "Dry"}}}, "metadata": architectObject{"a": "b"}}, "If-Match",
+		object{"body": object{"prompt": "Wool socks", "kind": "carousel",
+			"slides": []object{{"text": "Warm"}, {"text": "Dry"}}}, "metadata": object{"a": "b"}}, "If-Match",
 		`"1"`).Into(t, http.StatusOK, &got)
 	if ops := w.Faults.Operations(); ops != "GetItem BatchGetItem PutItem" {
 		t.Errorf("it took %s", ops)
@@ -109,40 +109,40 @@ func TestDraftsAreChanged(t *testing.T) {
 		code  errs.Code
 		param string
 	}{
-		"a kind that there is not": {architect.ContentItem, architectObject{"body": architectObject{"kind": "painting"}},
+		"a kind that there is not": {architect.ContentItem, object{"body": object{"kind": "painting"}},
 			errs.ValidationFailed, "/body/kind"},
-		"a member that there is not": {architect.ContentItem, architectObject{"body": architectObject{"promt": "A shoe"}},
+		"a member that there is not": {architect.ContentItem, object{"body": object{"promt": "A shoe"}},
 			errs.ValidationFailed, "/body/promt"},
-		"no prompt": {architect.ContentItem, architectObject{"body": architectObject{"prompt": nil}},
+		"no prompt": {architect.ContentItem, object{"body": object{"prompt": nil}},
 			errs.ValidationFailed, "/body/prompt"},
-		"slides of a post": {architect.ContentItem, architectObject{"body": architectObject{"kind": "post"}},
+		"slides of a post": {architect.ContentItem, object{"body": object{"kind": "post"}},
 			errs.ValidationFailed, "/body/slides"},
-		"an unknown model": {architect.ContentItem, architectObject{"body": architectObject{"model": "paintbrush-1"}},
+		"an unknown model": {architect.ContentItem, object{"body": object{"model": "paintbrush-1"}},
 			errs.UnsupportedModel, "/body/model"},
-		"a factory of another account": {architect.ContentItem, architectObject{"body": architectObject{"factory_id": foreign}},
+		"a factory of another account": {architect.ContentItem, object{"body": object{"factory_id": foreign}},
 			errs.NotFound, "/body/factory_id"},
-		"a factory of the other mode": {architect.ContentItem, architectObject{"body": architectObject{"factory_id": live}},
+		"a factory of the other mode": {architect.ContentItem, object{"body": object{"factory_id": live}},
 			errs.NotFound, "/body/factory_id"},
-		"a body that is none": {architect.ContentItem, architectObject{"body": "a post"},
+		"a body that is none": {architect.ContentItem, object{"body": "a post"},
 			errs.ValidationFailed, "/body"},
-		"no body": {architect.ContentItem, architectObject{"body": nil}, errs.ValidationFailed, "/body"},
-		"another kind of draft": {architect.ContentItem, architectObject{"kind": "factory"},
+		"no body": {architect.ContentItem, object{"body": nil}, errs.ValidationFailed, "/body"},
+		"another kind of draft": {architect.ContentItem, object{"kind": "factory"},
 			errs.ValidationFailed, "/kind"},
-		"a state that follows": {architect.ContentItem, architectObject{"state": "applied"},
+		"a state that follows": {architect.ContentItem, object{"state": "applied"},
 			errs.ValidationFailed, "/state"},
-		"a plan of no days": {architect.ContentPlan, architectObject{"body": architectObject{"days": 0}},
+		"a plan of no days": {architect.ContentPlan, object{"body": object{"days": 0}},
 			errs.ValidationFailed, "/body/days"},
-		"a plan that has begun": {architect.ContentPlan, architectObject{"body": architectObject{"starts_on": "2026-04-30"}},
+		"a plan that has begun": {architect.ContentPlan, object{"body": object{"starts_on": "2026-04-30"}},
 			errs.ValidationFailed, "/body/starts_on"},
-		"a type that there is not": {architect.Factory, architectObject{"body": architectObject{"type": "bakery"}},
+		"a type that there is not": {architect.Factory, object{"body": object{"type": "bakery"}},
 			errs.ValidationFailed, "/body/type"},
-		"a type whose settings are others": {architect.Factory, architectObject{"body": architectObject{"type": "seller"}},
+		"a type whose settings are others": {architect.Factory, object{"body": object{"type": "seller"}},
 			errs.ValidationFailed, "/body/settings/currency"},
-		"a language that there is not": {architect.Factory, architectObject{"body": architectObject{"language": "klingonisch"}},
+		"a language that there is not": {architect.Factory, object{"body": object{"language": "klingonisch"}},
 			errs.ValidationFailed, "/body/language"},
-		"metadata that are no pairs of texts": {architect.Factory, architectObject{"metadata": architectObject{"a": 1}},
+		"metadata that are no pairs of texts": {architect.Factory, object{"metadata": object{"a": 1}},
 			errs.ValidationFailed, "/metadata/a"},
-		"a state beside a body that is broken": {architect.Factory, architectObject{"state": "discarded", "body": architectObject{"name": ""}},
+		"a state beside a body that is broken": {architect.Factory, object{"state": "discarded", "body": object{"name": ""}},
 			errs.ValidationFailed, "/body/name"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -152,10 +152,10 @@ func TestDraftsAreChanged(t *testing.T) {
 			}
 		})
 	}
-	w.Call(http.MethodPatch, draftsPath+d.ID, architectObject{"body": architectObject{"prompt": "A shoe"}}, "If-Match", `"1"`).Refused(t,
+	w.Call(http.MethodPatch, draftsPath+d.ID, object{"body": object{"prompt": "A shoe"}}, "If-Match", `"1"`).Refused(t,
 		412, errs.VersionMismatch, "If-Match")
 	for name, c := range map[string]*apitest.Caller{"another account": w.Stranger(), "the other mode": w.Live()} {
-		for _, a := range []apitest.Answer{c.Call(http.MethodPatch, draftsPath+d.ID, architectObject{"state": "discarded"}),
+		for _, a := range []apitest.Answer{c.Call(http.MethodPatch, draftsPath+d.ID, object{"state": "discarded"}),
 			c.Call(http.MethodPost, draftsPath+d.ID+"/apply", nil, "If-Match", `"1"`)} {
 			if a.Status != 404 || a.Error.Code != string(errs.NotFound) {
 				t.Errorf("%s: %s", name, a.Raw)
@@ -187,7 +187,7 @@ func TestADraftIsAppliedOnce(t *testing.T) {
 			again := w.Call(http.MethodPost, path, nil)
 			again.Refused(t, 409, errs.InvalidState, "")
 			again.Context(t, `{"state":"applied","allowed":[]}`)
-			w.Call(http.MethodPatch, draftsPath+got.ID, architectObject{"state": "discarded"}).Refused(t, 409,
+			w.Call(http.MethodPatch, draftsPath+got.ID, object{"state": "discarded"}).Refused(t, 409,
 				errs.InvalidState, "")
 		})
 	}
@@ -202,7 +202,7 @@ func TestADraftIsAppliedOnce(t *testing.T) {
 		t.Errorf("%+v", now)
 	}
 	d := w.drafted(w.path, "Write a post about laces")
-	w.Call(http.MethodPatch, draftsPath+d.ID, architectObject{"state": "discarded"}).Into(t, http.StatusOK, new(architect.Draft))
+	w.Call(http.MethodPatch, draftsPath+d.ID, object{"state": "discarded"}).Into(t, http.StatusOK, new(architect.Draft))
 	gone := w.Call(http.MethodPost, draftsPath+d.ID+"/apply", nil, "If-Match", `"1"`)
 	gone.Refused(t, 409, errs.InvalidState, "")
 	gone.Context(t, `{"state":"discarded","allowed":[]}`)
@@ -251,7 +251,7 @@ func TestWhatApplyingNeeds(t *testing.T) {
 	live := w.Live()
 	f := w.architectWorld.factory(live)
 	path := w.chat(live, "factory_id", f.ID)
-	w.model.say = says(architectCalls("draft_content_item", architectObject{"body": architectObject{"kind": "post", "prompt": "A shoe"}}),
+	w.model.say = says(architectCalls("draft_content_item", object{"body": object{"kind": "post", "prompt": "A shoe"}}),
 		architectText("Done"))
 	id := w.send(live, path, "A post").DraftIDs[0]
 	before, _ := w.spent()
@@ -269,19 +269,19 @@ func TestWhatApplyingNeeds(t *testing.T) {
 func TestADraftThatNoLongerFits(t *testing.T) {
 	w := newDrafting(t)
 	w.Call(http.MethodPatch, draftsPath+w.of[architect.ContentPlan].ID,
-		architectObject{"body": architectObject{"starts_on": "2026-05-03"}}).Into(t, http.StatusOK, new(architect.Draft))
-	w.Call(http.MethodPatch, "/v1/factories/"+w.factory, architectObject{"state": "paused"}).Into(t, http.StatusOK, new(architectObject))
+		object{"body": object{"starts_on": "2026-05-03"}}).Into(t, http.StatusOK, new(architect.Draft))
+	w.Call(http.MethodPatch, "/v1/factories/"+w.factory, object{"state": "paused"}).Into(t, http.StatusOK, new(object))
 	apply := func(kind architect.Subject) apitest.Answer {
 		version := map[architect.Subject]string{architect.ContentPlan: `"2"`, architect.ContentItem: `"1"`}[kind]
 		return w.Call(http.MethodPost, draftsPath+w.of[kind].ID+"/apply", nil, "If-Match", version)
 	}
 	apply(architect.ContentItem).Refused(t, 409, errs.InvalidState, "/body/factory_id")
 	w.Call(http.MethodPatch, "/v1/factories/"+w.factory,
-		architectObject{"state": "active", "content_types": []string{"video"}}).Into(t, http.StatusOK, new(architectObject))
+		object{"state": "active", "content_types": []string{"video"}}).Into(t, http.StatusOK, new(object))
 	apply(architect.ContentItem).Refused(t, 422, errs.ValidationFailed, "/body/kind")
 	w.Clock.Add(7 * 24 * time.Hour)
 	apply(architect.ContentPlan).Refused(t, 422, errs.ValidationFailed, "/body/starts_on")
-	w.Call(http.MethodDelete, "/v1/factories/"+w.factory, nil).Into(t, http.StatusOK, new(architectObject))
+	w.Call(http.MethodDelete, "/v1/factories/"+w.factory, nil).Into(t, http.StatusOK, new(object))
 	apply(architect.ContentItem).Refused(t, 404, errs.NotFound, "/body/factory_id")
 	if all := w.drafts(w.Caller, "&state=open"); len(all) != 3 {
 		t.Errorf("%+v", all)

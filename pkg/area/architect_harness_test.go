@@ -22,8 +22,6 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-type architectObject = map[string]any
-
 const chats = "/v1/architect/chats"
 
 // architectFunds are the credits of the account at the beginning.
@@ -87,7 +85,7 @@ func newArchitectWorld(t *testing.T) *architectWorld {
 	architect.NewService(w.DB, items, offer, nil, w.Now).Register(settling)
 	w.worker = w.Kernel(map[task.Kind]task.Handler{httpapi.ClaimKind: task.Func(httpapi.Claims{Router: settling}.End)})
 	w.Commit(func(tx *store.Tx) error {
-		return ledger.Open(tx, w.Principal.Account, 0, ledger.DefaultLostLimit, architectObject{})
+		return ledger.Open(tx, w.Principal.Account, 0, ledger.DefaultLostLimit, object{})
 	})
 	w.TopUp(architectFunds)
 	w.Faults.Reset()
@@ -109,7 +107,7 @@ func (w *architectWorld) spent() (spent, held int64) {
 // factory makes a factory; members are pairs that change the body.
 func (w *architectWorld) factory(c *apitest.Caller, members ...any) (f factory.Factory) {
 	w.T.Helper()
-	b := architectObject{"type": "brand", "name": "Acme", "language": "de", "settings": architectObject{"brand_name": "Acme"}}
+	b := object{"type": "brand", "name": "Acme", "language": "de", "settings": object{"brand_name": "Acme"}}
 	c.Call(http.MethodPost, "/v1/factories", servicetest.Body(b, members...)).Into(w.T, http.StatusCreated, &f)
 	w.Clock.Add(time.Millisecond)
 	return f
@@ -118,7 +116,7 @@ func (w *architectWorld) factory(c *apitest.Caller, members ...any) (f factory.F
 // chat begins a chat, and returns its path.
 func (w *architectWorld) chat(c *apitest.Caller, members ...any) (path string) {
 	w.T.Helper()
-	b, of := architectObject{}, architect.Chat{}
+	b, of := object{}, architect.Chat{}
 	c.Call(http.MethodPost, chats, servicetest.Body(b, members...)).Into(w.T, http.StatusCreated, &of)
 	return chats + "/" + of.ID
 }
@@ -134,7 +132,7 @@ func (w *architectWorld) get(c *apitest.Caller, path string) (of architect.Chat)
 func (w *architectWorld) send(c *apitest.Caller, path, text string) (reply architect.Message) {
 	w.T.Helper()
 	w.Clock.Add(time.Millisecond)
-	c.Call(http.MethodPost, path+"/messages", architectObject{"text": text}).Into(w.T, http.StatusCreated, &reply)
+	c.Call(http.MethodPost, path+"/messages", object{"text": text}).Into(w.T, http.StatusCreated, &reply)
 	return reply
 }
 

@@ -199,7 +199,7 @@ func newStage(t *testing.T) *stage {
 	w.names["factory"], w.names["stranger"], w.names["sandbox"] = f.ID, w.factory(w.Stranger().Live()).ID,
 		w.factory(w.Caller).ID
 	w.path = w.chat(w.live, "factory_id", f.ID)
-	w.model.say = says(architectCalls("draft_content_item", architectObject{"body": architectObject{"kind": "post", "prompt": "A shoe"}}),
+	w.model.say = says(architectCalls("draft_content_item", object{"body": object{"kind": "post", "prompt": "A shoe"}}),
 		architectText("Here is a draft."))
 	w.names["draft"] = w.send(w.live, w.path, "A post, please").DraftIDs[0]
 	w.names["proposal"] = id.New(id.Proposal, w.Now())
@@ -211,8 +211,8 @@ func (w *stage) put(where, text string) (message string) {
 	w.T.Helper()
 	message = "How is my factory doing?"
 	now, owner, factory := w.Now(), w.live.Principal.Owner, w.names["factory"]
-	change := func(patch architectObject) {
-		w.live.Call(http.MethodPatch, "/v1/factories/"+factory, patch).Into(w.T, http.StatusOK, new(architectObject))
+	change := func(patch object) {
+		w.live.Call(http.MethodPatch, "/v1/factories/"+factory, patch).Into(w.T, http.StatusOK, new(object))
 	}
 	create := func(it store.Item, err error) {
 		tx := &store.Tx{}
@@ -228,18 +228,18 @@ func (w *stage) put(where, text string) (message string) {
 		FactoryID: factory, Kind: item.Post, State: item.Generated}}
 	switch where {
 	case inDescription:
-		change(architectObject{"description": text})
+		change(object{"description": text})
 	case inAudience:
-		change(architectObject{"audience": text})
+		change(object{"audience": text})
 	case inMetadata:
-		change(architectObject{"metadata": architectObject{"note": text}})
+		change(object{"metadata": object{"note": text}})
 	case inName, inTopic, inSettings:
 		// One line each, which the API does not break: the worst case is that it did.
 		it, err := w.DB.Get(w.T.Context(), store.IDKey(factory))
 		if err != nil {
 			w.T.Fatal(err)
 		}
-		doc := architectObject{}
+		doc := object{}
 		if err := it.Decode(&doc); err != nil {
 			w.T.Fatal(err)
 		}
@@ -249,7 +249,7 @@ func (w *stage) put(where, text string) (message string) {
 		case inTopic:
 			doc["topics"] = []string{text}
 		default:
-			doc["settings"] = architectObject{"brand_name": text}
+			doc["settings"] = object{"brand_name": text}
 		}
 		if err := it.Encode(doc); err != nil {
 			w.T.Fatal(err)
@@ -277,7 +277,7 @@ func (w *stage) put(where, text string) (message string) {
 	case inRationale:
 		p := advice.ProposalRecord{Proposal: advice.Proposal{
 			Resource: resource.New(w.names["proposal"], now, nil), FactoryID: factory, Rationale: text,
-			Patch: architectObject{"tone": "dry"}, BaseVersion: 1, State: advice.Open,
+			Patch: object{"tone": "dry"}, BaseVersion: 1, State: advice.Open,
 			ExpiresAt: resource.Instant(now.Add(advice.Life)),
 		}}
 		create(p.Entry(owner))

@@ -33,7 +33,7 @@ func TestTheModelReadsThePerformance(t *testing.T) {
 	if err := w.DB.Commit(t.Context(), tx); err != nil {
 		t.Fatal(err)
 	}
-	w.model.say = says(architectCalls("read_performance", architectObject{}), architectText("Numbers work."))
+	w.model.say = says(architectCalls("read_performance", object{}), architectText("Numbers work."))
 	w.send(live, w.chat(live, "factory_id", f.ID), "What works?")
 	result := w.model.asked[1].Turns[2].Results[0]
 	var told struct{ Best, Worst []item.Performance }

@@ -16,7 +16,7 @@ func TestAnAccountBeginsSoManyChatsInADay(t *testing.T) {
 	for _, c := range []*apitest.Caller{w.Caller, w.Live()} {
 		of := apitest.QuotaCase{DB: w.DB, Bound: quota.Chats, Kind: architect.Kind, Now: w.Now,
 			Create: func(c *apitest.Caller, headers ...string) apitest.Answer {
-				return c.Call(http.MethodPost, chats, architectObject{}, headers...)
+				return c.Call(http.MethodPost, chats, object{}, headers...)
 			},
 		}
 		of.Check(t, c)

@@ -44,7 +44,7 @@ func TestDraftsNeedTheScopesOfTheirOperation(t *testing.T) {
 			status int
 			code   errs.Code
 		}{{alone, 404, errs.NotFound}, {blind, 404, errs.NotFound}, {reader, 403, errs.InsufficientScope}} {
-			caller.Call(http.MethodPatch, at, architectObject{"state": "discarded"}).Refused(t, caller.status, caller.code, "")
+			caller.Call(http.MethodPatch, at, object{"state": "discarded"}).Refused(t, caller.status, caller.code, "")
 			caller.Call(http.MethodPost, at+"/apply", nil, "If-Match", `"1"`).Refused(t, caller.status, caller.code, "")
 		}
 	}
@@ -61,7 +61,7 @@ func TestApplyingNeedsTheVersion(t *testing.T) {
 	for _, header := range [][]string{nil, {"If-Match", "*"}} {
 		w.Call(http.MethodPost, path+"/apply", nil, header...).Refused(t, 400, errs.InvalidHeader, "If-Match")
 	}
-	w.Call(http.MethodPatch, path, architectObject{"body": architectObject{"prompt": "Something else"}}).Into(t, http.StatusOK,
+	w.Call(http.MethodPatch, path, object{"body": object{"prompt": "Something else"}}).Into(t, http.StatusOK,
 		new(architect.Draft))
 	w.Call(http.MethodPost, path+"/apply", nil, "If-Match", `"1"`).Refused(t, 412, errs.VersionMismatch, "If-Match")
 	w.Call(http.MethodPost, path+"/apply", nil, "If-Match", `"2"`).Into(t, http.StatusCreated, new(architect.Draft))
@@ -70,7 +70,7 @@ func TestApplyingNeedsTheVersion(t *testing.T) {
 func TestApplyingADraftWithAutoPublishNeedsTheScopeToPublish(t *testing.T) {
 	w := newDrafting(t)
 	path, weak := draftsPath+w.of[architect.Factory].ID, w.Without(auth.ContentPublish)
-	patch := architectObject{"body": architectObject{"auto_publish": true}}
+	patch := object{"body": object{"auto_publish": true}}
 	weak.Call(http.MethodPatch, path, patch).Refused(t, 403, errs.InsufficientScope, "/body/auto_publish")
 	w.Call(http.MethodPatch, path, patch).Into(t, http.StatusOK, new(architect.Draft))
 	weak.Call(http.MethodPost, path+"/apply", nil, "If-Match", `"2"`).Refused(t, 403, errs.InsufficientScope,
@@ -85,7 +85,7 @@ func TestAChatOfAFactoryNeedsTheScopeToReadIt(t *testing.T) {
 	narrow := w.Only(auth.ArchitectUse)
 	var messages []string
 	for _, id := range []string{own.ID, "fac_01h455vb4pex5vsknk084sn02q", "acme"} {
-		a := narrow.Call(http.MethodPost, chats, architectObject{"factory_id": id})
+		a := narrow.Call(http.MethodPost, chats, object{"factory_id": id})
 		a.Refused(t, 403, errs.InsufficientScope, "/factory_id")
 		messages = append(messages, a.Error.Message)
 	}
@@ -105,7 +105,7 @@ func TestARepliesScopesAreNeededToReadIt(t *testing.T) {
 	live := w.Live()
 	f := w.factory(live, "name", "Secret launch")
 	path := w.chat(live, "factory_id", f.ID)
-	w.model.say = says(architectCalls("read_factory", architectObject{}), architectText("It is called Secret launch."))
+	w.model.say = says(architectCalls("read_factory", object{}), architectText("It is called Secret launch."))
 	first := w.send(live, path, "What is it called?")
 	narrow := live.Only(auth.ArchitectUse)
 	w.model.say = says(architectText("I do not know."))
@@ -150,14 +150,14 @@ func TestDraftsAreMadeForWhoMaySeeThem(t *testing.T) {
 	live := w.Live()
 	f := w.factory(live)
 	path := w.chat(live, "factory_id", f.ID)
-	for tool, body := range map[string]architectObject{
+	for tool, body := range map[string]object{
 		"draft_factory": {"type": "brand", "name": "Mine", "language": "de",
-			"settings": architectObject{"brand_name": "Mine"}},
+			"settings": object{"brand_name": "Mine"}},
 		"draft_content_plan":   {"days": 1, "posts_per_day": 1},
 		"draft_content_item":   {"kind": "post", "prompt": "A shoe"},
 		"draft_factory_change": {"tone": "dry"},
 	} {
-		input := architectObject{"body": body}
+		input := object{"body": body}
 		if tool != "draft_factory" {
 			input["factory_id"] = f.ID
 		}

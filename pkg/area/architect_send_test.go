@@ -22,7 +22,7 @@ import (
 
 func TestTheSandboxMakesDraftsOfWhatIsAsked(t *testing.T) {
 	w := newArchitectWorld(t)
-	path := w.chat(w.Caller, "metadata", architectObject{"team": "sales"})
+	path := w.chat(w.Caller, "metadata", object{"team": "sales"})
 	reply := w.send(w.Caller, path, "A seller factory for running shoes in German, two posts a day")
 	if reply.Role != architect.Assistant || !strings.Contains(reply.Text, "“Running shoes”") || len(reply.DraftIDs) != 1 ||
 		len(reply.Sources) != 0 || reply.CostCredits != 0 {
@@ -75,9 +75,9 @@ func TestAModelAnswersLiveKeys(t *testing.T) {
 	f := w.factory(live)
 	path := w.chat(live, "factory_id", f.ID, "title", "Autumn")
 	w.model.say = says(
-		architectCalls("read_factory", architectObject{}),
-		architectCalls("draft_content_item", architectObject{"body": architectObject{"kind": "painting", "prompt": "A shoe"}}),
-		architectCalls("draft_content_item", architectObject{"body": architectObject{"kind": "post", "prompt": "A shoe"}}),
+		architectCalls("read_factory", object{}),
+		architectCalls("draft_content_item", object{"body": object{"kind": "painting", "prompt": "A shoe"}}),
+		architectCalls("draft_content_item", object{"body": object{"kind": "post", "prompt": "A shoe"}}),
 		architectText(" Fertig.\r\n\r\n\r\nEin Entwurf.\x00 "),
 	)
 	w.Faults.Reset()
@@ -123,7 +123,7 @@ func TestEachMessageIsPricedBefore(t *testing.T) {
 	}
 	w.send(live, path, "Hello")
 	poor := live.As(func(p *auth.Principal) { limit := int64(0); p.SpendLimit = &limit })
-	poor.Call(http.MethodPost, path+"/messages", architectObject{"text": "Hello"}).Refused(t, 402, errs.SpendLimitReached, "")
+	poor.Call(http.MethodPost, path+"/messages", object{"text": "Hello"}).Refused(t, 402, errs.SpendLimitReached, "")
 	if n := len(w.get(live, path).Messages); n != 2 {
 		t.Errorf("there are %d messages after one was refused", n)
 	}
@@ -144,7 +144,7 @@ func TestAModelThatTakesTooLong(t *testing.T) {
 			}
 			return provider.Turn{}, &provider.Error{Kind: provider.Transient, Code: "timeout", Cause: ctx.Err()}
 		}
-		late := live.Call(http.MethodPost, path+"/messages", architectObject{"text": "Hello"}, "Idempotency-Key", "one")
+		late := live.Call(http.MethodPost, path+"/messages", object{"text": "Hello"}, "Idempotency-Key", "one")
 		late.Refused(t, 504, errs.Timeout, "")
 		if spent, held := w.spent(); spent != 0 || held != 0 {
 			t.Errorf("%d credits are spent, %d holds are left", spent, held)
@@ -152,7 +152,7 @@ func TestAModelThatTakesTooLong(t *testing.T) {
 		if of := w.get(live, path); len(of.Messages) != 1 || of.Messages[0].Text != "Hello" {
 			t.Errorf("%+v", of.Messages)
 		}
-		if again := live.Call(http.MethodPost, path+"/messages", architectObject{"text": "Hello"}, "Idempotency-Key",
+		if again := live.Call(http.MethodPost, path+"/messages", object{"text": "Hello"}, "Idempotency-Key",
 			"one"); again.Raw != late.Raw {
 			t.Errorf("the repeat answers %s", again.Raw)
 		}
@@ -191,7 +191,7 @@ func TestHowAModelFails(t *testing.T) {
 			return architectText(" \x00 "), nil
 		}, 503, errs.ProviderUnavailable, "", 1, 1},
 		"it calls tools without end": {func(context.Context, provider.Conversation) (provider.Turn, error) {
-			return architectCalls("list_models", architectObject{"kind": "image"}), nil
+			return architectCalls("list_models", object{"kind": "image"}), nil
 		}, 503, errs.ProviderUnavailable, "", 1, 6},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -199,7 +199,7 @@ func TestHowAModelFails(t *testing.T) {
 			live := w.Live()
 			path := w.chat(live)
 			w.model.say = c.say
-			live.Call(http.MethodPost, path+"/messages", architectObject{"text": "Hello"}).Refused(t, c.status, c.code, c.param)
+			live.Call(http.MethodPost, path+"/messages", object{"text": "Hello"}).Refused(t, c.status, c.code, c.param)
 			if spent, held := w.spent(); spent != 0 || held != 0 {
 				t.Errorf("%d credits are spent, %d holds are left", spent, held)
 			}
@@ -231,13 +231,13 @@ func TestOutcomesAreRehearsed(t *testing.T) {
 		"spend_limit_reached":  {402, errs.SpendLimitReached}, "rate_limited": {429, errs.RateLimited},
 	} {
 		w.Call(http.MethodPost, path+"/messages",
-			architectObject{"text": "Hello", "sandbox": architectObject{"outcome": outcome}}).Refused(t, want.status, want.code, "")
+			object{"text": "Hello", "sandbox": object{"outcome": outcome}}).Refused(t, want.status, want.code, "")
 	}
 	w.Call(http.MethodPost, path+"/messages",
-		architectObject{"text": "Hello", "sandbox": architectObject{"outcome": "failed"}}).Refused(t, 422, errs.ValidationFailed,
+		object{"text": "Hello", "sandbox": object{"outcome": "failed"}}).Refused(t, 422, errs.ValidationFailed,
 		"/sandbox/outcome")
 	live := w.Live()
-	live.Call(http.MethodPost, w.chat(live)+"/messages", architectObject{"text": "Hello", "sandbox": architectObject{}}).Refused(t, 422,
+	live.Call(http.MethodPost, w.chat(live)+"/messages", object{"text": "Hello", "sandbox": object{}}).Refused(t, 422,
 		errs.ValidationFailed, "/sandbox")
 }
 
@@ -252,18 +252,18 @@ func TestMessagesThatAreRefused(t *testing.T) {
 		code   errs.Code
 		param  string
 	}{
-		"an empty one": {w.Caller, path, architectObject{"text": ""}, 422, errs.ValidationFailed, "/text"},
-		"a blank one":  {w.Caller, path, architectObject{"text": " \n"}, 422, errs.ValidationFailed, "/text"},
-		"none":         {w.Caller, path, architectObject{}, 422, errs.ValidationFailed, "/text"},
-		"a long one": {w.Caller, path, architectObject{"text": strings.Repeat("x", 4001)}, 422,
+		"an empty one": {w.Caller, path, object{"text": ""}, 422, errs.ValidationFailed, "/text"},
+		"a blank one":  {w.Caller, path, object{"text": " \n"}, 422, errs.ValidationFailed, "/text"},
+		"none":         {w.Caller, path, object{}, 422, errs.ValidationFailed, "/text"},
+		"a long one": {w.Caller, path, object{"text": strings.Repeat("x", 4001)}, 422,
 			errs.ValidationFailed, "/text"},
-		"one of a megabyte": {w.Caller, path, architectObject{"text": strings.Repeat("x", 1<<20)}, 413,
+		"one of a megabyte": {w.Caller, path, object{"text": strings.Repeat("x", 1<<20)}, 413,
 			errs.BodyTooLarge, ""},
-		"to another account's chat": {w.Stranger(), path, architectObject{"text": "Hello"}, 404, errs.NotFound, ""},
-		"to the other mode's chat":  {w.Live(), path, architectObject{"text": "Hello"}, 404, errs.NotFound, ""},
-		"to no chat":                {w.Caller, chats + "/acme", architectObject{"text": "Hello"}, 404, errs.NotFound, ""},
+		"to another account's chat": {w.Stranger(), path, object{"text": "Hello"}, 404, errs.NotFound, ""},
+		"to the other mode's chat":  {w.Live(), path, object{"text": "Hello"}, 404, errs.NotFound, ""},
+		"to no chat":                {w.Caller, chats + "/acme", object{"text": "Hello"}, 404, errs.NotFound, ""},
 		"without the scope": {w.As(func(p *auth.Principal) { p.Scopes = []auth.Scope{auth.FactoriesWrite} }),
-			path, architectObject{"text": "Hello"}, 403, errs.InsufficientScope, ""},
+			path, object{"text": "Hello"}, 403, errs.InsufficientScope, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.caller.Call(http.MethodPost, c.path+"/messages", c.body).Refused(t, c.status, c.code, c.param)
@@ -272,11 +272,11 @@ func TestMessagesThatAreRefused(t *testing.T) {
 	if of := w.get(w.Caller, path); len(of.Messages) != 0 {
 		t.Errorf("%+v", of)
 	}
-	w.Call(http.MethodPost, chats, architectObject{"factory_id": "fac_01h455vb4pex5vsknk084sn02q"}).Refused(t, 404,
+	w.Call(http.MethodPost, chats, object{"factory_id": "fac_01h455vb4pex5vsknk084sn02q"}).Refused(t, 404,
 		errs.NotFound, "/factory_id")
-	w.Call(http.MethodPost, chats, architectObject{"factory_id": w.factory(w.Live()).ID}).Refused(t, 404, errs.NotFound,
+	w.Call(http.MethodPost, chats, object{"factory_id": w.factory(w.Live()).ID}).Refused(t, 404, errs.NotFound,
 		"/factory_id")
-	w.Call(http.MethodPost, chats, architectObject{"title": "a\nb"}).Refused(t, 422, errs.ValidationFailed, "/title")
+	w.Call(http.MethodPost, chats, object{"title": "a\nb"}).Refused(t, 422, errs.ValidationFailed, "/title")
 }
 
 func TestOneMessageIsAnsweredAtATime(t *testing.T) {
@@ -284,7 +284,7 @@ func TestOneMessageIsAnsweredAtATime(t *testing.T) {
 	live := w.Live()
 	path := w.chat(live)
 	w.model.say = func(context.Context, provider.Conversation) (provider.Turn, error) {
-		second := live.Call(http.MethodPost, path+"/messages", architectObject{"text": "And?"})
+		second := live.Call(http.MethodPost, path+"/messages", object{"text": "And?"})
 		second.Refused(t, 409, errs.InvalidState, "")
 		second.Context(t, `{"state":"replying","allowed":[]}`)
 		return provider.Turn{Model: true, Text: "Hi"}, nil
@@ -305,7 +305,7 @@ func TestLongChats(t *testing.T) {
 	for ; n < architect.MaxMessages; n++ {
 		w.model.say = says(architectText(strings.Repeat("ü", 9000)))
 		if a = live.Call(http.MethodPost, path+"/messages",
-			architectObject{"text": fmt.Sprint(n, strings.Repeat("п", 3900))}); a.Status != http.StatusCreated {
+			object{"text": fmt.Sprint(n, strings.Repeat("п", 3900))}); a.Status != http.StatusCreated {
 			break
 		}
 	}
@@ -324,7 +324,7 @@ func TestLongChats(t *testing.T) {
 	for range architect.MaxMessages / 2 {
 		w.send(w.Caller, small, "Hello")
 	}
-	w.Call(http.MethodPost, small+"/messages", architectObject{"text": "Hello"}).Refused(t, 409, errs.InvalidState, "")
+	w.Call(http.MethodPost, small+"/messages", object{"text": "Hello"}).Refused(t, 409, errs.InvalidState, "")
 }
 
 func die() { panic("killed") }
@@ -368,7 +368,7 @@ func TestACallThatDiesIsSettled(t *testing.T) {
 			w.model.say = says(architectText("Hi"))
 			w.Faults.Reset()
 			kill(w)
-			if a := live.Call(http.MethodPost, path+"/messages", architectObject{"text": "Hello"}, "Idempotency-Key",
+			if a := live.Call(http.MethodPost, path+"/messages", object{"text": "Hello"}, "Idempotency-Key",
 				"one"); a.Status != http.StatusInternalServerError {
 				t.Fatalf("%d %s", a.Status, a.Raw)
 			}
@@ -377,12 +377,12 @@ func TestACallThatDiesIsSettled(t *testing.T) {
 			if spent, held := w.spent(); spent < 1 || held != 1 {
 				t.Errorf("when it has died, %d credits are reserved by %d holds", spent, held)
 			}
-			live.Call(http.MethodPost, path+"/messages", architectObject{"text": "Hello"}).Refused(t, 409, errs.InvalidState, "")
+			live.Call(http.MethodPost, path+"/messages", object{"text": "Hello"}).Refused(t, 409, errs.InvalidState, "")
 			w.settle()
 			if spent, held := w.spent(); spent != 0 || held != 0 {
 				t.Errorf("%d credits are spent, %d holds are left", spent, held)
 			}
-			live.Call(http.MethodPost, path+"/messages", architectObject{"text": "Hello"}, "Idempotency-Key", "one").Refused(t,
+			live.Call(http.MethodPost, path+"/messages", object{"text": "Hello"}, "Idempotency-Key", "one").Refused(t,
 				504, errs.Timeout, "")
 			w.model.say = says(architectText("Here"))
 			w.send(live, path, "Again")
@@ -402,7 +402,7 @@ func TestToolsHaveTheScopesOfTheCaller(t *testing.T) {
 	narrow := live.As(func(p *auth.Principal) { p.Scopes = []auth.Scope{auth.ArchitectUse} })
 	for _, tool := range []string{"list_factories", "read_factory", "read_analytics", "list_content", "list_products",
 		"list_proposals", "list_models"} {
-		w.model.say = says(architectCalls(tool, architectObject{}), architectText("No."))
+		w.model.say = says(architectCalls(tool, object{}), architectText("No."))
 		reply := w.send(narrow, path, "Look")
 		result := w.model.asked[len(w.model.asked)-1].Turns
 		got := result[len(result)-1].Results[0]
@@ -415,7 +415,7 @@ func TestToolsHaveTheScopesOfTheCaller(t *testing.T) {
 		"list_factories": `"name":"Acme"`, "read_factory": `"language":"de"`, "read_analytics": `"made":0`,
 		"list_content": `"content_items":[]`, "list_products": `"products":[]`, "list_proposals": `"proposals":[]`,
 	} {
-		w.model.say = says(architectCalls(tool, architectObject{}), architectText("Yes."))
+		w.model.say = says(architectCalls(tool, object{}), architectText("Yes."))
 		reply := w.send(live, path, "Look")
 		turns := w.model.asked[len(w.model.asked)-1].Turns
 		if got := turns[len(turns)-1].Results[0]; got.Failed || !strings.Contains(string(got.Content), want) ||

@@ -20,7 +20,7 @@ import (
 func TestTheLinkOfAConnectionIsShownOnce(t *testing.T) {
 	w := newCrmWorld(t)
 	var c connected
-	w.Call(http.MethodPost, "/v1/integrations", crmObject{"kind": "amocrm"}, "Idempotency-Key", "once").
+	w.Call(http.MethodPost, "/v1/integrations", object{"kind": "amocrm"}, "Idempotency-Key", "once").
 		Into(t, http.StatusCreated, &c)
 	if c.AuthorizationURL == nil {
 		t.Fatal("there is no link")
@@ -35,7 +35,7 @@ func TestTheLinkOfAConnectionIsShownOnce(t *testing.T) {
 		"getIntegration": w.Call(http.MethodGet, "/v1/integrations/"+c.ID, nil).Raw,
 		"a weaker key":   w.Only(auth.AccountRead).Call(http.MethodGet, "/v1/integrations/"+c.ID, nil).Raw,
 		"the list":       w.Only(auth.AccountRead).Call(http.MethodGet, "/v1/integrations", nil).Raw,
-		"a change":       w.Call(http.MethodPatch, "/v1/integrations/"+c.ID, crmObject{"metadata": crmObject{"a": "b"}}).Raw,
+		"a change":       w.Call(http.MethodPatch, "/v1/integrations/"+c.ID, object{"metadata": object{"a": "b"}}).Raw,
 	} {
 		if strings.Contains(text, state) || !strings.Contains(text, c.ID) {
 			t.Errorf("%s shows the link: %s", name, text)
@@ -43,7 +43,7 @@ func TestTheLinkOfAConnectionIsShownOnce(t *testing.T) {
 	}
 	w.Clock.Add(11 * time.Minute)
 	var late connected
-	w.Call(http.MethodPost, "/v1/integrations", crmObject{"kind": "amocrm"}, "Idempotency-Key", "once").
+	w.Call(http.MethodPost, "/v1/integrations", object{"kind": "amocrm"}, "Idempotency-Key", "once").
 		Into(t, http.StatusCreated, &late)
 	if late.ID != c.ID || late.AuthorizationURL != nil {
 		t.Errorf("a late repeat: %+v", late)
@@ -54,7 +54,7 @@ func TestTheLinkOfAConnectionIsShownOnce(t *testing.T) {
 func TestALinkEndsWithItsKey(t *testing.T) {
 	w := newCrmWorld(t)
 	var c connected
-	w.Call(http.MethodPost, "/v1/integrations", crmObject{"kind": "amocrm"}).Into(t, http.StatusCreated, &c)
+	w.Call(http.MethodPost, "/v1/integrations", object{"kind": "amocrm"}).Into(t, http.StatusCreated, &c)
 	callback, cookies := w.allow("amocrm", *c.AuthorizationURL)
 	w.ChangeKey(func(k *keyrecord.Record) { k.State = keyrecord.Revoked })
 	for _, at := range []string{*c.AuthorizationURL, callback} {
@@ -101,14 +101,14 @@ func TestReconnectingNeedsTheScopesOfTheMapping(t *testing.T) {
 	w := newCrmWorld(t)
 	c := w.connect("hubspot", "factory_id", w.shop, "mapping", mapping())
 	weak := w.Only(auth.AccountManage, auth.AccountRead)
-	weak.Call(http.MethodPost, "/v1/integrations", crmObject{"integration_id": c.ID}).
+	weak.Call(http.MethodPost, "/v1/integrations", object{"integration_id": c.ID}).
 		Refused(t, http.StatusForbidden, errs.InsufficientScope, "/mapping/products/import")
 	if got := w.get(c.ID); got.CreatedBy != w.Principal.Actor.ID {
 		t.Errorf("it is of %s", got.CreatedBy)
 	}
 	strong := w.Without(auth.ContentPublish)
 	strong.Principal.Actor = auth.Key("key_01h455vb4pex5vsknk084sn02q")
-	strong.Call(http.MethodPost, "/v1/integrations", crmObject{"integration_id": c.ID}).Into(t, http.StatusCreated, &c)
+	strong.Call(http.MethodPost, "/v1/integrations", object{"integration_id": c.ID}).Into(t, http.StatusCreated, &c)
 	if got := w.get(c.ID); got.CreatedBy != strong.Principal.Actor.ID {
 		t.Errorf("connected again it is of %s", got.CreatedBy)
 	}
@@ -118,13 +118,13 @@ func TestReconnectingNeedsTheScopesOfTheMapping(t *testing.T) {
 func TestAnotherAccountBeginsWithoutAMapping(t *testing.T) {
 	w := newCrmWorld(t)
 	c := w.connect("amocrm", "factory_id", w.shop, "mapping", mapping())
-	w.Call(http.MethodDelete, "/v1/integrations/"+c.ID, nil).Into(t, http.StatusOK, new(crmObject))
+	w.Call(http.MethodDelete, "/v1/integrations/"+c.ID, nil).Into(t, http.StatusOK, new(object))
 	w.run(time.Minute, nil)
 	same := w.connect("amocrm", "integration_id", c.ID)
 	if len(same.Mapping.Stages) == 0 {
 		t.Errorf("the same account has the mapping %+v", same.Mapping)
 	}
-	w.Call(http.MethodDelete, "/v1/integrations/"+c.ID, nil).Into(t, http.StatusOK, new(crmObject))
+	w.Call(http.MethodDelete, "/v1/integrations/"+c.ID, nil).Into(t, http.StatusOK, new(object))
 	w.run(time.Minute, nil)
 	w.fakes["amocrm"].BecomeAccount("271828")
 	other := w.connect("amocrm", "integration_id", c.ID)

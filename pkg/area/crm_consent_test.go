@@ -16,8 +16,8 @@ import (
 func TestAForgedStateIsRefused(t *testing.T) {
 	w := newCrmWorld(t)
 	var c, other connected
-	w.Call(http.MethodPost, "/v1/integrations", crmObject{"kind": "amocrm"}).Into(t, http.StatusCreated, &c)
-	w.Call(http.MethodPost, "/v1/integrations", crmObject{"kind": "amocrm"}).Into(t, http.StatusCreated, &other)
+	w.Call(http.MethodPost, "/v1/integrations", object{"kind": "amocrm"}).Into(t, http.StatusCreated, &c)
+	w.Call(http.MethodPost, "/v1/integrations", object{"kind": "amocrm"}).Into(t, http.StatusCreated, &other)
 	callback, cookies := w.allow("amocrm", *c.AuthorizationURL)
 	at, err := url.Parse(callback)
 	if err != nil {

@@ -42,8 +42,6 @@ import (
 	"github.com/content-automation/api/testdata/platforms/oauth"
 )
 
-type crmObject = map[string]any
-
 const base = "https://api.example.com"
 
 // address is the incoming webhook of Bitrix24.
@@ -181,19 +179,19 @@ func (w *crmWorld) topUp(credits int64) {
 
 func (w *crmWorld) factory(c *apitest.Caller, kind string) string {
 	w.T.Helper()
-	settings := crmObject{"currency": "EUR"}
+	settings := object{"currency": "EUR"}
 	if kind != "seller" {
-		settings = crmObject{"brand_name": "Acme"}
+		settings = object{"brand_name": "Acme"}
 	}
 	var f struct{ ID string }
-	c.Call(http.MethodPost, "/v1/factories", crmObject{"type": kind, "name": "Shop", "settings": settings}).Into(w.T,
+	c.Call(http.MethodPost, "/v1/factories", object{"type": kind, "name": "Shop", "settings": settings}).Into(w.T,
 		http.StatusCreated, &f)
 	return f.ID
 }
 
 // mapping imports products, and makes a post of a deal that was won.
-func mapping() crmObject {
-	return crmObject{"products": crmObject{"import": true}, "stages": []crmObject{{"pipeline": "7", "stage": "142",
+func mapping() object {
+	return object{"products": object{"import": true}, "stages": []object{{"pipeline": "7", "stage": "142",
 		"kind": "post", "template": "A case study"}}}
 }
 
@@ -246,7 +244,7 @@ type connected struct {
 // connect connects an integration with a CRM by OAuth, with members in addition to its kind.
 func (w *crmWorld) connect(name string, members ...any) connected {
 	w.T.Helper()
-	body := crmObject{"kind": name}
+	body := object{"kind": name}
 	if name == "bitrix24" {
 		body["portal"] = "acme.bitrix24.ru"
 	}

@@ -14,10 +14,10 @@ import (
 func (w *crmWorld) profile() (profileID, shop string) {
 	w.T.Helper()
 	var p, f struct{ ID string }
-	w.Call(http.MethodPost, "/v1/profiles", crmObject{"name": "Harbour Coffee"}).Into(w.T, http.StatusCreated, &p)
+	w.Call(http.MethodPost, "/v1/profiles", object{"name": "Harbour Coffee"}).Into(w.T, http.StatusCreated, &p)
 	w.Clock.Add(time.Minute)
-	w.Call(http.MethodPost, "/v1/factories", crmObject{"type": "seller", "name": "Shop", "profile_id": p.ID,
-		"settings": crmObject{"currency": "EUR"}}).Into(w.T, http.StatusCreated, &f)
+	w.Call(http.MethodPost, "/v1/factories", object{"type": "seller", "name": "Shop", "profile_id": p.ID,
+		"settings": object{"currency": "EUR"}}).Into(w.T, http.StatusCreated, &f)
 	return p.ID, f.ID
 }
 
@@ -26,14 +26,14 @@ func TestAFactoryOfAnotherProfileIsRefused(t *testing.T) {
 	w := newCrmWorld(t)
 	first, shop := w.profile()
 	_, other := w.profile()
-	connect := func(profileID, factoryID string) crmObject {
-		body := crmObject{"kind": "bitrix24", "webhook_url": address, "factory_id": factoryID}
+	connect := func(profileID, factoryID string) object {
+		body := object{"kind": "bitrix24", "webhook_url": address, "factory_id": factoryID}
 		if profileID != "" {
 			body["profile_id"] = profileID
 		}
 		return body
 	}
-	for name, body := range map[string]crmObject{
+	for name, body := range map[string]object{
 		"another profile's": connect(first, other), "the account's": connect(first, w.shop),
 		"a profile's, for the account": connect("", shop),
 	} {
@@ -44,7 +44,7 @@ func TestAFactoryOfAnotherProfileIsRefused(t *testing.T) {
 	}
 	var c connected
 	w.Call(http.MethodPost, "/v1/integrations", connect(first, shop)).Into(t, http.StatusCreated, &c)
-	w.Call(http.MethodPatch, "/v1/integrations/"+c.ID, crmObject{"factory_id": other}).
+	w.Call(http.MethodPatch, "/v1/integrations/"+c.ID, object{"factory_id": other}).
 		Refused(t, http.StatusUnprocessableEntity, errs.ValidationFailed, "/factory_id")
 	if got := w.get(c.ID); got.ProfileID == nil || string(*got.ProfileID) != first || *got.FactoryID != shop {
 		t.Errorf("%+v", got)
@@ -55,9 +55,9 @@ func TestAFactoryOfAnotherProfileIsRefused(t *testing.T) {
 func TestAProfileWithAnIntegrationIsNotDeleted(t *testing.T) {
 	w := newCrmWorld(t)
 	profileID, shop := w.profile()
-	w.Call(http.MethodDelete, "/v1/factories/"+shop, nil).Into(t, http.StatusOK, new(crmObject))
+	w.Call(http.MethodDelete, "/v1/factories/"+shop, nil).Into(t, http.StatusOK, new(object))
 	var c connected
-	w.Call(http.MethodPost, "/v1/integrations", crmObject{"kind": "bitrix24", "webhook_url": address,
+	w.Call(http.MethodPost, "/v1/integrations", object{"kind": "bitrix24", "webhook_url": address,
 		"profile_id": profileID}).Into(t, http.StatusCreated, &c)
 	w.Clock.Add(time.Minute)
 	remove := func() int {
@@ -73,7 +73,7 @@ func TestAProfileWithAnIntegrationIsNotDeleted(t *testing.T) {
 	if got := w.get(c.ID); got.State != crm.Connected {
 		t.Errorf("the refusal has changed it: %s", got.State)
 	}
-	w.Call(http.MethodDelete, "/v1/integrations/"+c.ID, nil).Into(t, http.StatusOK, new(crmObject))
+	w.Call(http.MethodDelete, "/v1/integrations/"+c.ID, nil).Into(t, http.StatusOK, new(object))
 	w.Clock.Add(time.Minute)
 	if got := remove(); got != http.StatusOK {
 		t.Errorf("without one: %d", got)

@@ -59,7 +59,7 @@ func TestIntegrationsAreConnectedByOAuth(t *testing.T) {
 func TestALinkIsUsedOnceAndByItsBrowser(t *testing.T) {
 	w := newCrmWorld(t)
 	var c connected
-	w.Call(http.MethodPost, "/v1/integrations", crmObject{"kind": "amocrm"}).Into(t, http.StatusCreated, &c)
+	w.Call(http.MethodPost, "/v1/integrations", object{"kind": "amocrm"}).Into(t, http.StatusCreated, &c)
 	callback, cookies := w.allow("amocrm", *c.AuthorizationURL)
 	if resp := w.visit(http.MethodGet, callback); resp.StatusCode != http.StatusForbidden ||
 		w.get(c.ID).State != crm.Pending {
@@ -83,7 +83,7 @@ func TestALinkIsUsedOnceAndByItsBrowser(t *testing.T) {
 		}
 	}
 	var late connected
-	w.Call(http.MethodPost, "/v1/integrations", crmObject{"kind": "hubspot"}).Into(t, http.StatusCreated, &late)
+	w.Call(http.MethodPost, "/v1/integrations", object{"kind": "hubspot"}).Into(t, http.StatusCreated, &late)
 	callback, cookies = w.allow("hubspot", *late.AuthorizationURL)
 	w.Clock.Add(31 * time.Minute)
 	if resp := w.visit(http.MethodGet, callback, cookies...); resp.StatusCode != 400 ||
@@ -96,13 +96,13 @@ func TestAnAccountIsConnectedOnce(t *testing.T) {
 	w := newCrmWorld(t)
 	first := w.connect("amocrm")
 	var second connected
-	w.Call(http.MethodPost, "/v1/integrations", crmObject{"kind": "amocrm"}).Into(t, http.StatusCreated, &second)
+	w.Call(http.MethodPost, "/v1/integrations", object{"kind": "amocrm"}).Into(t, http.StatusCreated, &second)
 	callback, cookies := w.allow("amocrm", *second.AuthorizationURL)
 	if resp := w.visit(http.MethodGet, callback, cookies...); resp.StatusCode != http.StatusBadRequest ||
 		!strings.Contains(text(t, resp), "connected already") || w.get(second.ID).State != crm.Pending {
 		t.Errorf("the second integration: %+v", w.get(second.ID))
 	}
-	body := crmObject{"kind": "bitrix24", "webhook_url": address}
+	body := object{"kind": "bitrix24", "webhook_url": address}
 	var one connected
 	w.Call(http.MethodPost, "/v1/integrations", body).Into(t, http.StatusCreated, &one)
 	if one.State != crm.Connected || one.HookURL == nil {
@@ -110,7 +110,7 @@ func TestAnAccountIsConnectedOnce(t *testing.T) {
 	}
 	w.Call(http.MethodPost, "/v1/integrations", body).Refused(t, 409, errs.Duplicate, "/webhook_url")
 	// Connecting an integration again changes that one.
-	w.Call(http.MethodPost, "/v1/integrations", crmObject{"integration_id": one.ID, "webhook_url": address}).Into(t,
+	w.Call(http.MethodPost, "/v1/integrations", object{"integration_id": one.ID, "webhook_url": address}).Into(t,
 		http.StatusCreated, &second)
 	if second.ID != one.ID || *second.HookURL == *one.HookURL {
 		t.Errorf("again: %+v", second)
@@ -125,38 +125,38 @@ func TestBadRequests(t *testing.T) {
 	w := newCrmWorld(t)
 	blog := w.factory(w.Caller, "brand")
 	other := w.factory(w.Stranger(), "seller")
-	stage := func(pairs ...string) crmObject {
-		s := crmObject{"pipeline": "7", "stage": "142", "kind": "post", "template": "A case study"}
+	stage := func(pairs ...string) object {
+		s := object{"pipeline": "7", "stage": "142", "kind": "post", "template": "A case study"}
 		for i := 0; i < len(pairs); i += 2 {
 			s[pairs[i]] = pairs[i+1]
 		}
-		return crmObject{"factory_id": w.shop, "mapping": crmObject{"stages": []crmObject{s}}}
+		return object{"factory_id": w.shop, "mapping": object{"stages": []object{s}}}
 	}
 	for name, c := range map[string]struct {
-		body  crmObject
+		body  object
 		code  errs.Code
 		param string
 	}{
-		"an unknown CRM":        {crmObject{"kind": "salesforce"}, errs.ValidationFailed, "/kind"},
-		"nothing":               {crmObject{}, errs.ValidationFailed, "/kind"},
-		"no portal":             {crmObject{"kind": "bitrix24"}, errs.ValidationFailed, "/portal"},
-		"a portal that is none": {crmObject{"kind": "bitrix24", "portal": "https://x/"}, errs.ValidationFailed, "/portal"},
-		"a portal of HubSpot":   {crmObject{"kind": "hubspot", "portal": "a.example"}, errs.ValidationFailed, "/portal"},
-		"an address of another CRM": {crmObject{"kind": "hubspot", "webhook_url": address}, errs.ValidationFailed,
+		"an unknown CRM":        {object{"kind": "salesforce"}, errs.ValidationFailed, "/kind"},
+		"nothing":               {object{}, errs.ValidationFailed, "/kind"},
+		"no portal":             {object{"kind": "bitrix24"}, errs.ValidationFailed, "/portal"},
+		"a portal that is none": {object{"kind": "bitrix24", "portal": "https://x/"}, errs.ValidationFailed, "/portal"},
+		"a portal of HubSpot":   {object{"kind": "hubspot", "portal": "a.example"}, errs.ValidationFailed, "/portal"},
+		"an address of another CRM": {object{"kind": "hubspot", "webhook_url": address}, errs.ValidationFailed,
 			"/webhook_url"},
-		"an address that is none": {crmObject{"kind": "bitrix24", "webhook_url": "https://crm.test/"},
+		"an address that is none": {object{"kind": "bitrix24", "webhook_url": "https://crm.test/"},
 			errs.ValidationFailed, "/webhook_url"},
-		"an address that is refused": {crmObject{"kind": "bitrix24",
+		"an address that is refused": {object{"kind": "bitrix24",
 			"webhook_url": "https://crm.test/bitrix24/rest/1/wrong/"}, errs.ValidationFailed, "/webhook_url"},
-		"a token without an address": {crmObject{"kind": "bitrix24", "portal": "a.example", "application_token": "x"},
+		"a token without an address": {object{"kind": "bitrix24", "portal": "a.example", "application_token": "x"},
 			errs.ValidationFailed, "/application_token"},
-		"products without a factory": {crmObject{"kind": "hubspot", "mapping": crmObject{"products": crmObject{
+		"products without a factory": {object{"kind": "hubspot", "mapping": object{"products": object{
 			"import": true}}}, errs.ValidationFailed, "/factory_id"},
-		"another customer's factory": {crmObject{"kind": "hubspot", "factory_id": other}, errs.NotFound, "/factory_id"},
-		"products of a brand": {crmObject{"kind": "hubspot", "factory_id": blog, "mapping": mapping()},
+		"another customer's factory": {object{"kind": "hubspot", "factory_id": other}, errs.NotFound, "/factory_id"},
+		"products of a brand": {object{"kind": "hubspot", "factory_id": blog, "mapping": mapping()},
 			errs.WrongFactoryType, "/factory_id"},
-		"a kind without a template": {crmObject{"kind": "hubspot", "factory_id": w.shop, "mapping": crmObject{
-			"products": crmObject{"import": true, "kind": "post"}}}, errs.ValidationFailed, "/mapping/products"},
+		"a kind without a template": {object{"kind": "hubspot", "factory_id": w.shop, "mapping": object{
+			"products": object{"import": true, "kind": "post"}}}, errs.ValidationFailed, "/mapping/products"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := w.Call(http.MethodPost, "/v1/integrations", c.body)
@@ -174,13 +174,13 @@ func TestBadRequests(t *testing.T) {
 	}
 	c := w.connect("hubspot")
 	path := "/v1/integrations/" + c.ID
-	for param, body := range map[string]crmObject{
+	for param, body := range map[string]object{
 		"/mapping/stages/0/pipeline": stage("pipeline", "9"), "/mapping/stages/0/stage": stage("stage", "9"),
 		"/mapping/stages/0/kind": stage("kind", "music_clip"), "/mapping/stages/0/template": stage("template", " "),
 	} {
 		w.Call(http.MethodPatch, path, body).Refused(t, 422, errs.ValidationFailed, param)
 	}
-	w.Call(http.MethodPatch, path, crmObject{"kind": "amocrm"}).Refused(t, 422, errs.ValidationFailed, "/kind")
+	w.Call(http.MethodPatch, path, object{"kind": "amocrm"}).Refused(t, 422, errs.ValidationFailed, "/kind")
 	w.Without(auth.ContentWrite).Call(http.MethodPatch, path, stage()).Refused(t, 403, errs.InsufficientScope,
 		"/mapping/stages")
 	w.Stranger().Call(http.MethodPatch, path, stage()).Refused(t, 404, errs.NotFound, "")
@@ -246,7 +246,7 @@ func TestProductsAreImported(t *testing.T) {
 			if back := w.products()["S-3"]; back.State != "active" || back.Price.Amount != 3000 || len(w.products()) != 10 {
 				t.Errorf("brought back: %+v", back)
 			}
-			w.Call(http.MethodPatch, "/v1/integrations/"+c.ID, crmObject{"factory_id": w.factory(w.Caller, "seller")}).Refused(t,
+			w.Call(http.MethodPatch, "/v1/integrations/"+c.ID, object{"factory_id": w.factory(w.Caller, "seller")}).Refused(t,
 				422, errs.ValidationFailed, "/factory_id")
 		})
 	}
@@ -260,7 +260,7 @@ func TestAMappingIsSetDuringASynchronization(t *testing.T) {
 	c, steps := w.connect("hubspot", "factory_id", w.shop), 0
 	w.run(5*time.Minute, func() {
 		if steps++; steps == 2 {
-			w.Call(http.MethodPatch, "/v1/integrations/"+c.ID, crmObject{"mapping": mapping()}).Into(t, http.StatusOK,
+			w.Call(http.MethodPatch, "/v1/integrations/"+c.ID, object{"mapping": mapping()}).Into(t, http.StatusOK,
 				&connected{})
 			w.woken = nil
 		}
@@ -364,7 +364,7 @@ func TestANewProductMakesContentOnce(t *testing.T) {
 	w := newCrmWorld(t)
 	f := w.fakes["hubspot"]
 	f.PutProduct(crms.Product{ID: "1", SKU: "S-1", Name: "Shoe", Price: "10"})
-	c := w.connect("hubspot", "factory_id", w.shop, "mapping", crmObject{"products": crmObject{"import": true,
+	c := w.connect("hubspot", "factory_id", w.shop, "mapping", object{"products": object{"import": true,
 		"kind": "carousel", "template": "Present it"}})
 	w.run(time.Hour, nil)
 	if items := w.finish(item.Generated); len(items) != 0 {
@@ -452,13 +452,13 @@ func TestContentThatIsRefused(t *testing.T) {
 	f := w.fakes["hubspot"]
 	c := w.connect("hubspot", "factory_id", w.shop, "mapping", mapping())
 	f.PutDeal(deal("2", "142"))
-	w.Call(http.MethodPatch, "/v1/factories/"+w.shop, crmObject{"state": "paused"})
+	w.Call(http.MethodPatch, "/v1/factories/"+w.shop, object{"state": "paused"})
 	w.hook("hubspot", c, hintOf("2"))
 	w.run(time.Hour, nil)
 	if now := w.get(c.ID); now.LastFailure == nil || now.LastFailure.Code != errs.InvalidState {
 		t.Errorf("the failure is %+v", now.LastFailure)
 	}
-	w.Call(http.MethodPatch, "/v1/factories/"+w.shop, crmObject{"state": "active"})
+	w.Call(http.MethodPatch, "/v1/factories/"+w.shop, object{"state": "active"})
 	w.run(time.Hour, nil)
 	if items := w.finish(item.Generated); len(items) != 1 {
 		t.Errorf("made: %+v", items)
@@ -556,7 +556,7 @@ func TestHooksThatAreRefused(t *testing.T) {
 		t.Errorf("GET gets %s", resp.Status)
 	}
 	var one connected
-	w.Call(http.MethodPost, "/v1/integrations", crmObject{"kind": "bitrix24", "webhook_url": address,
+	w.Call(http.MethodPost, "/v1/integrations", object{"kind": "bitrix24", "webhook_url": address,
 		"application_token": "0123"}).Into(t, http.StatusCreated, &one)
 	if got := w.hook("bitrix24", one, hintOf("2")); got != http.StatusForbidden {
 		t.Errorf("a webhook with another token gets %d", got)
@@ -567,13 +567,13 @@ func TestHooksThatAreRefused(t *testing.T) {
 func TestTheSandbox(t *testing.T) {
 	w := newCrmWorld(t)
 	var c connected
-	w.test.Call(http.MethodPost, "/v1/integrations", crmObject{"kind": "amocrm"}).Into(t, http.StatusCreated, &c)
+	w.test.Call(http.MethodPost, "/v1/integrations", object{"kind": "amocrm"}).Into(t, http.StatusCreated, &c)
 	if resp := w.visit(http.MethodGet, *c.AuthorizationURL); resp.StatusCode != http.StatusOK {
 		t.Fatalf("the callback answers %s", resp.Status)
 	}
 	shop := w.factory(w.test, "seller")
-	w.test.Call(http.MethodPatch, "/v1/integrations/"+c.ID, crmObject{"factory_id": shop, "mapping": crmObject{
-		"products": crmObject{"import": true}, "stages": []crmObject{{"pipeline": "sales", "stage": "won", "kind": "post",
+	w.test.Call(http.MethodPatch, "/v1/integrations/"+c.ID, object{"factory_id": shop, "mapping": object{
+		"products": object{"import": true}, "stages": []object{{"pipeline": "sales", "stage": "won", "kind": "post",
 			"template": "A case study"}}}}).Into(t, http.StatusOK, &c)
 	w.run(time.Minute, nil)
 	w.test.Call(http.MethodGet, "/v1/integrations/"+c.ID, nil).Into(t, http.StatusOK, &c.Integration)

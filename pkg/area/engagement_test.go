@@ -33,8 +33,6 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-type engagementObject = map[string]any
-
 const funds = 100_000
 
 // engagementWorld is a comment on a post of a live account, with the operations and the worker of suggestions.
@@ -103,7 +101,7 @@ func newEngagementWorld(t *testing.T, platform string) *engagementWorld {
 		}
 		tx.Create(it, nil)
 	}
-	if err := ledger.Open(tx, o.Account, 0, ledger.DefaultLostLimit, engagementObject{}); err != nil {
+	if err := ledger.Open(tx, o.Account, 0, ledger.DefaultLostLimit, object{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.DB.Commit(t.Context(), tx); err != nil {
@@ -151,12 +149,12 @@ func (w *engagementWorld) work() engagement.Comment {
 func TestASuggestionIsChargedOnce(t *testing.T) {
 	w := newEngagementWorld(t, "instagram")
 	var c engagement.Comment
-	w.Call(http.MethodPatch, w.path, engagementObject{"suggest_reply": true}).Into(t, http.StatusOK, &c)
+	w.Call(http.MethodPatch, w.path, object{"suggest_reply": true}).Into(t, http.StatusOK, &c)
 	price := c.Suggestion.CostCredits
 	if price <= 0 || apitest.Balance(t, w.DB, w.Principal.Account) != funds-price {
 		t.Errorf("%+v", c.Suggestion)
 	}
-	w.Call(http.MethodPatch, w.path, engagementObject{"suggest_reply": true}).Refused(t, http.StatusConflict, errs.InvalidState, "")
+	w.Call(http.MethodPatch, w.path, object{"suggest_reply": true}).Refused(t, http.StatusConflict, errs.InvalidState, "")
 	if c = w.work(); c.SuggestedReply == nil || *c.SuggestedReply != "Yes, in red." || c.Reply != nil ||
 		c.Suggestion.State != engagement.Done || apitest.Balance(t, w.DB, w.Principal.Account) != funds-price {
 		t.Errorf("%+v", c)
@@ -173,32 +171,32 @@ func TestASuggestionHasAnEstimate(t *testing.T) {
 	before := storetest.Snapshot(t, w.DB)
 	for name, c := range map[string]struct {
 		id    string
-		body  engagementObject
+		body  object
 		code  errs.Code
 		param string
 	}{
-		"no comment": {"com_01h455vb4pex5vsknk084sn02q", engagementObject{"suggest_reply": true}, errs.NotFound, "/comment_id"},
-		"a typo":     {w.record.ID, engagementObject{"suggest": true}, errs.ValidationFailed, "/body/suggest"},
-		"no id":      {"", engagementObject{"suggest_reply": true}, errs.ValidationFailed, "/comment_id"},
+		"no comment": {"com_01h455vb4pex5vsknk084sn02q", object{"suggest_reply": true}, errs.NotFound, "/comment_id"},
+		"a typo":     {w.record.ID, object{"suggest": true}, errs.ValidationFailed, "/body/suggest"},
+		"no id":      {"", object{"suggest_reply": true}, errs.ValidationFailed, "/comment_id"},
 	} {
 		status := map[errs.Code]int{errs.NotFound: 404, errs.ValidationFailed: 422}[c.code]
-		order := engagementObject{"operation": "updateComment", "comment_id": c.id, "body": c.body}
+		order := object{"operation": "updateComment", "comment_id": c.id, "body": c.body}
 		if w.Call(http.MethodPost, "/v1/balance/estimates", order).Refused(t, status, c.code, c.param); t.Failed() {
 			t.Fatal(name)
 		}
 	}
 	var hides, e estimate.Estimate
-	for _, free := range []engagementObject{{"suggest_reply": false}, {"state": "hidden"}} {
-		w.Call(http.MethodPost, "/v1/balance/estimates", engagementObject{"operation": "updateComment", "comment_id": w.record.ID,
+	for _, free := range []object{{"suggest_reply": false}, {"state": "hidden"}} {
+		w.Call(http.MethodPost, "/v1/balance/estimates", object{"operation": "updateComment", "comment_id": w.record.ID,
 			"body": free}).Into(t, http.StatusOK, &hides)
 	}
-	order := engagementObject{"operation": "updateComment", "comment_id": w.record.ID, "body": engagementObject{"suggest_reply": true}}
+	order := object{"operation": "updateComment", "comment_id": w.record.ID, "body": object{"suggest_reply": true}}
 	w.Call(http.MethodPost, "/v1/balance/estimates", order).Into(t, http.StatusOK, &e)
 	if hides.Credits != 0 || e.Credits < 1 || storetest.Snapshot(t, w.DB) != before {
 		t.Errorf("%+v %+v", hides, e)
 	}
 	var c engagement.Comment
-	w.Call(http.MethodPatch, w.path, engagementObject{"suggest_reply": true}).Into(t, http.StatusOK, &c)
+	w.Call(http.MethodPatch, w.path, object{"suggest_reply": true}).Into(t, http.StatusOK, &c)
 	if c.Suggestion.CostCredits != e.Credits {
 		t.Errorf("estimated %d, reserved %d", e.Credits, c.Suggestion.CostCredits)
 	}
@@ -209,7 +207,7 @@ func TestASuggestionHasAnEstimate(t *testing.T) {
 func TestASuggestionPromisesNothing(t *testing.T) {
 	w := newEngagementWorld(t, "instagram")
 	w.model.answers = []string{"You get 50 % off."}
-	w.Call(http.MethodPatch, w.path, engagementObject{"suggest_reply": true}).Into(t, http.StatusOK, &engagement.Comment{})
+	w.Call(http.MethodPatch, w.path, object{"suggest_reply": true}).Into(t, http.StatusOK, &engagement.Comment{})
 	if c := w.work(); c.Suggestion.State != engagement.Failed || c.Suggestion.Failure.Code != "unsupported_claim" ||
 		c.SuggestedReply != nil || len(w.model.asked) != 2 ||
 		apitest.Balance(t, w.DB, w.Principal.Account) != funds {
@@ -217,7 +215,7 @@ func TestASuggestionPromisesNothing(t *testing.T) {
 	}
 	w = newEngagementWorld(t, "instagram")
 	w.model.err = errors.New("the model is down")
-	w.Call(http.MethodPatch, w.path, engagementObject{"suggest_reply": true}).Into(t, http.StatusOK, &engagement.Comment{})
+	w.Call(http.MethodPatch, w.path, object{"suggest_reply": true}).Into(t, http.StatusOK, &engagement.Comment{})
 	if c := w.work(); c.Suggestion.State != engagement.Failed || c.Suggestion.CostCredits != 0 ||
 		apitest.Balance(t, w.DB, w.Principal.Account) != funds {
 		t.Errorf("%+v", c.Suggestion)
@@ -226,14 +224,14 @@ func TestASuggestionPromisesNothing(t *testing.T) {
 
 func TestWhatIsRefused(t *testing.T) {
 	w := newEngagementWorld(t, "vk")
-	w.Call(http.MethodPatch, w.path, engagementObject{"state": "hidden"}).Refused(t, http.StatusConflict, errs.InvalidState, "")
-	w.Call(http.MethodPatch, w.path, engagementObject{"state": "deleted"}).
+	w.Call(http.MethodPatch, w.path, object{"state": "hidden"}).Refused(t, http.StatusConflict, errs.InvalidState, "")
+	w.Call(http.MethodPatch, w.path, object{"state": "deleted"}).
 		Refused(t, http.StatusUnprocessableEntity, errs.ValidationFailed, "/state")
-	w.Call(http.MethodPost, w.path+"/replies", engagementObject{"text": " "}).
+	w.Call(http.MethodPost, w.path+"/replies", object{"text": " "}).
 		Refused(t, http.StatusUnprocessableEntity, errs.ValidationFailed, "/text")
-	w.Call(http.MethodPost, w.path+"/replies", engagementObject{"text": strings.Repeat("x", 4097)}).
+	w.Call(http.MethodPost, w.path+"/replies", object{"text": strings.Repeat("x", 4097)}).
 		Refused(t, http.StatusUnprocessableEntity, errs.ValidationFailed, "/text")
-	w.Call(http.MethodPost, w.path+"/replies", engagementObject{"text": "Yes"}, "If-Match", `"9"`).
+	w.Call(http.MethodPost, w.path+"/replies", object{"text": "Yes"}, "If-Match", `"9"`).
 		Refused(t, http.StatusPreconditionFailed, errs.VersionMismatch, "If-Match")
 	w.Call(http.MethodGet, "/v1/comments?publication_id=x", nil).
 		Refused(t, http.StatusUnprocessableEntity, errs.ValidationFailed, "publication_id")
@@ -246,11 +244,11 @@ func TestWhatIsRefused(t *testing.T) {
 		}
 	}
 	var c engagement.Comment
-	w.Call(http.MethodPost, w.path+"/replies", engagementObject{"text": "Yes"}).Into(t, http.StatusAccepted, &c)
+	w.Call(http.MethodPost, w.path+"/replies", object{"text": "Yes"}).Into(t, http.StatusAccepted, &c)
 	if c.Reply == nil || c.Reply.State != engagement.Pending {
 		t.Errorf("%+v", c)
 	}
-	w.Call(http.MethodPost, w.path+"/replies", engagementObject{"text": "Yes"}).Refused(t, http.StatusConflict, errs.InvalidState, "")
+	w.Call(http.MethodPost, w.path+"/replies", object{"text": "Yes"}).Refused(t, http.StatusConflict, errs.InvalidState, "")
 	w.Call(http.MethodDelete, w.path, nil).Into(t, http.StatusOK, &c)
 	w.Call(http.MethodDelete, w.path, nil).Refused(t, http.StatusConflict, errs.InvalidState, "")
 	if apitest.Balance(t, w.DB, w.Principal.Account) != funds {

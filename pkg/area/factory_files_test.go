@@ -75,8 +75,8 @@ func idOf(f *media.File) string {
 func TestALogoIsAPictureOfTheAccount(t *testing.T) {
 	w := newFactoryWorld(t)
 	one, other := w.own(w.Caller, media.Image), w.own(w.Caller, media.Image)
-	settings := func(logo string) factoryObject {
-		return factoryObject{"type": "brand", "settings": factoryObject{"brand_name": "Acme", "logo": logo}}
+	settings := func(logo string) object {
+		return object{"type": "brand", "settings": object{"brand_name": "Acme", "logo": logo}}
 	}
 	for name, logo := range map[string]string{
 		"a song": w.own(w.Caller, media.Audio), "pending": w.own(w.Caller, ""),
@@ -103,7 +103,7 @@ func TestALogoIsAPictureOfTheAccount(t *testing.T) {
 		t.Errorf("%+v, %v", r, err)
 	}
 	path := "/v1/factories/" + f.ID
-	change := func(patch factoryObject, trips, want string) {
+	change := func(patch object, trips, want string) {
 		t.Helper()
 		w.Faults.Reset()
 		w.Call(http.MethodPatch, path, patch).Into(t, http.StatusOK, new(any))
@@ -111,18 +111,18 @@ func TestALogoIsAPictureOfTheAccount(t *testing.T) {
 			t.Errorf("after %v the logo is %q; it took %s", patch, got, w.Faults.Operations())
 		}
 	}
-	change(factoryObject{"name": "Acme & Co"}, "GetItem TransactWriteItems", one)
-	change(factoryObject{"settings": factoryObject{"logo": other}}, "GetItem BatchGetItem TransactWriteItems", other)
-	w.Call(http.MethodPatch, path, factoryObject{"settings": factoryObject{"logo": w.own(w.Caller, media.Audio)}}).Refused(t, 422,
+	change(object{"name": "Acme & Co"}, "GetItem TransactWriteItems", one)
+	change(object{"settings": object{"logo": other}}, "GetItem BatchGetItem TransactWriteItems", other)
+	w.Call(http.MethodPatch, path, object{"settings": object{"logo": w.own(w.Caller, media.Audio)}}).Refused(t, 422,
 		errs.ValidationFailed, "/settings/logo")
-	change(factoryObject{"settings": factoryObject{"logo": nil}}, "GetItem TransactWriteItems", "")
+	change(object{"settings": object{"logo": nil}}, "GetItem TransactWriteItems", "")
 }
 
 // An intro or outro is a video or a picture of the account.
 func TestAnIntroIsAMediaOfTheAccount(t *testing.T) {
 	w := newFactoryWorld(t)
 	video, picture, song := w.own(w.Caller, media.Video), w.own(w.Caller, media.Image), w.own(w.Caller, media.Audio)
-	f := w.create("type", "seller", "settings", factoryObject{"currency": "EUR", "intro": video, "outro": picture})
+	f := w.create("type", "seller", "settings", object{"currency": "EUR", "intro": video, "outro": picture})
 	if got := w.files(f.ID); idOf(got.Intro) != video || idOf(got.Outro) != picture || got.Logo != nil {
 		t.Errorf("the files are %+v", got)
 	}
@@ -143,17 +143,17 @@ func TestAnIntroIsAMediaOfTheAccount(t *testing.T) {
 		"too long": long, "too short": w.own(w.Caller, media.Video, 0.4),
 	} {
 		for _, member := range []string{"intro", "outro"} {
-			w.Call(http.MethodPatch, path, factoryObject{"settings": factoryObject{member: bad}}).Unusable(t, "/settings/"+member)
+			w.Call(http.MethodPatch, path, object{"settings": object{member: bad}}).Unusable(t, "/settings/"+member)
 			if t.Failed() {
 				t.Fatal(name)
 			}
 		}
 	}
-	if a := w.Call(http.MethodPatch, path, factoryObject{"settings": factoryObject{"intro": song, "outro": long}}); a.Status != 422 ||
+	if a := w.Call(http.MethodPatch, path, object{"settings": object{"intro": song, "outro": long}}); a.Status != 422 ||
 		!strings.Contains(a.Raw, "/settings/intro") || !strings.Contains(a.Raw, "/settings/outro") {
 		t.Errorf("two bad media: %s", a.Raw)
 	}
-	w.Call(http.MethodPatch, path, factoryObject{"settings": factoryObject{"intro": picture, "outro": nil}}).Into(t, http.StatusOK,
+	w.Call(http.MethodPatch, path, object{"settings": object{"intro": picture, "outro": nil}}).Into(t, http.StatusOK,
 		new(any))
 	if got := w.files(f.ID); idOf(got.Intro) != picture || got.Outro != nil {
 		t.Errorf("the files are %+v", got)
@@ -166,7 +166,7 @@ func TestAProposalChangesNoMedia(t *testing.T) {
 		Settings: factory.TypeSettings(`{"brand_name":"Acme"}`)}
 	for _, member := range []string{"logo", "intro", "outro"} {
 		f := f
-		_, err := f.Change(factoryObject{"settings": factoryObject{member: "med_01h455vb4pex5vsknk084sn02q"}}, time.Time{})
+		_, err := f.Change(object{"settings": object{member: "med_01h455vb4pex5vsknk084sn02q"}}, time.Time{})
 		if e := errs.As(err); err == nil || e.Param != "/settings/"+member {
 			t.Errorf("%s: %v", member, err)
 		}
@@ -177,7 +177,7 @@ func TestAProposalChangesNoMedia(t *testing.T) {
 func TestALogoThatCannotBeReadIsAnError(t *testing.T) {
 	f := factory.Factory{Type: factory.Brand, Name: "Acme", Language: "en", State: factory.StateActive,
 		Settings: factory.TypeSettings(`{"brand_name":"Acme","logo":7}`)}
-	if _, err := f.Change(factoryObject{"name": "Acme & Co", "settings": factoryObject{"logo": nil}}, time.Time{}); err == nil ||
+	if _, err := f.Change(object{"name": "Acme & Co", "settings": object{"logo": nil}}, time.Time{}); err == nil ||
 		!strings.Contains(err.Error(), "media of settings") {
 		t.Errorf("%v", err)
 	}

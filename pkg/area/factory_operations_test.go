@@ -20,8 +20,6 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-type factoryObject = map[string]any
-
 // factoryWorld is a table with a caller of the factories' operations.
 type factoryWorld struct {
 	*servicetest.World
@@ -53,8 +51,8 @@ func (w *factoryWorld) create(members ...any) (v view) {
 	return v
 }
 
-func body(members ...any) factoryObject {
-	return servicetest.Body(factoryObject{"type": "blogger", "name": "Blog"}, members...)
+func body(members ...any) object {
+	return servicetest.Body(object{"type": "blogger", "name": "Blog"}, members...)
 }
 
 func TestCreateAndGet(t *testing.T) {
@@ -64,8 +62,8 @@ func TestCreateAndGet(t *testing.T) {
 	got := w.create("type", "brand", "name", "Ümläut & Söhne", "language", "DE_de", "description", "Two\nlines",
 		"audience", "Runners",
 		"tone", "warm", "topics", []string{"shoes", "training"}, "content_types", []string{"video", "post"},
-		"models", factoryObject{"image": "nano-banana"}, "auto_publish", false, "settings", factoryObject{"brand_name": "Acme"},
-		"metadata", factoryObject{"team": "sales"})
+		"models", object{"image": "nano-banana"}, "auto_publish", false, "settings", object{"brand_name": "Acme"},
+		"metadata", object{"team": "sales"})
 	if ops := w.Faults.Operations(); ops != "TransactWriteItems" { // the sandbox counts its factories
 		t.Errorf("it took %s", ops)
 	}
@@ -131,7 +129,7 @@ func TestLanguages(t *testing.T) {
 
 func TestCreateIsRefused(t *testing.T) {
 	w := newFactoryWorld(t)
-	times := func(all ...string) factoryObject { return factoryObject{"timezone": "Europe/Berlin", "times": all} }
+	times := func(all ...string) object { return object{"timezone": "Europe/Berlin", "times": all} }
 	for _, c := range []struct {
 		member string
 		value  any
@@ -148,20 +146,20 @@ func TestCreateIsRefused(t *testing.T) {
 		{"topics", strings.Split(strings.Repeat("a", 21), ""), errs.ValidationFailed, "/topics"},
 		{"content_types", []string{"post", "podcast"}, errs.ValidationFailed, "/content_types/1"},
 		{"content_types", []string{"post", "post"}, errs.ValidationFailed, "/content_types"},
-		{"models", factoryObject{"image": "gpt-99"}, errs.UnsupportedModel, "/models/image"},
-		{"models", factoryObject{"image": "veo-3.1"}, errs.UnsupportedModel, "/models/image"},
-		{"models", factoryObject{"image": "nano-banana-2"}, errs.UnsupportedModel, "/models/image"},
-		{"models", factoryObject{"sculpture": "nano-banana"}, errs.ValidationFailed, "/models/sculpture"},
-		{"models", factoryObject{"image": ""}, errs.UnsupportedModel, "/models/image"},
-		{"models", factoryObject{"image": nil}, errs.ValidationFailed, "/models/image"},
-		{"schedule", factoryObject{"times": []string{}}, errs.ValidationFailed, "/schedule/timezone"},
-		{"schedule", factoryObject{"timezone": "UTC"}, errs.ValidationFailed, "/schedule/times"},
-		{"schedule", factoryObject{"timezone": "Mars/Base", "times": []string{}}, errs.ValidationFailed, "/schedule/timezone"},
-		{"schedule", factoryObject{"timezone": "Local", "times": []string{}}, errs.ValidationFailed, "/schedule/timezone"},
-		{"schedule", factoryObject{"timezone": "", "times": []string{}}, errs.ValidationFailed, "/schedule/timezone"},
-		{"schedule", factoryObject{"timezone": "../etc/passwd", "times": []string{}}, errs.ValidationFailed,
+		{"models", object{"image": "gpt-99"}, errs.UnsupportedModel, "/models/image"},
+		{"models", object{"image": "veo-3.1"}, errs.UnsupportedModel, "/models/image"},
+		{"models", object{"image": "nano-banana-2"}, errs.UnsupportedModel, "/models/image"},
+		{"models", object{"sculpture": "nano-banana"}, errs.ValidationFailed, "/models/sculpture"},
+		{"models", object{"image": ""}, errs.UnsupportedModel, "/models/image"},
+		{"models", object{"image": nil}, errs.ValidationFailed, "/models/image"},
+		{"schedule", object{"times": []string{}}, errs.ValidationFailed, "/schedule/timezone"},
+		{"schedule", object{"timezone": "UTC"}, errs.ValidationFailed, "/schedule/times"},
+		{"schedule", object{"timezone": "Mars/Base", "times": []string{}}, errs.ValidationFailed, "/schedule/timezone"},
+		{"schedule", object{"timezone": "Local", "times": []string{}}, errs.ValidationFailed, "/schedule/timezone"},
+		{"schedule", object{"timezone": "", "times": []string{}}, errs.ValidationFailed, "/schedule/timezone"},
+		{"schedule", object{"timezone": "../etc/passwd", "times": []string{}}, errs.ValidationFailed,
 			"/schedule/timezone"},
-		{"schedule", factoryObject{"timezone": "UTC", "times": []string{}, "days": 7}, errs.ValidationFailed,
+		{"schedule", object{"timezone": "UTC", "times": []string{}, "days": 7}, errs.ValidationFailed,
 			"/schedule/days"},
 		{"schedule", times("09:00", "9:30"), errs.ValidationFailed, "/schedule/times/1"},
 		{"schedule", times("24:00"), errs.ValidationFailed, "/schedule/times/0"},
@@ -172,13 +170,13 @@ func TestCreateIsRefused(t *testing.T) {
 		{"schedule", times(strings.Split(strings.Repeat("x", 25), "")...), errs.ValidationFailed, "/schedule/times"},
 		{"auto_publish", "yes", errs.ValidationFailed, "/auto_publish"},
 		// These have no effect yet.
-		{"models", factoryObject{"avatar": "heygen-avatar-4"}, errs.ValidationFailed, "/models/avatar"},
+		{"models", object{"avatar": "heygen-avatar-4"}, errs.ValidationFailed, "/models/avatar"},
 		{"state", "paused", errs.ValidationFailed, "/state"},
 		{"id", "fac_1", errs.ValidationFailed, "/id"},
 		{"social_account_ids", []string{}, errs.ValidationFailed, "/social_account_ids"},
-		{"metadata", factoryObject{"": "x"}, errs.ValidationFailed, "/metadata"},
-		{"metadata", factoryObject{"k": 7}, errs.ValidationFailed, "/metadata/k"},
-		{"metadata", factoryObject{strings.Repeat("k", 41): "x"}, errs.ValidationFailed, "/metadata"},
+		{"metadata", object{"": "x"}, errs.ValidationFailed, "/metadata"},
+		{"metadata", object{"k": 7}, errs.ValidationFailed, "/metadata/k"},
+		{"metadata", object{strings.Repeat("k", 41): "x"}, errs.ValidationFailed, "/metadata"},
 	} {
 		before := storetest.Snapshot(t, w.DB)
 		w.Call(http.MethodPost, "/v1/factories", body(c.member, c.value)).Refused(t, 422, c.code, c.param)
@@ -191,7 +189,7 @@ func TestCreateIsRefused(t *testing.T) {
 func TestAFactoryMayPreferAPreview(t *testing.T) {
 	// Live work with it is refused; a test key may rehearse with it.
 	w := newFactoryWorld(t)
-	if f := w.create("models", factoryObject{"music": "ace-step", "text": "nova-lite"}); len(f.Models) != 2 {
+	if f := w.create("models", object{"music": "ace-step", "text": "nova-lite"}); len(f.Models) != 2 {
 		t.Errorf("%+v", f)
 	}
 }
@@ -200,9 +198,9 @@ func TestPatch(t *testing.T) {
 	w := newFactoryWorld(t)
 	f := w.create("type", "brand", "language", "de", "description", "Old", "audience", "Runners", "tone", "warm",
 		"topics", []string{"shoes"},
-		"content_types", []string{"story"}, "models", factoryObject{"image": "nano-banana", "text": "nova-lite"}, "metadata",
-		factoryObject{"team": "sales", "city": "Bonn"},
-		"settings", factoryObject{"brand_name": "Acme", "slogan": "Run.", "colors": []string{"#000000"}})
+		"content_types", []string{"story"}, "models", object{"image": "nano-banana", "text": "nova-lite"}, "metadata",
+		object{"team": "sales", "city": "Bonn"},
+		"settings", object{"brand_name": "Acme", "slogan": "Run.", "colors": []string{"#000000"}})
 	for _, c := range []struct {
 		name   string
 		patch  string
@@ -314,12 +312,12 @@ func TestAChangedFactoryIsToldOf(t *testing.T) {
 		return all
 	}
 	for _, name := range []string{"New", "New"} {
-		w.Call(http.MethodPatch, "/v1/factories/"+f.ID, factoryObject{"name": name}).Into(t, http.StatusOK, &f)
+		w.Call(http.MethodPatch, "/v1/factories/"+f.ID, object{"name": name}).Into(t, http.StatusOK, &f)
 	}
 	if all := told(); len(all) != 1 || all[0].Name != "New" || all[0].Version != 2 || all[0].Approval != "none" {
 		t.Errorf("%+v", all)
 	}
-	w.Call(http.MethodPatch, "/v1/factories/"+f.ID, factoryObject{"name": ""}).Refused(t, 422, errs.ValidationFailed, "/name")
+	w.Call(http.MethodPatch, "/v1/factories/"+f.ID, object{"name": ""}).Refused(t, 422, errs.ValidationFailed, "/name")
 	w.Call(http.MethodDelete, "/v1/factories/"+f.ID, nil).Into(t, http.StatusOK, &f)
 	if all := told(); len(all) != 2 || !slices.ContainsFunc(all, func(v view) bool { return v.State == "deleted" }) {
 		t.Errorf("%+v", all)
@@ -328,7 +326,7 @@ func TestAChangedFactoryIsToldOf(t *testing.T) {
 
 func TestPatchIsRefused(t *testing.T) {
 	w := newFactoryWorld(t)
-	f := w.create("type", "brand", "settings", factoryObject{"brand_name": "Acme"})
+	f := w.create("type", "brand", "settings", object{"brand_name": "Acme"})
 	for _, c := range []struct {
 		patch  string
 		status int

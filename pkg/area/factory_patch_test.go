@@ -27,8 +27,8 @@ func TestPatchesAreAppliedAsUpdateFactoryDoes(t *testing.T) {
 		`{"tone":7,"audience":"` + strings.Repeat("a", 501) + `"}`,
 	} {
 		w := newFactoryWorld(t)
-		made := w.create("type", "brand", "settings", factoryObject{"brand_name": "Acme", "slogan": "Walk."}, "audience",
-			"Walkers", "metadata", factoryObject{"team": "sales"})
+		made := w.create("type", "brand", "settings", object{"brand_name": "Acme", "slogan": "Walk."}, "audience",
+			"Walkers", "metadata", object{"team": "sales"})
 		it, err := w.DB.Get(t.Context(), store.IDKey(made.ID))
 		if err != nil {
 			t.Fatal(err)

@@ -19,7 +19,7 @@ func TestAnAccountHasSoManyFactories(t *testing.T) {
 			},
 			Remove: func(c *apitest.Caller, id string) {
 				for range 2 {
-					c.Call(http.MethodPatch, "/v1/factories/"+id, factoryObject{"name": "Other"}).Into(t, http.StatusOK, new(view))
+					c.Call(http.MethodPatch, "/v1/factories/"+id, object{"name": "Other"}).Into(t, http.StatusOK, new(view))
 				}
 				c.Call(http.MethodDelete, "/v1/factories/"+id, nil).Into(t, http.StatusOK, new(view))
 			},

@@ -61,9 +61,9 @@ func (w *factoryWorld) look(until time.Time) {
 func TestAFactoryIsToldOnceSixtyDaysBeforeItsModelEnds(t *testing.T) {
 	w := newFactoryWorld(t)
 	end := endOf(t, ending)
-	f := w.create("models", factoryObject{"image": ending, "text": "nova-lite"}, "replace_retired_models", true)
+	f := w.create("models", object{"image": ending, "text": "nova-lite"}, "replace_retired_models", true)
 	w.create()
-	w.create("models", factoryObject{"text": "nova-lite"})
+	w.create("models", object{"text": "nova-lite"})
 	w.look(end.Add(-69 * day))
 	if early := w.retirements(); len(early) != 0 {
 		t.Fatalf("told too early: %+v", early)
@@ -87,7 +87,7 @@ func TestAFactoryThatNamesAnEndingModelLateIsToldAtOnce(t *testing.T) {
 	w := newFactoryWorld(t)
 	w.Clock.Add(endOf(t, ending).Add(-20 * day).Sub(w.Now()))
 	f := w.create()
-	w.Call(http.MethodPatch, "/v1/factories/"+f.ID, factoryObject{"models": factoryObject{"image": ending}}).Into(t, http.StatusOK, new(view))
+	w.Call(http.MethodPatch, "/v1/factories/"+f.ID, object{"models": object{"image": ending}}).Into(t, http.StatusOK, new(view))
 	if n, err := factory.WarnRetiring(t.Context(), w.DB, w.Now()); err != nil || n != 1 {
 		t.Fatalf("%d events, %v", n, err)
 	}
@@ -101,7 +101,7 @@ func TestAFactoryThatNamesAnEndingModelLateIsToldAtOnce(t *testing.T) {
 func TestAResponseTellsTheEndOfTheModelsThatAFactoryNames(t *testing.T) {
 	w := newFactoryWorld(t)
 	end := endOf(t, ending)
-	created := w.Call(http.MethodPost, "/v1/factories", body("models", factoryObject{"image": ending}))
+	created := w.Call(http.MethodPost, "/v1/factories", body("models", object{"image": ending}))
 	if got := created.Header.Get("Sunset"); got != end.Format(http.TimeFormat) {
 		t.Errorf("Sunset is %q", got)
 	}
@@ -111,7 +111,7 @@ func TestAResponseTellsTheEndOfTheModelsThatAFactoryNames(t *testing.T) {
 	if got := created.Header.Get("Link"); got != `</api-docs/guides/credits#models-that-end>; rel="deprecation"; type="text/html"` {
 		t.Errorf("Link is %q", got)
 	}
-	plain := w.Call(http.MethodPost, "/v1/factories", body("models", factoryObject{"text": "nova-lite"}))
+	plain := w.Call(http.MethodPost, "/v1/factories", body("models", object{"text": "nova-lite"}))
 	if h := plain.Header; h.Get("Link") != "" || h.Get("Sunset") != "" || h.Get("Deprecation") != "" {
 		t.Errorf("a model without an end has %v", h)
 	}
@@ -119,10 +119,10 @@ func TestAResponseTellsTheEndOfTheModelsThatAFactoryNames(t *testing.T) {
 
 func TestAModelThatHasEndedIsRefusedAndKeepsNobodyFromOtherChanges(t *testing.T) {
 	w := newFactoryWorld(t)
-	f := w.create("models", factoryObject{"image": ending})
+	f := w.create("models", object{"image": ending})
 	w.Clock.Add(endOf(t, ending).Sub(w.Now()))
-	w.Call(http.MethodPatch, "/v1/factories/"+f.ID, factoryObject{"name": "Still here"}).Into(t, http.StatusOK, new(view))
+	w.Call(http.MethodPatch, "/v1/factories/"+f.ID, object{"name": "Still here"}).Into(t, http.StatusOK, new(view))
 	other := w.create()
-	refused := w.Call(http.MethodPatch, "/v1/factories/"+other.ID, factoryObject{"models": factoryObject{"image": ending}})
+	refused := w.Call(http.MethodPatch, "/v1/factories/"+other.ID, object{"models": object{"image": ending}})
 	refused.Refused(t, http.StatusUnprocessableEntity, errs.UnsupportedModel, "/models/image")
 }

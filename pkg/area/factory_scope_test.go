@@ -16,14 +16,14 @@ func TestTurningAutoPublishOnNeedsTheScopeToPublish(t *testing.T) {
 	before := storetest.Snapshot(t, w.DB)
 	weak.Call(http.MethodPost, "/v1/factories", body("auto_publish", true)).Refused(t, 403, errs.InsufficientScope,
 		"/auto_publish")
-	weak.Call(http.MethodPatch, "/v1/factories/"+off.ID, factoryObject{"auto_publish": true}).Refused(t, 403,
+	weak.Call(http.MethodPatch, "/v1/factories/"+off.ID, object{"auto_publish": true}).Refused(t, 403,
 		errs.InsufficientScope, "/auto_publish")
-	weak.Call(http.MethodPatch, "/v1/factories/"+off.ID, factoryObject{"auto_publish": true, "tone": "dry"}).Refused(t, 403,
+	weak.Call(http.MethodPatch, "/v1/factories/"+off.ID, object{"auto_publish": true, "tone": "dry"}).Refused(t, 403,
 		errs.InsufficientScope, "/auto_publish")
 	if storetest.Snapshot(t, w.DB) != before {
 		t.Error("something was changed")
 	}
-	for path, patch := range map[string]factoryObject{
+	for path, patch := range map[string]object{
 		"/v1/factories/" + off.ID: {"auto_publish": false, "tone": "dry"},
 		"/v1/factories/" + on.ID:  {"auto_publish": true, "tone": "dry"}, // as it was
 	} {
@@ -34,11 +34,11 @@ func TestTurningAutoPublishOnNeedsTheScopeToPublish(t *testing.T) {
 		}
 	}
 	var got view
-	if weak.Call(http.MethodPatch, "/v1/factories/"+on.ID, factoryObject{"auto_publish": nil}).Into(t, http.StatusOK,
+	if weak.Call(http.MethodPatch, "/v1/factories/"+on.ID, object{"auto_publish": nil}).Into(t, http.StatusOK,
 		&got); got.AutoPublish {
 		t.Errorf("%+v", got)
 	}
-	if w.Call(http.MethodPatch, "/v1/factories/"+off.ID, factoryObject{"auto_publish": true}).Into(t, http.StatusOK,
+	if w.Call(http.MethodPatch, "/v1/factories/"+off.ID, object{"auto_publish": true}).Into(t, http.StatusOK,
 		&got); !got.AutoPublish {
 		t.Errorf("%+v", got)
 	}

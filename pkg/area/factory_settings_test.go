@@ -183,7 +183,7 @@ func TestSettingsThatAreNoObject(t *testing.T) {
 	// Left out they are empty, which does for some types.
 	for kind, param := range map[string]string{"blogger": "", "news": "", "brand": "/settings/brand_name",
 		"seller": "/settings/currency"} {
-		a := w.Call(http.MethodPost, "/v1/factories", factoryObject{"type": kind, "name": "x"})
+		a := w.Call(http.MethodPost, "/v1/factories", object{"type": kind, "name": "x"})
 		if param != "" {
 			a.Refused(t, 422, errs.ValidationFailed, param)
 			continue

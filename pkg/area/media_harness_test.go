@@ -17,8 +17,6 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-type mediaObject = map[string]any
-
 // mediaWorld is the area with its worker and a bucket.
 type mediaWorld struct {
 	importertest.Worker
@@ -63,7 +61,7 @@ func (w *mediaWorld) newKernel(o mediaarea.Objects) *task.Kernel {
 	return w.Kernel(map[task.Kind]task.Handler{mediaarea.Kind: task.Func(worker.Import)})
 }
 
-func (w *mediaWorld) create(body mediaObject) (m mediaarea.Media) {
+func (w *mediaWorld) create(body object) (m mediaarea.Media) {
 	w.T.Helper()
 	w.Call(http.MethodPost, "/v1/media", body).Into(w.T, http.StatusCreated, &m)
 	return m

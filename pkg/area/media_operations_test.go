@@ -159,7 +159,7 @@ func TestAFileThatIsNotWhatWasDeclaredIsRejected(t *testing.T) {
 	text := []byte("I am no photo, whatever my name is.")
 	svg := []byte(`<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>`)
 	for name, c := range map[string]struct {
-		declared mediaObject
+		declared object
 		sent     []byte
 		code     string
 	}{
@@ -223,7 +223,7 @@ func TestASourceIsFetched(t *testing.T) {
 		_, _ = rw.Write(photo(1))
 		answers = answers[1:]
 	}
-	m := w.create(mediaObject{"source_url": public})
+	m := w.create(object{"source_url": public})
 	if m.Upload != nil || m.Type != "" || m.SourceURL == nil || *m.SourceURL != public {
 		t.Errorf("created %+v", m)
 	}
@@ -232,7 +232,7 @@ func TestASourceIsFetched(t *testing.T) {
 		got.Bytes == 0 {
 		t.Errorf("it is %+v, %+v", got, got.Reason)
 	}
-	w.create(mediaObject{"source_url": public})
+	w.create(object{"source_url": public})
 	for query, want := range map[string]int{"type=image&state=ready": 1, "state=pending,ready": 2,
 		"state=rejected,ready": 1, "type=audio,image": 1, "type=audio,video": 0} {
 		if found := apitest.All[incoming.Media](w.Caller, "/v1/media?"+query, 1); len(found) != want {
@@ -253,7 +253,7 @@ func TestASourceWhoseServerAsksToWait(t *testing.T) {
 				}
 				_, _ = rw.Write(photo(1))
 			}
-			m := w.create(mediaObject{"source_url": public})
+			m := w.create(object{"source_url": public})
 			w.start(m.ID)
 			for n := 1; n < 3; n++ {
 				w.due(m.ID, wait-5*time.Minute)
@@ -272,34 +272,34 @@ func TestASourceWhoseServerAsksToWait(t *testing.T) {
 func TestASourceThatCannotBeTaken(t *testing.T) {
 	large := make([]byte, 21<<20)
 	for name, c := range map[string]struct {
-		body    mediaObject
+		body    object
 		answer  http.HandlerFunc
 		code    string
 		fetches int
 	}{
-		"it is not there": {mediaObject{}, http.NotFound, "not_fetched", 1},
-		"it redirects": {mediaObject{}, func(w http.ResponseWriter, r *http.Request) {
+		"it is not there": {object{}, http.NotFound, "not_fetched", 1},
+		"it redirects": {object{}, func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://127.0.0.1/", http.StatusFound)
 		}, "not_fetched", 1},
-		"it stays broken": {mediaObject{}, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) },
+		"it stays broken": {object{}, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) },
 			"not_fetched", 4},
-		"it is a page": {mediaObject{}, func(w http.ResponseWriter, _ *http.Request) {
+		"it is a page": {object{}, func(w http.ResponseWriter, _ *http.Request) {
 			_,
 				_ = w.Write([]byte("<html></html>"))
 		}, "unreadable", 1},
-		"it is empty": {mediaObject{}, func(http.ResponseWriter, *http.Request) {}, "unreadable", 1},
-		"it is packed": {mediaObject{}, func(w http.ResponseWriter, r *http.Request) {
+		"it is empty": {object{}, func(http.ResponseWriter, *http.Request) {}, "unreadable", 1},
+		"it is packed": {object{}, func(w http.ResponseWriter, r *http.Request) {
 			if r.Header.Get("Accept-Encoding") != "identity" {
 				w.WriteHeader(http.StatusInternalServerError)
 			}
 			w.Header().Set("Content-Encoding", "gzip")
 			_, _ = w.Write(photo(1))
 		}, "not_fetched", 1},
-		"it is too large": {mediaObject{"type": "image"}, func(w http.ResponseWriter, _ *http.Request) {
+		"it is too large": {object{"type": "image"}, func(w http.ResponseWriter, _ *http.Request) {
 			_,
 				_ = w.Write(large)
 		}, "too_large", 1},
-		"it is a picture": {mediaObject{"type": "audio"}, func(w http.ResponseWriter, _ *http.Request) {
+		"it is a picture": {object{"type": "audio"}, func(w http.ResponseWriter, _ *http.Request) {
 			_,
 				_ = w.Write(photo(1))
 		}, "type_mismatch", 1},
@@ -327,11 +327,11 @@ func TestASourceInOurNetworkIsRefused(t *testing.T) {
 	for _, address := range []string{"https://10.0.0.1/a.png", "https://127.0.0.1/a.png",
 		"https://169.254.169.254/latest/meta-data", "http://93.184.215.14/a.png", "https://localhost/",
 		"ftp://a.example.com/"} {
-		w.Call(http.MethodPost, "/v1/media", mediaObject{"source_url": address}).Refused(t, 422, errs.ValidationFailed,
+		w.Call(http.MethodPost, "/v1/media", object{"source_url": address}).Refused(t, 422, errs.ValidationFailed,
 			"/source_url")
 	}
 	w.urls.Client = safehttp.New(safehttp.Options{AllowLoopback: true})
-	m := w.create(mediaObject{"source_url": "http://127.0.0.1:9/a.png"})
+	m := w.create(object{"source_url": "http://127.0.0.1:9/a.png"})
 	w.urls.Client = safehttp.New(safehttp.Options{})
 	w.start(m.ID)
 	if got := w.get(m.ID); got.State != incoming.Rejected || got.Reason.Code != "not_fetched" || w.urls.fetches != 1 {
@@ -344,7 +344,7 @@ func TestASourceThatBreaksOff(t *testing.T) {
 	w := newMediaWorld(t)
 	server := lying(t, photo(1))
 	w.urls.Client = safehttp.New(safehttp.Options{AllowLoopback: true})
-	m := w.create(mediaObject{"source_url": server})
+	m := w.create(object{"source_url": server})
 	w.start(m.ID)
 	if got := w.get(m.ID); got.State != incoming.Rejected || got.Reason.Code != "not_fetched" || w.urls.fetches != 4 {
 		t.Errorf("it is %+v, %+v after %d fetches", got, got.Reason, w.urls.fetches)
@@ -353,7 +353,7 @@ func TestASourceThatBreaksOff(t *testing.T) {
 
 func TestBodiesThatAreRefused(t *testing.T) {
 	w := newMediaWorld(t)
-	with := func(changes mediaObject) mediaObject {
+	with := func(changes object) object {
 		body := importertest.Declare("image/png", photo(1))
 		for name, value := range changes {
 			body[name] = value
@@ -361,22 +361,22 @@ func TestBodiesThatAreRefused(t *testing.T) {
 		return body
 	}
 	for _, c := range []struct {
-		body  mediaObject
+		body  object
 		param string
 	}{
-		{mediaObject{}, "/mime_type"},
-		{mediaObject{"type": "image", "mime_type": "image/png", "bytes": 1}, "/sha256"},
-		{with(mediaObject{"bytes": 20<<20 + 1}), "/bytes"},
-		{with(mediaObject{"bytes": 0}), "/bytes"},
-		{with(mediaObject{"bytes": -1}), "/bytes"},
-		{with(mediaObject{"mime_type": "image/svg+xml"}), "/mime_type"},
-		{with(mediaObject{"type": "video"}), "/mime_type"},
-		{with(mediaObject{"sha256": "abc"}), "/sha256"},
-		{with(mediaObject{"url": "https://a.example.com"}), "/url"},
+		{object{}, "/mime_type"},
+		{object{"type": "image", "mime_type": "image/png", "bytes": 1}, "/sha256"},
+		{with(object{"bytes": 20<<20 + 1}), "/bytes"},
+		{with(object{"bytes": 0}), "/bytes"},
+		{with(object{"bytes": -1}), "/bytes"},
+		{with(object{"mime_type": "image/svg+xml"}), "/mime_type"},
+		{with(object{"type": "video"}), "/mime_type"},
+		{with(object{"sha256": "abc"}), "/sha256"},
+		{with(object{"url": "https://a.example.com"}), "/url"},
 	} {
 		w.Call(http.MethodPost, "/v1/media", c.body).Refused(t, 422, errs.ValidationFailed, c.param)
 	}
-	if a := w.Call(http.MethodPost, "/v1/media", mediaObject{}); len(a.Error.Details) != 3 {
+	if a := w.Call(http.MethodPost, "/v1/media", object{}); len(a.Error.Details) != 3 {
 		t.Errorf("an empty body is refused with %+v", a.Error)
 	}
 	if found := apitest.All[incoming.Media](w.Caller, "/v1/media", 1); len(found) != 0 {
@@ -585,7 +585,7 @@ func TestTheBytesOfMediaAreLimited(t *testing.T) {
 	if m.State != incoming.Ready || used() != m.Bytes {
 		t.Errorf("%+v, and %d bytes are counted", m, used())
 	}
-	fetched := w.create(mediaObject{"source_url": public, "type": "image"})
+	fetched := w.create(object{"source_url": public, "type": "image"})
 	if want := m.Bytes + media.Limit(media.Image); used() != want {
 		t.Errorf("%d bytes are counted, want %d", used(), want)
 	}
@@ -628,7 +628,7 @@ func TestASourceBehindRedirects(t *testing.T) {
 		"not a public address on the internet."} {
 		w := newMediaWorld(t)
 		w.urls.Client = incoming.NewClient(true)
-		m := w.create(mediaObject{"source_url": server.URL + path})
+		m := w.create(object{"source_url": server.URL + path})
 		w.start(m.ID)
 		got := w.get(m.ID)
 		if say == "" && got.State != incoming.Ready || say != "" && (got.Reason == nil ||

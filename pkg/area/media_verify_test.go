@@ -49,7 +49,7 @@ func (w *mediaWorld) registered(o tenant.Owner, subject string, content []byte) 
 
 func (w *mediaWorld) verify(mediaID string) (v mediaarea.Verified) {
 	w.T.Helper()
-	w.Call(http.MethodPost, "/v1/provenance/verify", mediaObject{"media_id": mediaID}).Into(w.T, http.StatusOK, &v)
+	w.Call(http.MethodPost, "/v1/provenance/verify", object{"media_id": mediaID}).Into(w.T, http.StatusOK, &v)
 	return v
 }
 
@@ -116,9 +116,9 @@ func TestTheManifestOfAFileIsShown(t *testing.T) {
 
 func TestOnlyAMediaThatIsReadyIsChecked(t *testing.T) {
 	w := newMediaWorld(t)
-	m := w.create(mediaObject{"source_url": public})
-	w.Call(http.MethodPost, "/v1/provenance/verify", mediaObject{"media_id": m.ID}).Refused(t, http.StatusConflict,
+	m := w.create(object{"source_url": public})
+	w.Call(http.MethodPost, "/v1/provenance/verify", object{"media_id": m.ID}).Refused(t, http.StatusConflict,
 		errs.InvalidState, "")
-	w.Call(http.MethodPost, "/v1/provenance/verify", mediaObject{"media_id": subject}).Refused(t, http.StatusNotFound,
+	w.Call(http.MethodPost, "/v1/provenance/verify", object{"media_id": subject}).Refused(t, http.StatusNotFound,
 		errs.NotFound, "/media_id")
 }

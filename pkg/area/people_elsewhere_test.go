@@ -83,7 +83,7 @@ func TestAnInvitationDoesNotTellWhoIsElsewhere(t *testing.T) {
 	var shapes []any
 	for _, email := range []string{"nobody@example.com", "known@example.com", "invited@example.com"} {
 		for range 2 { // again: another invitation takes the place of the first
-			a := other.Call(http.MethodPost, "/v1/people", peopleObject{"email": email, "role": "auditor"})
+			a := other.Call(http.MethodPost, "/v1/people", object{"email": email, "role": "auditor"})
 			var body struct{ Data map[string]any }
 			if err := json.Unmarshal([]byte(a.Raw), &body); err != nil || a.Status != http.StatusCreated {
 				t.Fatalf("%s: %d %s", email, a.Status, a.Raw)
@@ -117,7 +117,7 @@ func TestAnInvitationDoesNotTellWhoIsElsewhere(t *testing.T) {
 			t.Error(a.Raw)
 		}
 	}
-	w.Call(http.MethodPost, "/v1/people", peopleObject{"email": "known@example.com", "role": "auditor"}).Refused(t, 409,
+	w.Call(http.MethodPost, "/v1/people", object{"email": "known@example.com", "role": "auditor"}).Refused(t, 409,
 		errs.Duplicate, "/email")
 }
 
@@ -136,7 +136,7 @@ func TestAVerifiedDomainIsItsAccounts(t *testing.T) {
 		t.Errorf("the invitation of before is accepted: %v", err)
 	}
 	for _, email := range []string{"newhire@acme.example", "nobody@acme.example"} {
-		other.Call(http.MethodPost, "/v1/people", peopleObject{"email": email, "role": "auditor"}).Refused(t, 422,
+		other.Call(http.MethodPost, "/v1/people", object{"email": email, "role": "auditor"}).Refused(t, 422,
 			errs.ValidationFailed, "/email")
 	}
 	for email, role := range map[string]auth.Role{"newhire@acme.example": auth.Developer,

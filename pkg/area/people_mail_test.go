@@ -255,11 +255,11 @@ func TestEventsAreMailedToWhoWantsThem(t *testing.T) {
 		to     []string
 		text   []string
 	}{
-		"a webhook": {event.WebhookDisabled, peopleObject{"id": "whk_1",
+		"a webhook": {event.WebhookDisabled, object{"id": "whk_1",
 			"url": "https://user:pass@crm.example/hook?key=secret", "disabled_reason": "failing"},
 			[]string{"dev@example.com", "owner@example.com"},
 			[]string{"A webhook was disabled: crm.example", "five days", "/settings/webhooks/whk_1"}},
-		"a balance": {event.BalanceLow, peopleObject{"id": w.account, "name": "<News>", "balance": peopleObject{"credits": 90, "low_threshold": 100}},
+		"a balance": {event.BalanceLow, object{"id": w.account, "name": "<News>", "balance": object{"credits": 90, "low_threshold": 100}},
 			both, []string{"90 credits", "threshold of 100"}},
 	} {
 		w.happen(c.t, tenant.Live, c.object, 3)
@@ -286,7 +286,7 @@ func TestEventsAreMailedToWhoWantsThem(t *testing.T) {
 	}
 	// Other events are for webhooks.
 	for _, other := range []event.Type{event.APIKeyExpiring, event.SocialAccountNeedsReconnect} {
-		w.happen(other, tenant.Live, peopleObject{"id": "key_2", "name": "B"}, 1)
+		w.happen(other, tenant.Live, object{"id": "key_2", "name": "B"}, 1)
 		w.run(time.Minute)
 		if all := w.taken(); len(all) != 0 {
 			t.Errorf("%s is mailed: %+v", other, all)
@@ -333,9 +333,9 @@ func TestFailedPostsAreMailed(t *testing.T) {
 		t.Fatal(err)
 	}
 	owner := tenant.Of(w.account, tenant.Live)
-	end := func(owner tenant.Owner, what event.Type, title string, publications ...peopleObject) {
+	end := func(owner tenant.Owner, what event.Type, title string, publications ...object) {
 		tx := &store.Tx{}
-		it, err := event.New(w.Now(), owner, what, peopleObject{"id": id.New(id.ContentItem, w.Now()), "title": title,
+		it, err := event.New(w.Now(), owner, what, object{"id": id.New(id.ContentItem, w.Now()), "title": title,
 			"publications": publications}, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -346,8 +346,8 @@ func TestFailedPostsAreMailed(t *testing.T) {
 		}
 		w.Clock.Add(time.Second)
 	}
-	published := peopleObject{"platform": "telegram", "state": "published"}
-	failed := peopleObject{"platform": "vk", "state": "failed", "failure": peopleObject{"message": "The wall is closed."}}
+	published := object{"platform": "telegram", "state": "published"}
+	failed := object{"platform": "vk", "state": "failed", "failure": object{"message": "The wall is closed."}}
 	end(owner, event.ContentPublished, "Monday", published)
 	end(owner, event.ContentPublished, "Tuesday", published, failed)
 	end(owner, event.ContentFailed, "Wednesday", failed)
@@ -376,12 +376,12 @@ func TestTextsOfOthersHaveTheirDirectionInMails(t *testing.T) {
 	w.run(time.Minute)
 	w.taken()
 	owner := tenant.Of(w.account, tenant.Live)
-	w.happen(event.WebhookDisabled, tenant.Live, peopleObject{"id": "whk_1", "description": name, "url": "https://crm.example/",
+	w.happen(event.WebhookDisabled, tenant.Live, object{"id": "whk_1", "description": name, "url": "https://crm.example/",
 		"disabled_reason": "failing"}, 1)
 	tx := &store.Tx{}
-	failed, err := event.New(w.Now(), owner, event.ContentFailed, peopleObject{"id": id.New(id.ContentItem, w.Now()),
+	failed, err := event.New(w.Now(), owner, event.ContentFailed, object{"id": id.New(id.ContentItem, w.Now()),
 		"title":        name,
-		"publications": []peopleObject{{"platform": "vk", "state": "failed", "failure": peopleObject{"message": name}}}}, nil)
+		"publications": []object{{"platform": "vk", "state": "failed", "failure": object{"message": name}}}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -462,7 +462,7 @@ func TestApprovalsAreADigest(t *testing.T) {
 func TestAPersonGetsTenMailsAnHour(t *testing.T) {
 	w := newMailWorld(t)
 	for i := range people.MostMails + 3 {
-		w.happen(event.WebhookDisabled, tenant.Live, peopleObject{"id": fmt.Sprint("whk_", i)}, 1)
+		w.happen(event.WebhookDisabled, tenant.Live, object{"id": fmt.Sprint("whk_", i)}, 1)
 	}
 	w.run(20 * time.Minute)
 	if all := w.taken(); len(all) != people.MostMails {
@@ -486,7 +486,7 @@ func TestRefusedMailsAreTriedAgain(t *testing.T) {
 	} {
 		w := newMailWorld(t)
 		w.post.fails = []error{c.fail, c.fail}
-		w.happen(event.BalanceLow, tenant.Live, peopleObject{"id": "x", "balance": peopleObject{"credits": 1}}, 1)
+		w.happen(event.BalanceLow, tenant.Live, object{"id": "x", "balance": object{"credits": 1}}, 1)
 		w.run(2 * time.Hour)
 		if all := w.taken(); len(all) != c.sent {
 			t.Errorf("%s: %d e-mails", name, len(all))
@@ -497,7 +497,7 @@ func TestRefusedMailsAreTriedAgain(t *testing.T) {
 	for range 1000 {
 		w.post.fails = append(w.post.fails, people.Refused("SendingPausedException", errors.New("paused")))
 	}
-	w.happen(event.BalanceLow, tenant.Live, peopleObject{"id": "x", "balance": peopleObject{"credits": 1}}, 1)
+	w.happen(event.BalanceLow, tenant.Live, object{"id": "x", "balance": object{"credits": 1}}, 1)
 	w.run(30 * time.Hour)
 	w.post.fails = nil
 	w.run(2 * time.Hour)
@@ -516,7 +516,7 @@ func TestADeathAtAnyStepLosesNoMail(t *testing.T) {
 	deaths := 0
 	for _, after := range []bool{false, true} {
 		for step, died := 0, true; died; step++ {
-			w.happen(event.BalanceLow, tenant.Live, peopleObject{"id": "x", "balance": peopleObject{"credits": step}}, 1)
+			w.happen(event.BalanceLow, tenant.Live, object{"id": "x", "balance": object{"credits": step}}, 1)
 			w.fuse.Light(step, after)
 			w.run(10 * time.Minute)
 			if died = w.fuse.Douse(); died {

@@ -17,8 +17,8 @@ func TestAPersonWhoLosesARoleIsRechecked(t *testing.T) {
 		want   int
 	}{
 		"removed":   {http.MethodDelete, nil, 2},
-		"demoted":   {http.MethodPatch, peopleObject{"role": "auditor"}, 2},
-		"as before": {http.MethodPatch, peopleObject{"metadata": peopleObject{"a": "b"}}, 0},
+		"demoted":   {http.MethodPatch, object{"role": "auditor"}, 2},
+		"as before": {http.MethodPatch, object{"metadata": object{"a": "b"}}, 0},
 	} {
 		w := newPeopleWorld(t)
 		dev := w.join("dev@example.com", auth.Developer)

@@ -23,7 +23,7 @@ func asRefusal(err error, to **admission.Refusal) bool { return errors.As(err, t
 func TestADevelopersKeysAreItsOwn(t *testing.T) {
 	w := newPeopleWorld(t)
 	dev := w.as(w.join("dev@example.com", auth.Developer))
-	body := peopleObject{"name": "CRM", "kind": "live", "scopes": []string{"content:read"}}
+	body := object{"name": "CRM", "kind": "live", "scopes": []string{"content:read"}}
 	var own, others apikey.NewKey
 	dev.Call(http.MethodPost, "/v1/api-keys", body).Into(t, http.StatusCreated, &own)
 	w.Call(http.MethodPost, "/v1/api-keys", body).Into(t, http.StatusCreated, &others)
@@ -38,7 +38,7 @@ func TestADevelopersKeysAreItsOwn(t *testing.T) {
 	}
 	at := "/v1/api-keys/" + others.ID
 	dev.Call(http.MethodGet, at, nil).Refused(t, 404, errs.NotFound, "")
-	dev.Call(http.MethodPatch, at, peopleObject{"name": "Mine"}).Refused(t, 404, errs.NotFound, "")
+	dev.Call(http.MethodPatch, at, object{"name": "Mine"}).Refused(t, 404, errs.NotFound, "")
 	dev.Call(http.MethodPost, at+"/rotate", nil).Refused(t, 404, errs.NotFound, "")
 	dev.Call(http.MethodDelete, at, nil).Refused(t, 404, errs.NotFound, "")
 	if a := dev.Call(http.MethodDelete, "/v1/api-keys/"+own.ID, nil); a.Status != http.StatusOK {
@@ -80,14 +80,14 @@ func (w *peopleWorld) keyed(k apikey.NewKey) *apitest.Caller {
 
 func (w *peopleWorld) role(personID string, to auth.Role) {
 	w.T.Helper()
-	if a := w.Call(http.MethodPatch, "/v1/people/"+personID, peopleObject{"role": to}); a.Status != http.StatusOK {
+	if a := w.Call(http.MethodPatch, "/v1/people/"+personID, object{"role": to}); a.Status != http.StatusOK {
 		w.T.Fatal(a.Raw)
 	}
 }
 
 func (w *peopleWorld) key(by *apitest.Caller) (k apikey.NewKey) {
 	w.T.Helper()
-	by.Call(http.MethodPost, "/v1/api-keys", peopleObject{"name": "CRM", "kind": "live",
+	by.Call(http.MethodPost, "/v1/api-keys", object{"name": "CRM", "kind": "live",
 		"scopes": []string{"account:manage", "content:read"}}).Into(w.T, http.StatusCreated, &k)
 	w.Clock.Add(time.Second)
 	return k
@@ -108,10 +108,10 @@ func TestAKeyOfADeveloperManagesOnlyTheDevelopersKeys(t *testing.T) {
 		}
 		at := "/v1/api-keys/" + production.ID
 		by.Call(http.MethodGet, at, nil).Refused(t, 404, errs.NotFound, "")
-		by.Call(http.MethodPatch, at, peopleObject{"ip_allow_list": []string{"203.0.113.9"}}).Refused(t, 404, errs.NotFound, "")
-		by.Call(http.MethodPost, at+"/rotate", peopleObject{"overlap_seconds": 0}).Refused(t, 404, errs.NotFound, "")
+		by.Call(http.MethodPatch, at, object{"ip_allow_list": []string{"203.0.113.9"}}).Refused(t, 404, errs.NotFound, "")
+		by.Call(http.MethodPost, at+"/rotate", object{"overlap_seconds": 0}).Refused(t, 404, errs.NotFound, "")
 		by.Call(http.MethodDelete, at+"?include_created=true", nil).Refused(t, 404, errs.NotFound, "")
-		if a := by.Call(http.MethodPatch, "/v1/api-keys/"+child.ID, peopleObject{"name": name}); a.Status != http.StatusOK {
+		if a := by.Call(http.MethodPatch, "/v1/api-keys/"+child.ID, object{"name": name}); a.Status != http.StatusOK {
 			t.Errorf("%s changes a key of the developer: %s", name, a.Raw)
 		}
 	}
@@ -129,10 +129,10 @@ func TestAKeyManagesNoMoreThanItsMakerMayNow(t *testing.T) {
 	production, own := w.key(w.Caller), w.key(w.as(second))
 	by := w.keyed(own)
 	at := "/v1/api-keys/" + production.ID
-	if a := by.Call(http.MethodPatch, at, peopleObject{"name": "Changed"}); a.Status != http.StatusOK {
+	if a := by.Call(http.MethodPatch, at, object{"name": "Changed"}); a.Status != http.StatusOK {
 		t.Fatal(a.Raw)
 	}
-	body := peopleObject{"name": "Another", "kind": "test", "scopes": []string{"content:read"}}
+	body := object{"name": "Another", "kind": "test", "scopes": []string{"content:read"}}
 	w.role(second.ID, auth.Developer)
 	by.Call(http.MethodPost, at+"/rotate", nil).Refused(t, 404, errs.NotFound, "")
 	if a := by.Call(http.MethodPost, "/v1/api-keys", body); a.Status != http.StatusCreated {
@@ -160,7 +160,7 @@ func TestAnInvitationIsThatOfWhoMayInviteNow(t *testing.T) {
 	boss, admin := w.join("boss@example.com", auth.Owner), w.join("admin@example.com", auth.Admin)
 	from := func(by people.Person, email string, role auth.Role) {
 		t.Helper()
-		if a := w.as(by).Call(http.MethodPost, "/v1/people", peopleObject{"email": email, "role": role}); a.Status !=
+		if a := w.as(by).Call(http.MethodPost, "/v1/people", object{"email": email, "role": role}); a.Status !=
 			http.StatusCreated {
 			t.Fatal(a.Raw)
 		}

@@ -95,12 +95,10 @@ func (w *peopleWorld) as(p people.Person) *apitest.Caller {
 	})
 }
 
-type peopleObject = map[string]any
-
 func (w *peopleWorld) invite(email string, role auth.Role) people.Invited {
 	w.T.Helper()
 	var p people.Invited
-	w.Call(http.MethodPost, "/v1/people", peopleObject{"email": email, "role": role}).Into(w.T, http.StatusCreated, &p)
+	w.Call(http.MethodPost, "/v1/people", object{"email": email, "role": role}).Into(w.T, http.StatusCreated, &p)
 	w.Clock.Add(time.Second)
 	return p
 }
@@ -186,7 +184,7 @@ func TestAnInvitationEnds(t *testing.T) {
 	if joined := w.signIn("ada@example.com"); joined.Role != auth.Auditor {
 		t.Errorf("%+v", joined)
 	}
-	w.Call(http.MethodPost, "/v1/people", peopleObject{"email": "ADA@example.com", "role": "auditor"}).Refused(t, 409,
+	w.Call(http.MethodPost, "/v1/people", object{"email": "ADA@example.com", "role": "auditor"}).Refused(t, 409,
 		errs.Duplicate, "/email")
 }
 
@@ -196,23 +194,23 @@ func TestRefusedInvitations(t *testing.T) {
 		body  any
 		param string
 	}{
-		"no address":          {peopleObject{"role": "admin"}, "/email"},
-		"no e-mail":           {peopleObject{"email": "ada", "role": "admin"}, "/email"},
-		"a name beside":       {peopleObject{"email": "Ada <ada@example.com>", "role": "admin"}, "/email"},
-		"two addresses":       {peopleObject{"email": "a@example.com,b@example.com", "role": "admin"}, "/email"},
-		"a line feed":         {peopleObject{"email": "ada@example.com\nBcc: x@example.com", "role": "admin"}, "/email"},
-		"a local host":        {peopleObject{"email": "ada@localhost", "role": "admin"}, "/email"},
-		"B18: an address":     {peopleObject{"email": "a@[127.0.0.1]", "role": "admin"}, "/email"},
-		"a bare address":      {peopleObject{"email": "a@127.0.0.1", "role": "admin"}, "/email"},
-		"an address of IPv6":  {peopleObject{"email": "a@[IPv6:::1]", "role": "admin"}, "/email"},
-		"a name of no host":   {peopleObject{"email": "a@-b-.example", "role": "admin"}, "/email"},
-		"letters like Latin":  {peopleObject{"email": "аda@example.com", "role": "admin"}, "/email"},
-		"no role":             {peopleObject{"email": "ada@example.com"}, "/role"},
-		"another role":        {peopleObject{"email": "ada@example.com", "role": "root"}, "/role"},
-		"a control character": {peopleObject{"email": "ada@example.com", "role": "admin", "name": "A\x00da"}, "/name"},
-		"a long name": {peopleObject{"email": "ada@example.com", "role": "admin",
+		"no address":          {object{"role": "admin"}, "/email"},
+		"no e-mail":           {object{"email": "ada", "role": "admin"}, "/email"},
+		"a name beside":       {object{"email": "Ada <ada@example.com>", "role": "admin"}, "/email"},
+		"two addresses":       {object{"email": "a@example.com,b@example.com", "role": "admin"}, "/email"},
+		"a line feed":         {object{"email": "ada@example.com\nBcc: x@example.com", "role": "admin"}, "/email"},
+		"a local host":        {object{"email": "ada@localhost", "role": "admin"}, "/email"},
+		"B18: an address":     {object{"email": "a@[127.0.0.1]", "role": "admin"}, "/email"},
+		"a bare address":      {object{"email": "a@127.0.0.1", "role": "admin"}, "/email"},
+		"an address of IPv6":  {object{"email": "a@[IPv6:::1]", "role": "admin"}, "/email"},
+		"a name of no host":   {object{"email": "a@-b-.example", "role": "admin"}, "/email"},
+		"letters like Latin":  {object{"email": "аda@example.com", "role": "admin"}, "/email"},
+		"no role":             {object{"email": "ada@example.com"}, "/role"},
+		"another role":        {object{"email": "ada@example.com", "role": "root"}, "/role"},
+		"a control character": {object{"email": "ada@example.com", "role": "admin", "name": "A\x00da"}, "/name"},
+		"a long name": {object{"email": "ada@example.com", "role": "admin",
 			"name": strings.Repeat("a", 101)}, "/name"},
-		"a scope": {peopleObject{"email": "ada@example.com", "role": "admin", "scopes": []string{}}, "/scopes"},
+		"a scope": {object{"email": "ada@example.com", "role": "admin", "scopes": []string{}}, "/scopes"},
 	} {
 		before := storetest.Snapshot(t, w.DB)
 		w.Call(http.MethodPost, "/v1/people", c.body).Refused(t, 422, errs.ValidationFailed, c.param)
@@ -222,7 +220,7 @@ func TestRefusedInvitations(t *testing.T) {
 	}
 	hostile := `<script>alert(1)</script>"><img src=x>`
 	var p people.Invited
-	w.Call(http.MethodPost, "/v1/people", peopleObject{"email": "eve@example.com", "role": "auditor", "name": hostile}).Into(t,
+	w.Call(http.MethodPost, "/v1/people", object{"email": "eve@example.com", "role": "auditor", "name": hostile}).Into(t,
 		http.StatusCreated, &p)
 	if p.Name != hostile {
 		t.Errorf("the name became %q", p.Name)
@@ -238,8 +236,8 @@ func TestWhoMayDoWhat(t *testing.T) {
 		method, path string
 		body         any
 	}{
-		{http.MethodPost, "/v1/people", peopleObject{"email": "new@example.com", "role": "auditor"}},
-		{http.MethodPatch, peoplePath(other), peopleObject{"role": "admin"}},
+		{http.MethodPost, "/v1/people", object{"email": "new@example.com", "role": "auditor"}},
+		{http.MethodPatch, peoplePath(other), object{"role": "admin"}},
 		{http.MethodDelete, peoplePath(other), nil},
 	}
 	for who, c := range map[string]struct {
@@ -273,24 +271,24 @@ func TestWhoMayDoWhat(t *testing.T) {
 		method, path string
 		body         any
 	}{
-		{http.MethodPost, "/v1/people", peopleObject{"email": "new@example.com", "role": "owner"}},
-		{http.MethodPatch, peoplePath(other), peopleObject{"role": "owner"}},
-		{http.MethodPatch, peoplePath(w.owner), peopleObject{"role": "auditor"}},
+		{http.MethodPost, "/v1/people", object{"email": "new@example.com", "role": "owner"}},
+		{http.MethodPatch, peoplePath(other), object{"role": "owner"}},
+		{http.MethodPatch, peoplePath(w.owner), object{"role": "auditor"}},
 		{http.MethodDelete, peoplePath(w.owner), nil},
 	} {
 		w.as(admin).Call(call.method, call.path, call.body).Refused(t, 403, errs.InsufficientScope, "")
 	}
-	w.as(admin).Call(http.MethodPatch, peoplePath(other), peopleObject{"role": "admin"}).Into(t, http.StatusOK, &other)
+	w.as(admin).Call(http.MethodPatch, peoplePath(other), object{"role": "admin"}).Into(t, http.StatusOK, &other)
 	if other.Role != auth.Admin || w.credential("other@example.com").Role != "admin" {
 		t.Errorf("%+v", other)
 	}
-	w.Stranger().Call(http.MethodPatch, peoplePath(other), peopleObject{"role": "auditor"}).Refused(t, 401, errs.InvalidAPIKey, "")
-	w.Call(http.MethodPatch, "/v1/people/usr_01h455vb4pex5vsknk084sn02q", peopleObject{"role": "admin"}).Refused(t, 404,
+	w.Stranger().Call(http.MethodPatch, peoplePath(other), object{"role": "auditor"}).Refused(t, 401, errs.InvalidAPIKey, "")
+	w.Call(http.MethodPatch, "/v1/people/usr_01h455vb4pex5vsknk084sn02q", object{"role": "admin"}).Refused(t, 404,
 		errs.NotFound, "")
-	w.Call(http.MethodPatch, peoplePath(other), peopleObject{"email": "x@example.com"}).Refused(t, 422, errs.ValidationFailed,
+	w.Call(http.MethodPatch, peoplePath(other), object{"email": "x@example.com"}).Refused(t, 422, errs.ValidationFailed,
 		"/email")
-	w.Call(http.MethodPatch, peoplePath(other), peopleObject{"role": nil}).Refused(t, 422, errs.ValidationFailed, "/role")
-	w.Call(http.MethodPatch, peoplePath(other), peopleObject{"role": "admin"}, "If-Match", `"1"`).Refused(t, 412,
+	w.Call(http.MethodPatch, peoplePath(other), object{"role": nil}).Refused(t, 422, errs.ValidationFailed, "/role")
+	w.Call(http.MethodPatch, peoplePath(other), object{"role": "admin"}, "If-Match", `"1"`).Refused(t, 412,
 		errs.VersionMismatch, "If-Match")
 }
 
@@ -299,7 +297,7 @@ func TestTheLastOwnerStays(t *testing.T) {
 	last := func() {
 		t.Helper()
 		before := storetest.Snapshot(t, w.DB)
-		w.Call(http.MethodPatch, peoplePath(w.owner), peopleObject{"role": "admin"}).Refused(t, 409, errs.InvalidState, "")
+		w.Call(http.MethodPatch, peoplePath(w.owner), object{"role": "admin"}).Refused(t, 409, errs.InvalidState, "")
 		w.Call(http.MethodDelete, peoplePath(w.owner), nil).Refused(t, 409, errs.InvalidState, "")
 		if storetest.Snapshot(t, w.DB) != before {
 			t.Error("a refused call has changed something")
@@ -311,13 +309,13 @@ func TestTheLastOwnerStays(t *testing.T) {
 	last()
 	w.signIn("second@example.com")
 	var p people.Person
-	w.Call(http.MethodPatch, peoplePath(w.owner), peopleObject{"role": "auditor"}).Into(t, http.StatusOK, &p)
+	w.Call(http.MethodPatch, peoplePath(w.owner), object{"role": "auditor"}).Into(t, http.StatusOK, &p)
 	c := w.credential("owner@example.com")
 	if p.Role != auth.Auditor || c.Role != "auditor" || slices.Contains(c.Scopes, "content:write") {
 		t.Errorf("%+v, %+v", p, c)
 	}
 	w.as(second.Person).Call(http.MethodDelete, peoplePath(second.Person), nil).Refused(t, 409, errs.InvalidState, "")
-	w.as(second.Person).Call(http.MethodPatch, peoplePath(w.owner), peopleObject{"role": "owner"}).Into(t, http.StatusOK, &p)
+	w.as(second.Person).Call(http.MethodPatch, peoplePath(w.owner), object{"role": "owner"}).Into(t, http.StatusOK, &p)
 	w.as(second.Person).Call(http.MethodDelete, peoplePath(second.Person), nil).Into(t, http.StatusOK, &p)
 	last()
 }
@@ -336,7 +334,7 @@ func TestARemovedPersonIsOutOnTheNextCall(t *testing.T) {
 	// Even a call that was authorized before.
 	w.as(p).Call(http.MethodDelete, peoplePath(w.owner), nil).Refused(t, 401, errs.InvalidAPIKey, "")
 	w.Call(http.MethodDelete, peoplePath(p), nil).Into(t, http.StatusOK, &removed)
-	w.Call(http.MethodPatch, peoplePath(p), peopleObject{"role": "auditor"}).Refused(t, 409, errs.InvalidState, "")
+	w.Call(http.MethodPatch, peoplePath(p), object{"role": "auditor"}).Refused(t, 409, errs.InvalidState, "")
 	if _, err := w.admit.Admit(t.Context(), signin.Identity{Pool: issuer, Subject: "ada@example.com",
 		Email: "ada@example.com", EmailVerified: true}); err == nil {
 		t.Error("signed in again")
@@ -355,7 +353,7 @@ func TestARemovedPersonIsOutOnTheNextCall(t *testing.T) {
 
 func TestALateRepeatLeavesTheLinkOut(t *testing.T) {
 	w := newPeopleWorld(t)
-	body, header := peopleObject{"email": "ada@example.com", "role": "auditor"}, []string{"Idempotency-Key", "k"}
+	body, header := object{"email": "ada@example.com", "role": "auditor"}, []string{"Idempotency-Key", "k"}
 	first := w.Call(http.MethodPost, "/v1/people", body, header...)
 	if again := w.Call(http.MethodPost, "/v1/people", body, header...); again.Raw != first.Raw {
 		t.Errorf("%s\n%s", first.Raw, again.Raw)

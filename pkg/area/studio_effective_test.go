@@ -10,18 +10,18 @@ import (
 // A generation shows the inputs that apply, and the provider is asked for them.
 func TestTheDefaultsAreShown(t *testing.T) {
 	for path, c := range map[string]struct {
-		body  studioObject
+		body  object
 		model string
 		want  studio.Input
 	}{
-		"videos": {studioObject{"prompt": "A shoe"}, "kling-3-turbo-pro",
+		"videos": {object{"prompt": "A shoe"}, "kling-3-turbo-pro",
 			studio.Input{Prompt: "A shoe", AspectRatio: "9:16", Seconds: 5}},
-		"images": {studioObject{"prompt": "A shoe"}, "flux-pro-1.1",
+		"images": {object{"prompt": "A shoe"}, "flux-pro-1.1",
 			studio.Input{Prompt: "A shoe", AspectRatio: "1:1", Count: 1}},
-		"music": {studioObject{"prompt": "Calm"}, "stable-audio-2.5", studio.Input{Prompt: "Calm", Seconds: 30}},
-		"voices": {studioObject{"text": "Hello", "model": "polly-neural", "language": "de"}, "polly-neural",
+		"music": {object{"prompt": "Calm"}, "stable-audio-2.5", studio.Input{Prompt: "Calm", Seconds: 30}},
+		"voices": {object{"text": "Hello", "model": "polly-neural", "language": "de"}, "polly-neural",
 			studio.Input{Text: "Hello", Language: "de", Voice: "Vicki"}},
-		"avatars": {studioObject{"text": "Hello"}, "veed-avatars",
+		"avatars": {object{"text": "Hello"}, "veed-avatars",
 			studio.Input{Text: "Hello", Avatar: "any_female_vertical_primary"}},
 	} {
 		w := newStudioWorld(t)

@@ -67,9 +67,9 @@ func TestMediaOfTheCallerAreUsed(t *testing.T) {
 	w.TopUp(1000)
 	live := w.Live()
 	photo, speech := w.own(live, ownPhoto, nil), w.own(live, ownSpeech, nil)
-	body := studioObject{"audio_url": speech, "image_url": photo}
+	body := object{"audio_url": speech, "image_url": photo}
 	var estimate studio.Estimate
-	live.Call(http.MethodPost, "/v1/studio/estimates", studioObject{"kind": "avatar", "input": body}).Into(t,
+	live.Call(http.MethodPost, "/v1/studio/estimates", object{"kind": "avatar", "input": body}).Into(t,
 		http.StatusOK, &estimate)
 	made := create(live, t, "avatars", body)
 	if made.Input.AudioURL != speech || made.Input.ImageURL != photo || made.Input.Seconds != 3 ||
@@ -90,7 +90,7 @@ func TestMediaOfTheCallerAreUsed(t *testing.T) {
 		t.Errorf("spoken are %v; there were %d fetches, %d files are kept", req.SpeechLength, w.urls.reads,
 			len(w.bucket.objects))
 	}
-	video := create(live, t, "videos", studioObject{"prompt": "A shoe", "image_url": photo, "model": "kling-2.6-pro"})
+	video := create(live, t, "videos", object{"prompt": "A shoe", "image_url": photo, "model": "kling-2.6-pro"})
 	w.engine.Drain()
 	if got := studioGet(live, t, video.ID); got.State != studio.Generated ||
 		!strings.Contains(w.provider.requests[1].ImageURL, ownPhoto.Key) {
@@ -116,14 +116,14 @@ func TestMediaThatCannotBeUsed(t *testing.T) {
 		"no media":        {id.New(id.Media, w.Now()), errs.NotFound, "No media"},
 		"no id":           {"med_1", errs.NotFound, "not a whole id"},
 	} {
-		a := live.Call(http.MethodPost, "/v1/studio/videos", studioObject{"prompt": "A shoe", "image_url": c.id,
+		a := live.Call(http.MethodPost, "/v1/studio/videos", object{"prompt": "A shoe", "image_url": c.id,
 			"model": "kling-2.6-pro"})
 		a.RefusedAs(t, c.code, "/image_url")
 		if a.Error != nil && !strings.Contains(a.Error.Message, c.says) {
 			t.Errorf("%s: %s", name, a.Error.Message)
 		}
-		live.Call(http.MethodPost, "/v1/studio/estimates", studioObject{"kind": "video", "model": "kling-2.6-pro",
-			"input": studioObject{"prompt": "A shoe", "image_url": c.id}}).RefusedAs(t, c.code, "/input/image_url")
+		live.Call(http.MethodPost, "/v1/studio/estimates", object{"kind": "video", "model": "kling-2.6-pro",
+			"input": object{"prompt": "A shoe", "image_url": c.id}}).RefusedAs(t, c.code, "/input/image_url")
 	}
 	if w.Balance() != 1000 {
 		t.Errorf("the balance is %d", w.Balance())
@@ -136,7 +136,7 @@ func TestAMediaThatIsUsedStays(t *testing.T) {
 	photo := w.own(w.Caller, ownPhoto, nil)
 	use := func() (version int64, ends time.Time) {
 		t.Helper()
-		create(w.Caller, t, "videos", studioObject{"prompt": "A shoe", "image_url": photo, "model": "kling-2.6-pro"})
+		create(w.Caller, t, "videos", object{"prompt": "A shoe", "image_url": photo, "model": "kling-2.6-pro"})
 		it := w.item(photo)
 		r, err := incoming.Decode(&it)
 		if err != nil {

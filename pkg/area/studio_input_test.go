@@ -12,13 +12,13 @@ func TestAllFaultsAreTold(t *testing.T) {
 	w := newStudioWorld(t)
 	for _, c := range []struct {
 		path   string
-		body   studioObject
+		body   object
 		params []string
 	}{
-		{"avatars", studioObject{"text": "x", "audio_url": studioPublic, "sandbox": studioObject{}}, []string{"/sandbox", "/audio_url"}},
-		{"avatars", studioObject{"voice": "../x"}, []string{"/voice", "/text"}},
-		{"avatars", studioObject{"text": 7, "voice": "../x"}, []string{"/text", "/voice"}},
-		{"estimates", studioObject{"kind": "image", "input": studioObject{"duration_seconds": 3, "text": "x"}},
+		{"avatars", object{"text": "x", "audio_url": studioPublic, "sandbox": object{}}, []string{"/sandbox", "/audio_url"}},
+		{"avatars", object{"voice": "../x"}, []string{"/voice", "/text"}},
+		{"avatars", object{"text": 7, "voice": "../x"}, []string{"/text", "/voice"}},
+		{"estimates", object{"kind": "image", "input": object{"duration_seconds": 3, "text": "x"}},
 			[]string{"/input/duration_seconds", "/input/text", "/input/prompt"}},
 	} {
 		a := w.Live().Call(http.MethodPost, "/v1/studio/"+c.path, c.body)

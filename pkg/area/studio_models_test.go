@@ -15,8 +15,8 @@ var paths = map[provider.Kind]string{
 }
 
 // needs is a body with all that a model cannot do without.
-func needs(m catalog.Model) studioObject {
-	body := studioObject{"model": m.ID}
+func needs(m catalog.Model) object {
+	body := object{"model": m.ID}
 	switch m.Kind {
 	case provider.KindVoice, provider.KindAvatar:
 		body["text"] = "Made of nets."
@@ -65,7 +65,7 @@ func TestALanguageIsKeptInCanonicalForm(t *testing.T) {
 	w := newStudioWorld(t)
 	for sent, want := range map[string]string{"EN-us": "en-US", "en_GB": "en-GB", "deu": "de",
 		"nb-NO": "nb-NO", "": ""} {
-		body := studioObject{"text": "Made of nets.", "model": "eleven-3"}
+		body := object{"text": "Made of nets.", "model": "eleven-3"}
 		if sent != "" {
 			body["language"] = sent
 		}

@@ -19,7 +19,7 @@ func TestAcceptedGenerationsSayWhereAndWhenToLook(t *testing.T) {
 		live.Call(http.MethodGet, a.Header.Get("Location"), nil).Into(t, http.StatusOK, &shown)
 		var estimate studio.Estimate
 		live.Call(http.MethodPost, "/v1/studio/estimates",
-			studioObject{"kind": made.Kind, "input": bodies[path].body}).Into(t, http.StatusOK, &estimate)
+			object{"kind": made.Kind, "input": bodies[path].body}).Into(t, http.StatusOK, &estimate)
 		if made.ReservedCredits != estimate.Credits || shown.ReservedCredits != estimate.Credits ||
 			estimate.Credits <= 0 {
 			t.Errorf("%s: estimated %+v, reserved %+v", path, estimate, made)
@@ -33,7 +33,7 @@ func TestAcceptedGenerationsSayWhereAndWhenToLook(t *testing.T) {
 		}
 	}
 	a := w.Call(http.MethodPost, "/v1/studio/images",
-		studioObject{"prompt": "A shoe", "sandbox": studioObject{"delay_seconds": 60}})
+		object{"prompt": "A shoe", "sandbox": object{"delay_seconds": 60}})
 	if a.Header.Get("Retry-After") != "62" {
 		t.Errorf("a rehearsal answers %v", a.Header)
 	}

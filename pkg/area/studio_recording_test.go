@@ -73,9 +73,9 @@ func TestARecordingIsMeasuredAndKept(t *testing.T) {
 	w := newStudioWorld(t)
 	w.TopUp(100)
 	live := w.Live()
-	body := studioObject{"audio_url": studioPublic, "image_url": studioPublic}
+	body := object{"audio_url": studioPublic, "image_url": studioPublic}
 	var estimate studio.Estimate
-	live.Call(http.MethodPost, "/v1/studio/estimates", studioObject{"kind": "avatar", "input": body}).Into(t,
+	live.Call(http.MethodPost, "/v1/studio/estimates", object{"kind": "avatar", "input": body}).Into(t,
 		http.StatusOK, &estimate)
 	if len(w.bucket.objects) != 0 {
 		t.Errorf("an estimate keeps %d files", len(w.bucket.objects))
@@ -104,7 +104,7 @@ func TestARepeatKeepsNothingElse(t *testing.T) {
 	w := newStudioWorld(t)
 	w.TopUp(100)
 	live := w.Live()
-	body := studioObject{"audio_url": studioPublic, "image_url": studioPublic}
+	body := object{"audio_url": studioPublic, "image_url": studioPublic}
 	var made, again studio.Generation
 	live.Call(http.MethodPost, "/v1/studio/avatars", body, "Idempotency-Key", "k").Into(t, http.StatusAccepted, &made)
 	w.urls.files = nil // a repeat is answered as the first time even then
@@ -118,7 +118,7 @@ func TestARepeatKeepsNothingElse(t *testing.T) {
 func TestATestKeyMeasuresAndKeepsNothing(t *testing.T) {
 	w := newStudioWorld(t)
 	if made := create(w.Caller, t, "avatars",
-		studioObject{"audio_url": studioPublic, "image_url": studioPublic}); made.Input.Seconds != 3 || len(w.bucket.objects) != 0 {
+		object{"audio_url": studioPublic, "image_url": studioPublic}); made.Input.Seconds != 3 || len(w.bucket.objects) != 0 {
 		t.Errorf("%+v, %d files are kept", made.Input, len(w.bucket.objects))
 	}
 }
@@ -147,13 +147,13 @@ func TestARecordingIsRefused(t *testing.T) {
 	live := w.Live()
 	refused := func(path string) apitest.Answer {
 		return live.Call(http.MethodPost, "/v1/studio/avatars",
-			studioObject{"audio_url": server.URL + path, "image_url": studioPublic, "model": "omnihuman-1.5"})
+			object{"audio_url": server.URL + path, "image_url": studioPublic, "model": "omnihuman-1.5"})
 	}
 	for _, path := range []string{"/large", "/moved", "/page", "/long", "/broken", "/none"} {
 		refused(path).Refused(t, 422, errs.UnsupportedMedia, "/audio_url")
 	}
 	live.Call(http.MethodPost, "/v1/studio/estimates",
-		studioObject{"kind": "avatar", "input": studioObject{"audio_url": server.URL + "/page", "image_url": studioPublic}}).Refused(t,
+		object{"kind": "avatar", "input": object{"audio_url": server.URL + "/page", "image_url": studioPublic}}).Refused(t,
 		422, errs.UnsupportedMedia, "/input/audio_url")
 	w.urls.Client = studio.NewClient(area.Env{})
 	refused("/long").Refused(t, 422, errs.ValidationFailed, "/audio_url")
@@ -167,11 +167,11 @@ func TestRecordingsAreFetchedSoOftenOnly(t *testing.T) {
 	w := newStudioWorld(t)
 	calls := []struct {
 		path string
-		body studioObject
+		body object
 	}{
-		{"estimates", studioObject{"kind": "avatar", "input": studioObject{"audio_url": studioPublic, "image_url": studioPublic}}},
-		{"avatars", studioObject{"audio_url": studioPublic, "image_url": studioPublic,
-			"sandbox": studioObject{"outcome": "insufficient_balance"}}},
+		{"estimates", object{"kind": "avatar", "input": object{"audio_url": studioPublic, "image_url": studioPublic}}},
+		{"avatars", object{"audio_url": studioPublic, "image_url": studioPublic,
+			"sandbox": object{"outcome": "insufficient_balance"}}},
 	}
 	for i := range 20 {
 		c := calls[i%2]
@@ -201,7 +201,7 @@ func TestARecordingThatIsNotKept(t *testing.T) {
 	w := newStudioWorld(t)
 	w.TopUp(100)
 	w.bucket.status = http.StatusForbidden
-	w.Live().Call(http.MethodPost, "/v1/studio/avatars", studioObject{"audio_url": studioPublic, "image_url": studioPublic}).Refused(t,
+	w.Live().Call(http.MethodPost, "/v1/studio/avatars", object{"audio_url": studioPublic, "image_url": studioPublic}).Refused(t,
 		503, errs.ProviderUnavailable, "")
 	if w.Balance() != 100 {
 		t.Errorf("the balance is %d", w.Balance())

@@ -15,7 +15,7 @@ func TestEachFailureCanBeRehearsed(t *testing.T) {
 	w := newStudioWorld(t)
 	for _, code := range provider.FailureCodes() {
 		made := create(w.Caller, t, "images",
-			studioObject{"prompt": "A shoe", "sandbox": studioObject{"outcome": "failed", "failure_code": code}})
+			object{"prompt": "A shoe", "sandbox": object{"outcome": "failed", "failure_code": code}})
 		w.engine.Drain()
 		want := provider.FailureOf(code)
 		got := studioGet(w.Caller, t, made.ID)
@@ -43,7 +43,7 @@ func TestRefusalsCanBeRehearsed(t *testing.T) {
 		"rate_limited": {429, errs.RateLimited, `{"limit":60,"window_seconds":60}`},
 	} {
 		a := w.Call(http.MethodPost, "/v1/studio/images",
-			studioObject{"prompt": "A shoe", "sandbox": studioObject{"outcome": outcome}})
+			object{"prompt": "A shoe", "sandbox": object{"outcome": outcome}})
 		a.Refused(t, want.status, want.code, "")
 		a.Context(t, want.context)
 		if after := a.Header.Get("Retry-After"); (after == "30") != (want.status == 429) {
@@ -57,18 +57,18 @@ func TestRefusalsCanBeRehearsed(t *testing.T) {
 
 func TestRehearsalsThatMakeNoSenseAreRefused(t *testing.T) {
 	w := newStudioWorld(t)
-	for param, sandbox := range map[string]studioObject{
+	for param, sandbox := range map[string]object{
 		"/sandbox/failure_code":  {"failure_code": "timeout"},
 		"/sandbox/outcome":       {"outcome": "published"},
 		"/sandbox/delay_seconds": {"delay_seconds": 61},
 	} {
-		w.Call(http.MethodPost, "/v1/studio/images", studioObject{"prompt": "A shoe", "sandbox": sandbox}).Refused(t, 422,
+		w.Call(http.MethodPost, "/v1/studio/images", object{"prompt": "A shoe", "sandbox": sandbox}).Refused(t, 422,
 			errs.ValidationFailed, param)
 	}
 	w.Call(http.MethodPost, "/v1/studio/images",
-		studioObject{"prompt": "A shoe", "sandbox": studioObject{"outcome": "failed", "failure_code": "bad_luck"}}).Refused(t, 422,
+		object{"prompt": "A shoe", "sandbox": object{"outcome": "failed", "failure_code": "bad_luck"}}).Refused(t, 422,
 		errs.ValidationFailed, "/sandbox/failure_code")
 	w.Live().Call(http.MethodPost, "/v1/studio/images",
-		studioObject{"prompt": "A shoe", "sandbox": studioObject{"outcome": "rate_limited"}}).Refused(t, 422,
+		object{"prompt": "A shoe", "sandbox": object{"outcome": "rate_limited"}}).Refused(t, 422,
 		errs.ValidationFailed, "/sandbox")
 }

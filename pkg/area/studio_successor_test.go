@@ -9,13 +9,13 @@ import (
 // The estimate of the studio has a successor, which its answers name.
 func TestTheEstimateOfTheStudioNamesItsSuccessor(t *testing.T) {
 	w := newStudioWorld(t)
-	a := w.Call(http.MethodPost, "/v1/studio/estimates", studioObject{"kind": "image", "input": studioObject{"prompt": "A shoe"}})
+	a := w.Call(http.MethodPost, "/v1/studio/estimates", object{"kind": "image", "input": object{"prompt": "A shoe"}})
 	if a.Status != http.StatusOK || a.Header.Get("Link") != `</v1/balance/estimates>; rel="successor-version"` ||
 		a.Header.Get("Deprecation") != "@1796083200" {
 		t.Errorf("%d %v", a.Status, a.Header)
 	}
 	// A refusal says so, too, and so does its repeat.
-	for _, body := range []studioObject{{"kind": "image", "input": studioObject{}}, {"kind": "image"}, {"kind": "none"}} {
+	for _, body := range []object{{"kind": "image", "input": object{}}, {"kind": "image"}, {"kind": "none"}} {
 		refused := w.Call(http.MethodPost, "/v1/studio/estimates", body)
 		if h := refused.Header; refused.Status < 400 || h.Get("Link") != a.Header.Get("Link") ||
 			h.Get("Deprecation") != a.Header.Get("Deprecation") || h.Get("Sunset") != a.Header.Get("Sunset") {

@@ -32,8 +32,6 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-type studioObject = map[string]any
-
 // studioPublic is an address that needs no look-up to be known as public.
 const studioPublic = "https://93.184.215.14/a.png"
 
@@ -80,7 +78,7 @@ func newStudioWorld(t *testing.T) *studioWorld {
 	return w
 }
 
-func create(c *apitest.Caller, t *testing.T, path string, body studioObject) (g studio.Generation) {
+func create(c *apitest.Caller, t *testing.T, path string, body object) (g studio.Generation) {
 	t.Helper()
 	c.Call(http.MethodPost, "/v1/studio/"+path, body).Into(t, http.StatusAccepted, &g)
 	return g
@@ -95,18 +93,18 @@ func studioGet(c *apitest.Caller, t *testing.T, generationID string) (g studio.G
 // bodies has one body for each kind.
 var bodies = map[string]struct {
 	kind  provider.Kind
-	body  studioObject
+	body  object
 	media media.Type
 	model string // the default
 }{
-	"videos": {provider.KindVideo, studioObject{"prompt": "A shoe", "aspect_ratio": "9:16", "duration_seconds": 6}, media.Video,
+	"videos": {provider.KindVideo, object{"prompt": "A shoe", "aspect_ratio": "9:16", "duration_seconds": 6}, media.Video,
 		"kling-3-turbo-pro"},
-	"images": {provider.KindImage, studioObject{"prompt": "A shoe", "aspect_ratio": "4:5", "count": 2}, media.Image,
+	"images": {provider.KindImage, object{"prompt": "A shoe", "aspect_ratio": "4:5", "count": 2}, media.Image,
 		"flux-pro-1.1"},
-	"music": {provider.KindMusic, studioObject{"prompt": "Calm", "duration_seconds": 30}, media.Audio, "stable-audio-2.5"},
-	"voices": {provider.KindVoice, studioObject{"text": "Made of nets.", "language": "de-AT", "voice": "abc"}, media.Audio,
+	"music": {provider.KindMusic, object{"prompt": "Calm", "duration_seconds": 30}, media.Audio, "stable-audio-2.5"},
+	"voices": {provider.KindVoice, object{"text": "Made of nets.", "language": "de-AT", "voice": "abc"}, media.Audio,
 		"eleven-multilingual-2"},
-	"avatars": {provider.KindAvatar, studioObject{"text": "Made of nets, and of nothing else at all.", "image_url": studioPublic},
+	"avatars": {provider.KindAvatar, object{"text": "Made of nets, and of nothing else at all.", "image_url": studioPublic},
 		media.Video, "heygen-avatar-4"},
 }
 
@@ -117,14 +115,14 @@ func TestEachKindIsMadeAndPaidFor(t *testing.T) {
 			w.TopUp(1000)
 			live := w.Live()
 			var estimate studio.Estimate
-			live.Call(http.MethodPost, "/v1/studio/estimates", studioObject{"kind": c.kind, "input": c.body}).Into(t,
+			live.Call(http.MethodPost, "/v1/studio/estimates", object{"kind": c.kind, "input": c.body}).Into(t,
 				http.StatusOK, &estimate)
 			made := create(live, t, path, c.body)
 			if made.Kind != c.kind || made.Model != c.model || made.State != studio.Queued ||
 				made.CostCredits != 0 || len(made.Media) != 0 || !id.Valid(id.Generation, made.ID) {
 				t.Errorf("%+v", made)
 			}
-			var input studioObject
+			var input object
 			raw, _ := json.Marshal(made.Input)
 			if json.Unmarshal(raw, &input); len(input) < len(c.body) {
 				t.Errorf("the input is %s", raw)
@@ -165,7 +163,7 @@ func TestATestKeySpendsNothing(t *testing.T) {
 	for _, outcome := range []studio.State{studio.Generated, studio.Failed} {
 		w := newStudioWorld(t)
 		made := create(w.Caller, t, "images",
-			studioObject{"prompt": "A shoe", "sandbox": studioObject{"outcome": outcome, "delay_seconds": 20}})
+			object{"prompt": "A shoe", "sandbox": object{"outcome": outcome, "delay_seconds": 20}})
 		begun := w.Now()
 		w.engine.Step()
 		w.engine.Step()
@@ -199,7 +197,7 @@ func TestWhatFailsCostsNothing(t *testing.T) {
 	w.TopUp(100)
 	w.provider.fail = &provider.Error{Kind: provider.Rejected, Code: "content_policy",
 		Message: "The prompt was refused."}
-	made := create(w.Live(), t, "images", studioObject{"prompt": "A shoe"})
+	made := create(w.Live(), t, "images", object{"prompt": "A shoe"})
 	if w.Balance() != 96 {
 		t.Errorf("the balance is %d", w.Balance())
 	}
@@ -215,7 +213,7 @@ func TestWhatFailsCostsNothing(t *testing.T) {
 
 func TestProgressIsShown(t *testing.T) {
 	w := newStudioWorld(t)
-	made := create(w.Caller, t, "images", studioObject{"prompt": "A shoe", "sandbox": studioObject{"delay_seconds": 60}})
+	made := create(w.Caller, t, "images", object{"prompt": "A shoe", "sandbox": object{"delay_seconds": 60}})
 	w.engine.Step()
 	w.Clock.Add(30 * time.Second)
 	w.engine.Step()
@@ -231,7 +229,7 @@ func TestCancelAndDelete(t *testing.T) {
 		w := newStudioWorld(t)
 		w.TopUp(100)
 		live := w.Live()
-		made := create(live, t, "images", studioObject{"prompt": "A shoe"})
+		made := create(live, t, "images", object{"prompt": "A shoe"})
 		for range steps {
 			w.engine.Step()
 		}
@@ -304,69 +302,69 @@ func TestWhatIsRefusedOfStudio(t *testing.T) {
 		code   errs.Code
 		param  string
 	}{
-		"no prompt":                {live, "images", studioObject{}, 422, invalid, "/prompt"},
-		"a blank prompt":           {live, "images", studioObject{"prompt": " \n"}, 422, invalid, "/prompt"},
-		"a member of another kind": {live, "images", studioObject{"prompt": "x", "duration_seconds": 3}, 422, invalid, "/duration_seconds"},
-		"an unknown model": {live, "images", studioObject{"prompt": "x", "model": "dall-e"}, 422,
+		"no prompt":                {live, "images", object{}, 422, invalid, "/prompt"},
+		"a blank prompt":           {live, "images", object{"prompt": " \n"}, 422, invalid, "/prompt"},
+		"a member of another kind": {live, "images", object{"prompt": "x", "duration_seconds": 3}, 422, invalid, "/duration_seconds"},
+		"an unknown model": {live, "images", object{"prompt": "x", "model": "dall-e"}, 422,
 			errs.UnsupportedModel, "/model"},
-		"a retired model": {live, "images", studioObject{"prompt": "x", "model": "nano-banana-2"}, 422,
+		"a retired model": {live, "images", object{"prompt": "x", "model": "nano-banana-2"}, 422,
 			errs.UnsupportedModel, "/model"},
-		"a model of another kind": {live, "images", studioObject{"prompt": "x", "model": "veo-3.1"}, 422,
+		"a model of another kind": {live, "images", object{"prompt": "x", "model": "veo-3.1"}, 422,
 			errs.UnsupportedModel, "/model"},
-		"a model in preview": {live, "avatars", studioObject{"text": "x", "model": "heygen-3"}, 422,
+		"a model in preview": {live, "avatars", object{"text": "x", "model": "heygen-3"}, 422,
 			errs.UnsupportedModel, "/model"},
-		"a provider that is not here": {live, "images", studioObject{"prompt": "x", "model": "stable-image-core"}, 422,
+		"a provider that is not here": {live, "images", object{"prompt": "x", "model": "stable-image-core"}, 422,
 			errs.UnsupportedModel, "/model"},
-		"another ratio": {live, "images", studioObject{"prompt": "x", "aspect_ratio": "7:1"}, 422, invalid,
+		"another ratio": {live, "images", object{"prompt": "x", "aspect_ratio": "7:1"}, 422, invalid,
 			"/aspect_ratio"},
-		"five images": {live, "images", studioObject{"prompt": "x", "count": 5}, 422, invalid, "/count"},
-		"another length": {live, "videos", studioObject{"prompt": "x", "model": "veo-3.1", "duration_seconds": 5}, 422,
+		"five images": {live, "images", object{"prompt": "x", "count": 5}, 422, invalid, "/count"},
+		"another length": {live, "videos", object{"prompt": "x", "model": "veo-3.1", "duration_seconds": 5}, 422,
 			invalid, "/duration_seconds"},
-		"no image to start from": {live, "videos", studioObject{"prompt": "x", "model": "kling-2.5-turbo-pro"}, 422,
+		"no image to start from": {live, "videos", object{"prompt": "x", "model": "kling-2.5-turbo-pro"}, 422,
 			invalid, "/image_url"},
-		"an image over http": {live, "videos", studioObject{"prompt": "x", "model": "kling-2.5-turbo-pro",
+		"an image over http": {live, "videos", object{"prompt": "x", "model": "kling-2.5-turbo-pro",
 			"image_url": "http://93.184.215.14/a.png"}, 422, invalid, "/image_url"},
-		"two private addresses": {live, "avatars", studioObject{"audio_url": "https://169.254.169.254/",
+		"two private addresses": {live, "avatars", object{"audio_url": "https://169.254.169.254/",
 			"image_url": "https://10.0.0.1/", "model": "omnihuman-1.5"}, 422, invalid, "/image_url"},
-		"a private image": {live, "videos", studioObject{"prompt": "x", "model": "kling-2.5-turbo-pro",
+		"a private image": {live, "videos", object{"prompt": "x", "model": "kling-2.5-turbo-pro",
 			"image_url": "https://169.254.169.254/"}, 422, invalid, "/image_url"},
-		"a language": {live, "voices", studioObject{"text": "x", "model": "polly-generative",
+		"a language": {live, "voices", object{"text": "x", "model": "polly-generative",
 			"language": "is"}, 422, invalid, "/language"},
-		"a voice with a path": {live, "voices", studioObject{"text": "x", "voice": "../x"}, 422, invalid, "/voice"},
-		"nothing to say":      {live, "avatars", studioObject{"image_url": studioPublic}, 422, invalid, "/text"},
-		"text and speech": {live, "avatars", studioObject{"text": "x", "audio_url": studioPublic, "image_url": studioPublic},
+		"a voice with a path": {live, "voices", object{"text": "x", "voice": "../x"}, 422, invalid, "/voice"},
+		"nothing to say":      {live, "avatars", object{"image_url": studioPublic}, 422, invalid, "/text"},
+		"text and speech": {live, "avatars", object{"text": "x", "audio_url": studioPublic, "image_url": studioPublic},
 			422, invalid, "/audio_url"},
-		"speech that is not there": {live, "avatars", studioObject{"audio_url": studioPublic + "?", "image_url": studioPublic}, 422,
+		"speech that is not there": {live, "avatars", object{"audio_url": studioPublic + "?", "image_url": studioPublic}, 422,
 			errs.UnsupportedMedia, "/audio_url"},
-		"a length of text": {live, "avatars", studioObject{"text": "x", "duration_seconds": 3, "image_url": studioPublic}, 422,
+		"a length of text": {live, "avatars", object{"text": "x", "duration_seconds": 3, "image_url": studioPublic}, 422,
 			invalid, "/duration_seconds"},
-		"lyrics that nobody sings": {live, "music", studioObject{"prompt": "x", "lyrics": "la"}, 422, invalid, "/lyrics"},
-		"a rehearsal with a live key": {live, "images", studioObject{"prompt": "x", "sandbox": studioObject{}}, 422,
+		"lyrics that nobody sings": {live, "music", object{"prompt": "x", "lyrics": "la"}, 422, invalid, "/lyrics"},
+		"a rehearsal with a live key": {live, "images", object{"prompt": "x", "sandbox": object{}}, 422,
 			invalid, "/sandbox"},
 		"another outcome": {w.Caller, "images",
-			studioObject{"prompt": "x", "sandbox": studioObject{"outcome": "published"}}, 422, invalid, "/sandbox/outcome"},
-		"too dear": {live, "videos", studioObject{"prompt": "x", "duration_seconds": 15}, 402,
+			object{"prompt": "x", "sandbox": object{"outcome": "published"}}, 422, invalid, "/sandbox/outcome"},
+		"too dear": {live, "videos", object{"prompt": "x", "duration_seconds": 15}, 402,
 			errs.InsufficientBalance, ""},
 		"no body": {live, "images", nil, 400, errs.MalformedJSON, ""},
-		"an estimate of text": {live, "estimates", studioObject{"kind": "text", "input": studioObject{"prompt": "x"}}, 422,
+		"an estimate of text": {live, "estimates", object{"kind": "text", "input": object{"prompt": "x"}}, 422,
 			invalid, "/kind"},
 		"an estimate, another kind's": {live, "estimates",
-			studioObject{"kind": "image", "input": studioObject{"prompt": "x", "duration_seconds": 3}}, 422, invalid, "/input/duration_seconds"},
+			object{"kind": "image", "input": object{"prompt": "x", "duration_seconds": 3}}, 422, invalid, "/input/duration_seconds"},
 		"an estimate, an empty one": {live, "estimates",
-			studioObject{"kind": "image", "input": studioObject{"prompt": "x", "text": ""}}, 422, invalid, "/input/text"},
+			object{"kind": "image", "input": object{"prompt": "x", "text": ""}}, 422, invalid, "/input/text"},
 		"an estimate, a null": {live, "estimates",
-			studioObject{"kind": "image", "input": studioObject{"prompt": "x", "lyrics": nil}}, 422, invalid, "/input/lyrics"},
+			object{"kind": "image", "input": object{"prompt": "x", "lyrics": nil}}, 422, invalid, "/input/lyrics"},
 		"an estimate, unknown member": {live, "estimates",
-			studioObject{"kind": "image", "input": studioObject{"prompt": "x", "ratio": "1:1"}}, 422, invalid, "/input/ratio"},
-		"an estimate, no input": {live, "estimates", studioObject{"kind": "image", "input": "x"}, 422,
+			object{"kind": "image", "input": object{"prompt": "x", "ratio": "1:1"}}, 422, invalid, "/input/ratio"},
+		"an estimate, no input": {live, "estimates", object{"kind": "image", "input": "x"}, 422,
 			invalid, "/input"},
-		"a language that is none": {live, "avatars", studioObject{"text": "x", "image_url": studioPublic, "language": "%%"},
+		"a language that is none": {live, "avatars", object{"text": "x", "image_url": studioPublic, "language": "%%"},
 			422, invalid, "/language"},
 		"an estimate, another ratio": {live, "estimates",
-			studioObject{"kind": "image", "input": studioObject{"prompt": "x", "aspect_ratio": "7:1"}}, 422, invalid,
+			object{"kind": "image", "input": object{"prompt": "x", "aspect_ratio": "7:1"}}, 422, invalid,
 			"/input/aspect_ratio"},
-		"an estimate without a price": {w.Caller, "estimates", studioObject{"kind": "avatar", "model": "heygen-3",
-			"input": studioObject{"text": "x"}}, 422, errs.UnsupportedModel, "/model"},
+		"an estimate without a price": {w.Caller, "estimates", object{"kind": "avatar", "model": "heygen-3",
+			"input": object{"text": "x"}}, 422, errs.UnsupportedModel, "/model"},
 	} {
 		before := storetest.Snapshot(t, w.DB, "attempts")
 		t.Run(name, func(t *testing.T) {
@@ -381,7 +379,7 @@ func TestWhatIsRefusedOfStudio(t *testing.T) {
 	if err := w.DB.Commit(t.Context(), tx); err != nil {
 		t.Fatal(err)
 	}
-	full := live.Call(http.MethodPost, "/v1/studio/images", studioObject{"prompt": "x"})
+	full := live.Call(http.MethodPost, "/v1/studio/images", object{"prompt": "x"})
 	full.Refused(t, 429, errs.QueueFull, "")
 	if full.Header.Get("Retry-After") == "" || w.Balance() != 100 {
 		t.Errorf("%v; the balance is %d", full.Header, w.Balance())
@@ -397,7 +395,7 @@ func TestList(t *testing.T) {
 	}
 	slices.Reverse(ids)
 	w.engine.Drain()
-	create(w.Caller, t, "images", studioObject{"prompt": "A shoe", "model": "flux-schnell"})
+	create(w.Caller, t, "images", object{"prompt": "A shoe", "model": "flux-schnell"})
 	all := apitest.All[studio.Generation](w.Caller, "/v1/studio/generations", 2)
 	if len(all) != 6 {
 		t.Fatalf("%d generations", len(all))
@@ -430,8 +428,8 @@ func TestARepeatedCallMakesOneAndPaysOnce(t *testing.T) {
 	w := newStudioWorld(t)
 	w.TopUp(100)
 	live := w.Live()
-	first := live.Call(http.MethodPost, "/v1/studio/images", studioObject{"prompt": "A shoe"}, "Idempotency-Key", "k")
-	again := live.Call(http.MethodPost, "/v1/studio/images", studioObject{"prompt": "A shoe"}, "Idempotency-Key", "k")
+	first := live.Call(http.MethodPost, "/v1/studio/images", object{"prompt": "A shoe"}, "Idempotency-Key", "k")
+	again := live.Call(http.MethodPost, "/v1/studio/images", object{"prompt": "A shoe"}, "Idempotency-Key", "k")
 	if first.Status != http.StatusAccepted || again.Raw != first.Raw ||
 		again.Header.Get("Idempotent-Replayed") != "true" || w.Balance() != 96 {
 		t.Errorf("%s\n%s\nthe balance is %d", first.Raw, again.Raw, w.Balance())

@@ -26,11 +26,11 @@ import (
 const ownerID = "usr_01h455vb4pex5vsknk084sn02q"
 
 // forged returns parts with the lines of an export after a change of each, and with its files.
-func (w *transferWorld) forged(e exported, change func(line transferObject)) []transfer.Part {
+func (w *transferWorld) forged(e exported, change func(line object)) []transfer.Part {
 	w.T.Helper()
 	var text bytes.Buffer
 	for _, l := range e.lines {
-		copied := transferObject{}
+		copied := object{}
 		raw, err := json.Marshal(l)
 		if err == nil {
 			err = json.Unmarshal(raw, &copied)
@@ -73,9 +73,9 @@ func (w *transferWorld) pack(out *tar.Writer, name string, content []byte) {
 }
 
 // post returns the line of the generated post of an export.
-func (e exported) post() transferObject {
-	at := slices.IndexFunc(e.lines, func(l transferObject) bool {
-		data, _ := l["data"].(transferObject)
+func (e exported) post() object {
+	at := slices.IndexFunc(e.lines, func(l object) bool {
+		data, _ := l["data"].(object)
 		return l["kind"] == "content_item" && data["kind"] == "post" && data["state"] == "generated" &&
 			data["source"] == "generated" && len(listOf(l["files"])) > 0
 	})
@@ -86,21 +86,21 @@ func (e exported) post() transferObject {
 func TestB1AnImportForgesNoApproval(t *testing.T) {
 	w := newTransferWorld(t)
 	w.fill()
-	e := w.read(w.export(w.Caller, transferObject{}))
+	e := w.read(w.export(w.Caller, object{}))
 	target := e.post()["id"]
-	forge := func(more func(l transferObject)) []transfer.Part {
-		return w.forged(e, func(l transferObject) {
-			data, _ := l["data"].(transferObject)
+	forge := func(more func(l object)) []transfer.Part {
+		return w.forged(e, func(l object) {
+			data, _ := l["data"].(object)
 			if l["kind"] == "factory" {
 				data["approval"] = "required"
 			}
 			if l["id"] == target {
-				data["approval"] = transferObject{"state": "approved", "by": ownerID, "at": "2026-04-01T00:00:00.000Z",
+				data["approval"] = object{"state": "approved", "by": ownerID, "at": "2026-04-01T00:00:00.000Z",
 					"note": "Approved by the client in writing", "reasons": []string{}}
 				data["ai_generated"], data["source"], data["prompt_version"] = false, "provided", "post.1"
 				data["labelled"], data["deep_fake"], data["state"] = true, true, "published"
 				data["cost_credits"], data["published_at"] = 900, "2026-04-01T00:00:00.000Z"
-				data["publications"] = []transferObject{{"id": "pub_01h455vb4pex5vsknk084sn02q", "state": "published",
+				data["publications"] = []object{{"id": "pub_01h455vb4pex5vsknk084sn02q", "state": "published",
 					"platform": "telegram", "social_account_id": "soc_01h455vb4pex5vsknk084sn02q"}}
 				for _, m := range listOf(data["media"]) {
 					m["sha256"], m["bytes"], m["width"] = strings.Repeat("f", 64), 1, 9
@@ -111,7 +111,7 @@ func TestB1AnImportForgesNoApproval(t *testing.T) {
 		})
 	}
 	c := w.Stranger()
-	i := w.takeParts(c, forge(func(transferObject) {}))
+	i := w.takeParts(c, forge(func(object) {}))
 	var got item.Item
 	c.Call(http.MethodGet, "/v1/content-items/"+i.Map[target.(string)], nil).Into(t, 200, &got)
 	if got.Approval.State != item.ApprovalPending || got.Approval.By != nil || got.Approval.At != nil ||
@@ -129,7 +129,7 @@ func TestB1AnImportForgesNoApproval(t *testing.T) {
 		}
 	}
 	other := w.Stranger()
-	i = w.takeParts(other, forge(func(l transferObject) { listOf(l["files"])[0]["sha256"] = strings.Repeat("f", 64) }))
+	i = w.takeParts(other, forge(func(l object) { listOf(l["files"])[0]["sha256"] = strings.Repeat("f", 64) }))
 	if i.Map[target.(string)] != "" || i.Resources["content_item"].LeftOut != 1 {
 		t.Errorf("a line with another hash came in: %+v", i.LeftOut)
 	}
@@ -139,10 +139,10 @@ func TestB1AnImportForgesNoApproval(t *testing.T) {
 func TestB2ASecondImportReplacesNoFile(t *testing.T) {
 	w := newTransferWorld(t)
 	w.fill()
-	e := w.read(w.export(w.Caller, transferObject{}))
+	e := w.read(w.export(w.Caller, object{}))
 	l := e.post()
 	c := w.Stranger()
-	i := w.takeParts(c, w.forged(e, func(transferObject) {}))
+	i := w.takeParts(c, w.forged(e, func(object) {}))
 	path := "/v1/content-items/" + i.Map[l["id"].(string)]
 	var before, after item.Item
 	c.Call(http.MethodGet, path, nil).Into(t, 200, &before)
@@ -156,8 +156,8 @@ func TestB2ASecondImportReplacesNoFile(t *testing.T) {
 	swap := e
 	swap.files = map[string][]byte{name: other}
 	for what, parts := range map[string][]transfer.Part{
-		"another file":             w.forged(swap, func(transferObject) {}),
-		"another file in the line": w.forged(swap, func(line transferObject) { renew(line, name, other) }),
+		"another file":             w.forged(swap, func(object) {}),
+		"another file in the line": w.forged(swap, func(line object) { renew(line, name, other) }),
 	} {
 		w.takeParts(c, parts)
 		c.Call(http.MethodGet, path, nil).Into(t, 200, &after)
@@ -181,7 +181,7 @@ func TestB2ASecondImportReplacesNoFile(t *testing.T) {
 }
 
 // renew has a line say that its file is another.
-func renew(line transferObject, name string, content []byte) {
+func renew(line object, name string, content []byte) {
 	for _, f := range listOf(line["files"]) {
 		if f["url"] == transfer.FileScheme+name {
 			f["sha256"], f["bytes"] = transferSum(content), len(content)
@@ -194,10 +194,10 @@ func TestB5AnArchiveStoresWhatLinesNameAlone(t *testing.T) {
 	w := newTransferWorld(t)
 	w.fill()
 	w.in.Entries = 2
-	e := w.read(w.export(w.Caller, transferObject{}))
+	e := w.read(w.export(w.Caller, object{}))
 	line := e.post()
 	name := strings.TrimPrefix(listOf(line["files"])[0]["url"].(string), transfer.FileScheme)
-	lines := w.forged(e, func(transferObject) {})[0]
+	lines := w.forged(e, func(object) {})[0]
 	video := []byte("WEBVTT\n\n00:00.000 --> 00:01.000\nHello\n")
 	c := w.Stranger()
 	stored := func() (keys []string) {
@@ -283,31 +283,31 @@ func (w *transferWorld) count(key store.Key) int64 {
 func TestB10AnImportBelievesNoNumberAndNoAddress(t *testing.T) {
 	w := newTransferWorld(t)
 	w.fill()
-	e := w.read(w.export(w.Caller, transferObject{}))
+	e := w.read(w.export(w.Caller, object{}))
 	for name, forge := range map[string]struct {
 		kind   string
-		change func(data transferObject)
+		change func(data object)
 	}{
-		"spend limit":     {"profile", func(d transferObject) { d["spend_limit_credits"] = -5 }},
-		"quote bound":     {"profile", func(d transferObject) { d["quote_required_above_credits"] = -1 }},
-		"name":            {"profile", func(d transferObject) { d["name"] = strings.Repeat("a", 101) }},
-		"file address":    {"webhook", func(d transferObject) { d["url"] = "file:///etc/passwd" }},
-		"private address": {"webhook", func(d transferObject) { d["url"] = "http://10.0.0.1/" }},
-		"metadata server": {"webhook", func(d transferObject) { d["url"] = "https://169.254.169.254/" }},
-		"event types":     {"webhook", func(d transferObject) { d["event_types"] = []string{"nonsense.*"} }},
-		"price":           {"product", func(d transferObject) { d["price"] = transferObject{"amount": -1, "currency": "EUR"} }},
-		"page":            {"product", func(d transferObject) { d["url"] = "javascript:alert(1)" }},
-		"discount":        {"promotion", func(d transferObject) { d["discount"] = transferObject{"kind": "percent", "value": 500} }},
-		"topics":          {"factory", func(d transferObject) { d["topics"] = []string{strings.Repeat("a", 500)} }},
-		"days":            {"content_plan", func(d transferObject) { d["days"] = 5000 }},
-		"caption":         {"content_item", func(d transferObject) { d["caption"] = strings.Repeat("a", 9000) }},
-		"tax id":          {"content_item", func(d transferObject) { d["ad_marking"] = transferObject{"advertiser": "A", "tax_id": "1"} }},
-		"count":           {"generation", func(d transferObject) { d["input"] = transferObject{"prompt": "A", "count": 500} }},
+		"spend limit":     {"profile", func(d object) { d["spend_limit_credits"] = -5 }},
+		"quote bound":     {"profile", func(d object) { d["quote_required_above_credits"] = -1 }},
+		"name":            {"profile", func(d object) { d["name"] = strings.Repeat("a", 101) }},
+		"file address":    {"webhook", func(d object) { d["url"] = "file:///etc/passwd" }},
+		"private address": {"webhook", func(d object) { d["url"] = "http://10.0.0.1/" }},
+		"metadata server": {"webhook", func(d object) { d["url"] = "https://169.254.169.254/" }},
+		"event types":     {"webhook", func(d object) { d["event_types"] = []string{"nonsense.*"} }},
+		"price":           {"product", func(d object) { d["price"] = object{"amount": -1, "currency": "EUR"} }},
+		"page":            {"product", func(d object) { d["url"] = "javascript:alert(1)" }},
+		"discount":        {"promotion", func(d object) { d["discount"] = object{"kind": "percent", "value": 500} }},
+		"topics":          {"factory", func(d object) { d["topics"] = []string{strings.Repeat("a", 500)} }},
+		"days":            {"content_plan", func(d object) { d["days"] = 5000 }},
+		"caption":         {"content_item", func(d object) { d["caption"] = strings.Repeat("a", 9000) }},
+		"tax id":          {"content_item", func(d object) { d["ad_marking"] = object{"advertiser": "A", "tax_id": "1"} }},
+		"count":           {"generation", func(d object) { d["input"] = object{"prompt": "A", "count": 500} }},
 	} {
 		all := 0
 		c := w.Stranger()
-		i := w.takeParts(c, w.forged(e, func(l transferObject) {
-			if data, ok := l["data"].(transferObject); ok && l["kind"] == forge.kind {
+		i := w.takeParts(c, w.forged(e, func(l object) {
+			if data, ok := l["data"].(object); ok && l["kind"] == forge.kind {
 				forge.change(data)
 				all++
 			}
@@ -317,12 +317,12 @@ func TestB10AnImportBelievesNoNumberAndNoAddress(t *testing.T) {
 		}
 	}
 	c := w.Stranger()
-	i := w.takeParts(c, w.forged(e, func(l transferObject) {
-		if data, _ := l["data"].(transferObject); l["kind"] == "media" {
+	i := w.takeParts(c, w.forged(e, func(l object) {
+		if data, _ := l["data"].(object); l["kind"] == "media" {
 			data["bytes"], data["width"], data["sha256"] = -1, 1, strings.Repeat("0", 64)
 		}
 	}))
-	var m transferObject
+	var m object
 	c.Call(http.MethodGet, "/v1/media/"+i.Map[w.media], nil).Into(t, 200, &m)
 	if content := w.fetch(m["url"].(string)); m["sha256"] != transferSum(content) || m["bytes"] != float64(len(content)) ||
 		m["width"] != 640.0 {
@@ -334,15 +334,15 @@ func TestB10AnImportBelievesNoNumberAndNoAddress(t *testing.T) {
 func TestB16NoIDStays(t *testing.T) {
 	w := newTransferWorld(t)
 	w.fill()
-	e := w.read(w.export(w.Caller, transferObject{}))
+	e := w.read(w.export(w.Caller, object{}))
 	var kept []string
 	for _, prefix := range []string{id.Training, id.Comment, id.Person, id.APIKey, id.Model, id.Quote, id.Experiment,
 		id.Account, id.ReviewLink, id.Publication} {
 		kept = append(kept, prefix+"_01h455vb4pex5vsknk084sn02q")
 	}
 	c := w.Stranger()
-	w.takeParts(c, w.forged(e, func(l transferObject) {
-		data, _ := l["data"].(transferObject)
+	w.takeParts(c, w.forged(e, func(l object) {
+		data, _ := l["data"].(object)
 		switch l["kind"] {
 		case "content_item":
 			data["prompt"], data["from_content_item_id"], data["product_id"] = kept[0], kept[1], kept[2]
@@ -353,7 +353,7 @@ func TestB16NoIDStays(t *testing.T) {
 			data["quote_id"], data["experiment_id"] = kept[5], kept[6]
 		}
 	}))
-	text := w.read(w.export(c, transferObject{})).text
+	text := w.read(w.export(c, object{})).text
 	for _, one := range kept {
 		if strings.Contains(text, one) {
 			t.Errorf("%s is still there", one)
@@ -389,11 +389,11 @@ func (s *slow) Step(ctx context.Context, step *task.Step) (task.Outcome, error) 
 func TestAnImportEndsAfterThreeDeaths(t *testing.T) {
 	w := newTransferWorld(t)
 	w.fill()
-	e := w.read(w.export(w.Caller, transferObject{}))
+	e := w.read(w.export(w.Caller, object{}))
 	taken := &slow{Importer: w.in, Objects: w.in.Objects}
 	w.in.Objects = taken
 	w.engine.Handle(transfer.ImportKind, taken)
-	i := w.takeParts(w.Stranger(), w.forged(e, func(transferObject) {}))
+	i := w.takeParts(w.Stranger(), w.forged(e, func(object) {}))
 	if i.State != transfer.Failed || i.Failure == nil || i.Failure.Code != "unreadable" ||
 		!strings.Contains(i.Failure.Message, "3 times") {
 		t.Errorf("%v, %+v", i.State, i.Failure)
@@ -425,7 +425,7 @@ func TestEachMemberHasARule(t *testing.T) {
 func TestAnImportHasRoomInTheStorage(t *testing.T) {
 	w := newTransferWorld(t)
 	w.fill()
-	x := w.export(w.Caller, transferObject{})
+	x := w.export(w.Caller, object{})
 	c := w.Stranger()
 	tx := &store.Tx{}
 	tx.Count(quota.BytesKey(c.Principal.Owner), 25<<30-1000, 1<<40, store.ErrConflict)
@@ -445,9 +445,9 @@ func TestAnImportHasRoomInTheStorage(t *testing.T) {
 func TestImportedFilesCountUntilTheyAreRemoved(t *testing.T) {
 	w := newTransferWorld(t)
 	w.fill()
-	e := w.read(w.export(w.Caller, transferObject{}))
+	e := w.read(w.export(w.Caller, object{}))
 	c := w.Stranger()
-	i := w.takeParts(c, w.forged(e, func(transferObject) {}))
+	i := w.takeParts(c, w.forged(e, func(object) {}))
 	total := int64(0)
 	for _, content := range e.files {
 		total += int64(len(content))
@@ -460,7 +460,7 @@ func TestImportedFilesCountUntilTheyAreRemoved(t *testing.T) {
 	for _, f := range listOf(e.post()["files"]) {
 		removed += int64(f["bytes"].(float64))
 	}
-	c.Call(http.MethodDelete, "/v1/content-items/"+i.Map[e.post()["id"].(string)], nil).Into(t, 200, new(transferObject))
+	c.Call(http.MethodDelete, "/v1/content-items/"+i.Map[e.post()["id"].(string)], nil).Into(t, 200, new(object))
 	w.engine.Drain()
 	w.Clock.Add(time.Hour)
 	if n := w.count(key); n != total-removed {

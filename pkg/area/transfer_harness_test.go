@@ -52,8 +52,6 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-type transferObject = map[string]any
-
 // transferWorld is an account with one of everything that an export has, and workers.
 type transferWorld struct {
 	*servicetest.World
@@ -112,46 +110,46 @@ func (a transferAdapters) Of(_ tenant.Mode, name string) (platform.Adapter, bool
 func (w *transferWorld) fill() {
 	w.T.Helper()
 	c := w.Caller
-	post := func(path string, status int, body transferObject) transferObject {
+	post := func(path string, status int, body object) object {
 		w.T.Helper()
-		var made transferObject
+		var made object
 		c.Call(http.MethodPost, path, body).Into(w.T, status, &made)
 		w.Clock.Add(time.Second)
 		return made
 	}
-	w.profile = post("/v1/profiles", 201, transferObject{"name": "Harbour Coffee", "spend_limit_credits": 500})["id"].(string)
+	w.profile = post("/v1/profiles", 201, object{"name": "Harbour Coffee", "spend_limit_credits": 500})["id"].(string)
 	picture, err := sandbox.JPEG(sandbox.Scene{Width: 640, Height: 640})
 	if err != nil {
 		w.T.Fatal(err)
 	}
 	w.media = w.bring(picture)
-	w.template = post("/v1/templates", 201, transferObject{"name": "Spring", "theme": "playful",
-		"design": transferObject{"band": "#0a7cff", "end_card": transferObject{"color": "deep"}}})["id"].(string)
-	w.factory = post("/v1/factories", 201, transferObject{"type": "brand", "name": "Acme", "language": "de",
+	w.template = post("/v1/templates", 201, object{"name": "Spring", "theme": "playful",
+		"design": object{"band": "#0a7cff", "end_card": object{"color": "deep"}}})["id"].(string)
+	w.factory = post("/v1/factories", 201, object{"type": "brand", "name": "Acme", "language": "de",
 		"template_id": w.template,
-		"settings":    transferObject{"brand_name": "Acme", "logo": w.media}, "metadata": transferObject{"crm": w.media}})["id"].(string)
-	w.seller = post("/v1/factories", 201, transferObject{"type": "seller", "name": "Shop", "profile_id": w.profile,
-		"settings": transferObject{"currency": "EUR"}})["id"].(string)
-	shoe := post("/v1/products", 201, transferObject{"factory_id": w.seller, "sku": "A-1", "name": "Shoe",
-		"price": transferObject{"amount": 9900, "currency": "EUR"}})["id"].(string)
-	c.Call(http.MethodPut, "/v1/factories/"+w.seller+"/feed", transferObject{"format": "csv",
-		"source": transferObject{"url": "https://93.184.215.14/feed.csv"}, "mapping": transferObject{"sku": "Artikel"},
-		"on_removed": "withdraw"}).Into(w.T, 200, new(transferObject))
-	post("/v1/promotions", 201, transferObject{"factory_id": w.seller, "product_ids": []string{shoe}, "name": "Sale",
-		"discount": transferObject{"kind": "percent", "value": 5}, "ends_at": w.Now().Add(999 * time.Hour)})
-	for _, body := range []transferObject{{"kind": "post"}, {"kind": "carousel", "slides": []transferObject{{"text": "One"}, {}}},
+		"settings":    object{"brand_name": "Acme", "logo": w.media}, "metadata": object{"crm": w.media}})["id"].(string)
+	w.seller = post("/v1/factories", 201, object{"type": "seller", "name": "Shop", "profile_id": w.profile,
+		"settings": object{"currency": "EUR"}})["id"].(string)
+	shoe := post("/v1/products", 201, object{"factory_id": w.seller, "sku": "A-1", "name": "Shoe",
+		"price": object{"amount": 9900, "currency": "EUR"}})["id"].(string)
+	c.Call(http.MethodPut, "/v1/factories/"+w.seller+"/feed", object{"format": "csv",
+		"source": object{"url": "https://93.184.215.14/feed.csv"}, "mapping": object{"sku": "Artikel"},
+		"on_removed": "withdraw"}).Into(w.T, 200, new(object))
+	post("/v1/promotions", 201, object{"factory_id": w.seller, "product_ids": []string{shoe}, "name": "Sale",
+		"discount": object{"kind": "percent", "value": 5}, "ends_at": w.Now().Add(999 * time.Hour)})
+	for _, body := range []object{{"kind": "post"}, {"kind": "carousel", "slides": []object{{"text": "One"}, {}}},
 		{"kind": "story"}, {"kind": "video", "duration_seconds": 10, "visuals": "stills", "music": "generated"},
-		{"kind": "post", "sandbox": transferObject{"outcome": "failed", "failure_code": "content_policy"}}} {
-		body["factory_id"], body["prompt"], body["metadata"] = w.factory, "A shoe made of nets", transferObject{"row": "7"}
+		{"kind": "post", "sandbox": object{"outcome": "failed", "failure_code": "content_policy"}}} {
+		body["factory_id"], body["prompt"], body["metadata"] = w.factory, "A shoe made of nets", object{"row": "7"}
 		post("/v1/content-items", 202, body)
 	}
-	post("/v1/content-items", 202, transferObject{"factory_id": w.factory, "kind": "post", "source": "provided",
+	post("/v1/content-items", 202, object{"factory_id": w.factory, "kind": "post", "source": "provided",
 		"media": []string{w.media}, "caption": "Our own picture", "ai_generated": false})
-	post("/v1/factories/"+w.factory+"/content-plan", 202, transferObject{"days": 2, "posts_per_day": 1,
+	post("/v1/factories/"+w.factory+"/content-plan", 202, object{"days": 2, "posts_per_day": 1,
 		"content_types": []string{"post"}})
-	post("/v1/studio/images", 202, transferObject{"prompt": "A shoe"})
+	post("/v1/studio/images", 202, object{"prompt": "A shoe"})
 	w.engine.Drain()
-	w.secret = post("/v1/webhooks", 201, transferObject{"url": "https://93.184.215.14/hook",
+	w.secret = post("/v1/webhooks", 201, object{"url": "https://93.184.215.14/hook",
 		"event_types": []string{"content.*"}, "factory_ids": []string{w.factory}})["secret"].(string)
 	w.Clock.Add(time.Second)
 }
@@ -175,7 +173,7 @@ func (w *transferWorld) bring(picture []byte) string {
 }
 
 // export exports the account or a profile.
-func (w *transferWorld) export(c *apitest.Caller, body transferObject) transfer.Export {
+func (w *transferWorld) export(c *apitest.Caller, body object) transfer.Export {
 	w.T.Helper()
 	var x transfer.Export
 	c.Call(http.MethodPost, "/v1/exports", body).Into(w.T, http.StatusAccepted, &x)
@@ -195,7 +193,7 @@ func (w *transferWorld) take(c *apitest.Caller, x transfer.Export) transfer.Impo
 
 func (w *transferWorld) takeParts(c *apitest.Caller, parts any) (i transfer.Import) {
 	w.T.Helper()
-	c.Call(http.MethodPost, "/v1/imports", transferObject{"parts": parts}).Into(w.T, http.StatusAccepted, &i)
+	c.Call(http.MethodPost, "/v1/imports", object{"parts": parts}).Into(w.T, http.StatusAccepted, &i)
 	w.engine.Drain()
 	c.Call(http.MethodGet, "/v1/imports/"+i.ID, nil).Into(w.T, http.StatusOK, &i)
 	return i
@@ -245,15 +243,15 @@ func (w *transferWorld) fetch(url string) []byte {
 
 // exported are the lines and files of an export.
 type exported struct {
-	lines []transferObject
-	byID  map[string]transferObject
+	lines []object
+	byID  map[string]object
 	files map[string][]byte
 	text  string
 }
 
 func (w *transferWorld) read(x transfer.Export) exported {
 	w.T.Helper()
-	e := exported{byID: map[string]transferObject{}, files: map[string][]byte{}}
+	e := exported{byID: map[string]object{}, files: map[string][]byte{}}
 	for _, p := range x.Parts {
 		content := w.part(p)
 		e.text += string(content)
@@ -273,14 +271,14 @@ func (w *transferWorld) read(x transfer.Export) exported {
 			continue
 		}
 		for line := range strings.Lines(string(content)) {
-			var l transferObject
+			var l object
 			if err := json.Unmarshal([]byte(line), &l); err != nil {
 				w.T.Fatalf("%s: %v", line, err)
 			}
 			e.lines = append(e.lines, l)
 			if resourceID, ok := l["id"].(string); ok {
 				if l["kind"] != "feed" { // its id is that of its factory
-					e.byID[resourceID] = l["data"].(transferObject)
+					e.byID[resourceID] = l["data"].(object)
 				}
 			}
 		}
@@ -306,7 +304,7 @@ func (d transferDying) Step(ctx context.Context, s *task.Step) (task.Outcome, er
 // copies adds copies of an item to its factory.
 func (w *transferWorld) copies(n int) {
 	w.T.Helper()
-	var all []transferObject
+	var all []object
 	w.Call(http.MethodGet, "/v1/content-items?limit=100&state=generated&kind=post", nil).Into(w.T, 200, &all)
 	it, err := w.DB.Get(w.T.Context(), store.IDKey(all[len(all)-1]["id"].(string)))
 	if err != nil {

@@ -33,7 +33,7 @@ import (
 func TestAnExportHasEverything(t *testing.T) {
 	w := newTransferWorld(t)
 	w.fill()
-	x := w.export(w.Caller, transferObject{})
+	x := w.export(w.Caller, object{})
 	got := w.read(x)
 	want := map[string]int{"profile": 1, "media": 1, "template": 1, "factory": 2, "product": 1, "feed": 1,
 		"promotion": 1, "content_item": 8, "content_plan": 1, "generation": 1, "webhook": 1}
@@ -42,7 +42,7 @@ func TestAnExportHasEverything(t *testing.T) {
 	}
 	for resourceID, path := range map[string]string{w.factory: "/v1/factories/", w.profile: "/v1/profiles/",
 		w.media: "/v1/media/", w.template: "/v1/templates/"} {
-		var shown transferObject
+		var shown object
 		w.Call(http.MethodGet, path+resourceID, nil).Into(t, 200, &shown)
 		is := maps.Clone(got.byID[resourceID])
 		delete(shown, "url")
@@ -84,10 +84,10 @@ func TestAnExportHasEverything(t *testing.T) {
 	}
 }
 
-func listOf(v any) (all []transferObject) {
+func listOf(v any) (all []object) {
 	list, _ := v.([]any)
 	for _, one := range list {
-		all = append(all, one.(transferObject))
+		all = append(all, one.(object))
 	}
 	return all
 }
@@ -97,11 +97,11 @@ func TestAnExportIsOfItsStart(t *testing.T) {
 	w := newTransferWorld(t)
 	w.fill()
 	var x transfer.Export
-	w.Call(http.MethodPost, "/v1/exports", transferObject{}).Into(t, http.StatusAccepted, &x)
+	w.Call(http.MethodPost, "/v1/exports", object{}).Into(t, http.StatusAccepted, &x)
 	w.Clock.Add(time.Second)
-	var later transferObject
-	w.Call(http.MethodPost, "/v1/factories", transferObject{"type": "blogger", "name": "Later"}).Into(t, 201, &later)
-	w.Call(http.MethodPatch, "/v1/factories/"+w.factory, transferObject{"name": "Changed"}).Into(t, 200, new(transferObject))
+	var later object
+	w.Call(http.MethodPost, "/v1/factories", object{"type": "blogger", "name": "Later"}).Into(t, 201, &later)
+	w.Call(http.MethodPatch, "/v1/factories/"+w.factory, object{"name": "Changed"}).Into(t, 200, new(object))
 	w.engine.Drain()
 	w.Call(http.MethodGet, "/v1/exports/"+x.ID, nil).Into(t, 200, &x)
 	got := w.read(x)
@@ -123,16 +123,16 @@ func TestAnExportIsOfItsStart(t *testing.T) {
 func TestAnExportOfAProfile(t *testing.T) {
 	w := newTransferWorld(t)
 	w.fill()
-	x := w.export(w.Caller, transferObject{"profile_id": w.profile})
+	x := w.export(w.Caller, object{"profile_id": w.profile})
 	want := map[string]int{"profile": 1, "factory": 1, "product": 1, "feed": 1, "promotion": 1}
 	if !maps.Equal(x.Resources, want) || x.ProfileID == nil || string(*x.ProfileID) != w.profile {
 		t.Errorf("it has %v of %v", x.Resources, x.ProfileID)
 	}
-	w.Call(http.MethodPost, "/v1/exports", transferObject{"profile_id": "prf_01h455vb4pex5vsknk084sn02q"}).Refused(t, 404,
+	w.Call(http.MethodPost, "/v1/exports", object{"profile_id": "prf_01h455vb4pex5vsknk084sn02q"}).Refused(t, 404,
 		errs.NotFound, "/profile_id")
 	w.Stranger().Call(http.MethodGet, "/v1/exports/"+x.ID, nil).Refused(t, 404, errs.NotFound, "")
 	bound := w.As(func(p *auth.Principal) { p.Bind([]tenant.Profile{tenant.Profile(w.profile)}) })
-	bound.Call(http.MethodPost, "/v1/exports", transferObject{}).Refused(t, 403, errs.ProfileNotAllowed, "")
+	bound.Call(http.MethodPost, "/v1/exports", object{}).Refused(t, 403, errs.ProfileNotAllowed, "")
 }
 
 // changing are the members that an import changes, besides ids and addresses.
@@ -157,7 +157,7 @@ func same(t *testing.T, before, after exported, ids map[string]string) (compared
 	for old, made := range ids {
 		pairs = append(pairs, old, made)
 	}
-	var want map[string]transferObject
+	var want map[string]object
 	if err := json.Unmarshal([]byte(strings.NewReplacer(pairs...).Replace(string(text))), &want); err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +200,7 @@ func TestAnImportIsTheSameElsewhere(t *testing.T) {
 	}
 	w.engine.Handle(transfer.ExportKind, transferDying{task.Func(w.out.Export), map[string]bool{}})
 	w.engine.Handle(transfer.ImportKind, transferDying{task.Func(w.in.Import), map[string]bool{}})
-	x := w.export(w.Caller, transferObject{})
+	x := w.export(w.Caller, object{})
 	before := w.read(x)
 	for name, c := range map[string]*apitest.Caller{"account": w.Stranger(), "mode": w.Stranger().Live()} {
 		first := w.take(c, x)
@@ -209,7 +209,7 @@ func TestAnImportIsTheSameElsewhere(t *testing.T) {
 			t.Fatalf("%s: %+v, %+v", name, first, first.Failure)
 		}
 		ids := w.mapOf(first)
-		after := w.read(w.export(c, transferObject{}))
+		after := w.read(w.export(c, object{}))
 		if compared := same(t, before, after, ids); compared < 30*n {
 			t.Errorf("%s: %d fields were compared", name, compared)
 		}
@@ -225,7 +225,7 @@ func TestAnImportIsTheSameElsewhere(t *testing.T) {
 		if !maps.Equal(w.mapOf(again), ids) || !reflect.DeepEqual(again.Resources, first.Resources) {
 			t.Errorf("%s: the second time it is %+v", name, again)
 		}
-		if got := w.read(w.export(c, transferObject{})); len(got.byID) != len(after.byID) {
+		if got := w.read(w.export(c, object{})); len(got.byID) != len(after.byID) {
 			t.Errorf("%s: after the second import there are %d resources", name, len(got.byID))
 		}
 	}
@@ -255,11 +255,11 @@ func TestAnImportedFactoryHasItsTemplate(t *testing.T) {
 	w := newTransferWorld(t)
 	w.fill()
 	c := w.Stranger()
-	ids := w.mapOf(w.take(c, w.export(w.Caller, transferObject{})))
+	ids := w.mapOf(w.take(c, w.export(w.Caller, object{})))
 	drawn := func(c *apitest.Caller, templateID, factoryID string) (all []generate.Composition) {
 		for _, kind := range []string{"post", "carousel", "story", "product", "video"} {
-			c.Call(http.MethodPost, "/v1/templates/"+templateID+"/preview", transferObject{"factory_id": factoryID,
-				"kind": kind}).Into(t, http.StatusAccepted, new(transferObject))
+			c.Call(http.MethodPost, "/v1/templates/"+templateID+"/preview", object{"factory_id": factoryID,
+				"kind": kind}).Into(t, http.StatusAccepted, new(object))
 			beside, err := w.DB.Lookup(t.Context(), templaterecord.NotesKey(templateID))
 			notes, broken := templaterecord.NotesOf(beside)
 			it, gone := w.DB.Lookup(t.Context(), store.IDKey(notes.Preview))
@@ -288,28 +288,28 @@ func TestAnImportedFactoryHasItsTemplate(t *testing.T) {
 func TestImportedResourcesWork(t *testing.T) {
 	w := newTransferWorld(t)
 	w.fill()
-	x := w.export(w.Caller, transferObject{})
+	x := w.export(w.Caller, object{})
 	c := w.Stranger()
 	i := w.take(c, x)
-	var hooks []transferObject
+	var hooks []object
 	c.Call(http.MethodGet, "/v1/webhooks", nil).Into(t, 200, &hooks)
 	hook := "/v1/webhooks/" + hooks[0]["id"].(string)
 	if hooks[0]["state"] != "disabled" || hooks[0]["created_by"] != c.Principal.Actor.ID {
 		t.Errorf("the webhook is %v", hooks[0])
 	}
-	var made transferObject
-	c.Call(http.MethodPost, hook+"/rotate-secret", transferObject{}).Into(t, 200, &made)
+	var made object
+	c.Call(http.MethodPost, hook+"/rotate-secret", object{}).Into(t, 200, &made)
 	if made["secret"] == "" || made["secret"] == w.secret {
 		t.Errorf("the secret is %v", made["secret"])
 	}
-	c.Call(http.MethodPatch, hook, transferObject{"state": "enabled"}).Into(t, 200, new(transferObject))
+	c.Call(http.MethodPatch, hook, object{"state": "enabled"}).Into(t, 200, new(object))
 	var of struct {
 		FactoryID string `json:"factory_id"`
 		Source    struct{ URL string }
 		Mapping   map[string]string
 		OnRemoved string `json:"on_removed"`
 		Schedule  string
-		LastRun   *transferObject `json:"last_run"`
+		LastRun   *object `json:"last_run"`
 	}
 	path := "/v1/factories/" + i.Map[w.seller] + "/feed"
 	c.Call(http.MethodGet, path, nil).Into(t, 200, &of)
@@ -317,14 +317,14 @@ func TestImportedResourcesWork(t *testing.T) {
 		of.OnRemoved != "withdraw" || of.Mapping["sku"] != "Artikel" || of.Schedule != "manual" || of.LastRun != nil {
 		t.Errorf("the feed is %+v", of)
 	}
-	c.Call(http.MethodPost, path+"/sync", nil).Into(t, 202, new(transferObject))
+	c.Call(http.MethodPost, path+"/sync", nil).Into(t, 202, new(object))
 	made = nil
-	c.Call(http.MethodPost, "/v1/content-items", transferObject{"factory_id": i.Map[w.factory], "kind": "post",
+	c.Call(http.MethodPost, "/v1/content-items", object{"factory_id": i.Map[w.factory], "kind": "post",
 		"prompt": "Another shoe"}).Into(t, 202, &made)
-	var items []transferObject
+	var items []object
 	c.Call(http.MethodGet, "/v1/content-items?state=generated&kind=story", nil).Into(t, 200, &items)
 	story := "/v1/content-items/" + items[0]["id"].(string)
-	c.Call(http.MethodPost, story+"/regenerate", transferObject{}).Into(t, 202, new(transferObject))
+	c.Call(http.MethodPost, story+"/regenerate", object{}).Into(t, 202, new(object))
 	w.engine.Drain()
 	for _, path = range []string{"/v1/content-items/" + made["id"].(string), story} {
 		c.Call(http.MethodGet, path, nil).Into(t, 200, &made)
@@ -332,7 +332,7 @@ func TestImportedResourcesWork(t *testing.T) {
 			t.Errorf("%s is %v: %v", path, made["state"], made["failure"])
 		}
 	}
-	c.Call(http.MethodDelete, story, nil).Into(t, 200, new(transferObject))
+	c.Call(http.MethodDelete, story, nil).Into(t, 200, new(object))
 	c.Call(http.MethodDelete, "/v1/media/"+i.Map[w.media], nil).Refused(t, 409, errs.InvalidState, "")
 }
 
@@ -340,7 +340,7 @@ func TestImportedResourcesWork(t *testing.T) {
 func TestAnImportRefuses(t *testing.T) {
 	w := newTransferWorld(t)
 	w.fill()
-	x := w.export(w.Caller, transferObject{})
+	x := w.export(w.Caller, object{})
 	c := w.Stranger()
 	for name, parts := range map[string][]transfer.Part{
 		"wrong sum": {{Kind: "lines", URL: x.Parts[0].URL, Bytes: x.Parts[0].Bytes, SHA256: strings.Repeat("0", 64)}},
@@ -382,15 +382,15 @@ func TestAnImportRefuses(t *testing.T) {
 		!maps.Equal(codes, want) {
 		t.Errorf("%v, %+v", i.State, i.LeftOut)
 	}
-	c.Without(auth.ContentPublish).Call(http.MethodPost, "/v1/imports", transferObject{"parts": x.Parts}).Refused(t, 403,
+	c.Without(auth.ContentPublish).Call(http.MethodPost, "/v1/imports", object{"parts": x.Parts}).Refused(t, 403,
 		errs.InsufficientScope, "")
-	c.Call(http.MethodPost, "/v1/imports", transferObject{"parts": []transferObject{}}).Refused(t, 422, errs.ValidationFailed, "/parts")
+	c.Call(http.MethodPost, "/v1/imports", object{"parts": []object{}}).Refused(t, 422, errs.ValidationFailed, "/parts")
 }
 
 // A server that asks to wait is asked again no earlier.
 func TestAServerOfPartsThatAsksToWait(t *testing.T) {
 	w := newTransferWorld(t)
-	x := w.export(w.Caller, transferObject{})
+	x := w.export(w.Caller, object{})
 	server := &calltest.Busy{Status: 429, RetryAfter: "600", Next: w.in.URLs.Do, Now: w.Now}
 	w.in.URLs = server
 	i := w.take(w.Stranger(), x)
@@ -403,10 +403,10 @@ func TestAServerOfPartsThatAsksToWait(t *testing.T) {
 func TestAnImportEndsWithItsKey(t *testing.T) {
 	w := newTransferWorld(t)
 	w.fill()
-	x := w.export(w.Caller, transferObject{})
+	x := w.export(w.Caller, object{})
 	c := w.Stranger()
 	var i transfer.Import
-	c.Call(http.MethodPost, "/v1/imports", transferObject{"parts": x.Parts}).Into(t, 202, &i)
+	c.Call(http.MethodPost, "/v1/imports", object{"parts": x.Parts}).Into(t, 202, &i)
 	for range 20 {
 		w.engine.Step()
 	}

@@ -459,6 +459,11 @@ func TestTwoKeysAreNone(t *testing.T) {
 		if effect, _, err := handle(t, s, c); err != nil || effect != "Deny" || len(s.asked) != 0 {
 			t.Errorf("%s, %v, looked up %v", effect, err, s.asked)
 		}
+		c.MultiValueHeaders = map[string][]string{"Authorization": {"Bearer " + values[0]},
+			"authorization": {"Bearer " + values[1]}}
+		if effect, _, err := handle(t, s, c); err != nil || effect != "Deny" || len(s.asked) != 0 {
+			t.Errorf("two spellings: %s, %v, looked up %v", effect, err, s.asked)
+		}
 	}
 	s := &secrets{known: map[string]credential.Credential{auth.HashKey(one): good()}}
 	c := read(one)

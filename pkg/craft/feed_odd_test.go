@@ -160,6 +160,8 @@ func TestOddProducts(t *testing.T) {
 		"a point of thousands": {feed.GoogleTSV, "id\ttitle\tprice\nA\tTea\t1.299 EUR\n", `no: is "1.299 EUR", which is no amount of EUR`},
 		"a comma of thousands": {feed.GoogleTSV, "id\ttitle\tprice\nA\tTea\t1,299 USD\n", "A|Tea|1299.00 USD|in_stock"},
 		"a point in Indonesia": {feed.GoogleTSV, "id\ttitle\tprice\nA\tTea\t150.000 IDR\n", "A|Tea|150000.00 IDR|in_stock"},
+		"a point in Japan":     {feed.GoogleTSV, "id\ttitle\tprice\nA\tTea\t1.500 JPY\n", "A|Tea|1500 JPY|in_stock"},
+		"a point in Vietnam":   {feed.GoogleXML, `<rss><item><title>Tea</title><id>A</id><price>150.000 VND</price></item></rss>`, "A|Tea|150000 VND|in_stock"},
 		"a number of rupiahs":  {feed.JSONLines, `{"id":"A","title":"Tea","price":150.000,"currency":"IDR"}`, "A|Tea|150.00 IDR|in_stock"},
 		"marks of inches":      {feed.GoogleTSV, "id\ttitle\tprice\nA\t\"Best\" tea\t1 EUR\n", `A|"Best" tea|1.00 EUR|in_stock`},
 		"a long handle": {feed.ShopifyCSV, "Handle,Title,Variant Price\n" + strings.Repeat("tea-", 20) + ",Tea,9\n",
@@ -276,6 +278,7 @@ func TestAddressesAsShopsWriteThem(t *testing.T) {
 		"https://a.example/50%-off.jpg": "https://a.example/50%25-off.jpg", "https://a.example/100%25.jpg": "https://a.example/100%25.jpg",
 		"https://a.example/%E0%A4%A": "https://a.example/%E0%A4%25A", "https://a.example/\n 1.jpg": "https://a.example/%201.jpg",
 		"https://müller.example/größe.jpg":                 "https://xn--mller-kva.example/gr%C3%B6%C3%9Fe.jpg",
+		"https://müller.example:8080/1.jpg":                "https://xn--mller-kva.example:8080/1.jpg",
 		"https://a.example/1.jpg, https://a.example/2.jpg": "https://a.example/1.jpg https://a.example/2.jpg"} {
 		rows, refused, fault := readFeed(t, feed.Options{Format: feed.GoogleXML}, []byte("<rss><item><id>A</id><title>Tea</title>"+
 			"<price>1 EUR</price><image_link>"+sent+"</image_link></item></rss>"))

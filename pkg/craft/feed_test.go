@@ -104,6 +104,10 @@ func TestTablesAreReadAsShopsWriteThem(t *testing.T) {
 		"Portuguese":           {encoded(charmap.Windows1252, titles+"B-1,Chá em pó,Edições não são opções,12.50,EUR\n"), "B-1|Chá em pó|12.50 EUR|in_stock"},
 		"Spanish":              {encoded(charmap.Windows1252, titles+"B-1,¿Qué té? ¡Sí!,Señor José,12.50,EUR\n"), "B-1|¿Qué té? ¡Sí!|12.50 EUR|in_stock"},
 		"Icelandic":            {encoded(charmap.Windows1252, titles+"B-1,Grænt te,Ferskt þegar það er kalt úti í fjöllum,12.50,EUR\n"), "B-1|Grænt te|12.50 EUR|in_stock"},
+		"one sign of a size":   {encoded(charmap.Windows1252, titles+"B-1,Tea 30×40,10 µF,12.50,EUR\n"), "B-1|Tea 30×40|12.50 EUR|in_stock"},
+		"many signs of sizes":  {encoded(charmap.Windows1252, titles+"B-1,Größe 30×40 30×40 30×40 30×40,5 m³ ±1,12.50,EUR\n"), "B-1|Größe 30×40 30×40 30×40 30×40|12.50 EUR|in_stock"},
+		"cubic metres":         {encoded(charmap.Windows1252, titles+"B-1,Soil 1 m³ 2 m³ 3 m³ 4 m³,x,12.50,EUR\n"), "B-1|Soil 1 m³ 2 m³ 3 m³ 4 m³|12.50 EUR|in_stock"},
+		"Polish sizes":         {encoded(charmap.Windows1250, titles+"B-1,Mała łyżka 30×40,źródło,12.50,EUR\n"), "B-1|Mała łyżka 30×40|12.50 EUR|in_stock"},
 		"pounds":               {encoded(charmap.Windows1252, titles+"B-1,Tea,Was £9.99 now £7.99 – save £2.00 ½ £1 £1 £1,12.50,EUR\n"), "B-1|Tea|12.50 EUR|in_stock"},
 		"UTF-16":               {encoded(utf16, titles+"B-1,Grüner Tee,x,12.50,EUR\n"), tea},
 		"UTF-16 without mark":  {encoded(unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM), titles+"B-1,Grüner Tee,x,12.50,EUR\n"), tea},
@@ -138,7 +142,8 @@ func TestTablesAreReadAsShopsWriteThem(t *testing.T) {
 		"WooCommerce": {"ID,Type,SKU,Name,Published,\"In stock?\",Stock,\"Sale price\",\"Regular price\",Images,Parent\n" +
 			"1,variable,S,Shirt,1,1,,,,https://a.example/1.jpg,\n2,variation,S-R,\"Shirt - Red\",1,0,,\"7,50\",\"9,90 €\",,S\n" +
 			"3,simple,M,Draft,-1,1,5,,6,,\n4,simple,P,Private,0,1,5,,6,,\n", "S-R|Shirt - Red|9.90 EUR|out_of_stock|sale 7.50 EUR"},
-		"prices as amounts": {"sku,name,amount,currency\nB-1,Tea,\"12,50\",EUR\n", "B-1|Tea|12.50 EUR|in_stock"},
+		"published and parent": {"sku,name,price,published,parent\nB-1,Tea,9 EUR,0,P-1\n", "B-1|Tea|9.00 EUR|in_stock"},
+		"prices as amounts":    {"sku,name,amount,currency\nB-1,Tea,\"12,50\",EUR\n", "B-1|Tea|12.50 EUR|in_stock"},
 	} {
 		rows, refused, fault := readFeed(t, feed.Options{Format: feed.CSV}, []byte(c.sent))
 		if len(rows) != 1 || len(refused) > 0 || fault != "" || shown(rows[0]) != c.want {

@@ -213,7 +213,7 @@ export class Core {
       this.#options.headers,
       method !== 'GET' && { 'Idempotency-Key': crypto.randomUUID() },
       options.headers,
-      idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey },
+      idempotencyKey != null && { 'Idempotency-Key': idempotencyKey },
       ifMatch !== undefined && { 'If-Match': etag(ifMatch) },
       sent.body !== undefined && { 'Content-Type': 'application/json' },
       {
@@ -296,7 +296,9 @@ export class Core {
 /** Merges headers. Their names are the same in any case, and the last one counts. */
 function merged(...all: (Record<string, string> | false | undefined)[]): Record<string, string> {
   const found = new Map<string, [string, string]>();
-  for (const [name, value] of all.flatMap((one) => Object.entries(one || {}))) found.set(name.toLowerCase(), [name, value]);
+  for (const [name, value] of all.flatMap((one) => Object.entries(one || {}))) {
+    if (value != null) found.set(name.toLowerCase(), [name, value]);
+  }
   return Object.fromEntries(found.values());
 }
 

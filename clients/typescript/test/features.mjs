@@ -111,6 +111,12 @@ test('headers of the client are sent, and those of a call replace them', async (
   assert.deepEqual([sent[0].headers['X-Team'], sent[0].headers['X-Trace']], ['a', 'one']);
 });
 
+test('an idempotency key or a header that is null or undefined counts as none', async () => {
+  const { client, sent } = faked(() => ({ data: {} }));
+  await client.content.cancel('cnt_1', { idempotencyKey: null, headers: { 'idempotency-key': undefined } });
+  assert.match(sent[0].headers['Idempotency-Key'], /^[0-9a-f-]{36}$/);
+});
+
 test('a signed test event is verified, and a parsed one says what to do', async () => {
   const receiver = new sdk.Receiver('whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=');
   const event = { id: 'evt_1', type: 'content.generated', data: { object: { id: 'cnt_1' } } };

@@ -63,7 +63,8 @@ async function call(client, c, o) {
   const args = [...(c.path ?? []), ...(body ? [body] : []), ...(c.params || c.op.endsWith('.list') ? [c.params] : [])];
   const result = client[resource][name](...args, {
     ...(c.idempotency_key && { idempotencyKey: c.idempotency_key }), ...(c.if_match && { ifMatch: c.if_match }),
-    ...(c.headers && { headers: c.headers }), ...(c.until && { until: c.until }), ...(c.wait_ms && { waitAtMost: c.wait_ms }),
+    ...(c.headers && { headers: c.headers }), ...(c.until && { until: c.until }),
+    ...(c.wait_ms && { waitAtMost: c.wait_ms }),
   });
   if (c.mode === 'all') {
     for await (const item of result) if (o.ids.push(item.id) === c.take) break;

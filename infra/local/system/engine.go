@@ -75,8 +75,8 @@ type Engine struct {
 // engineStart bounds the start of the engine. It takes two seconds, or more on a busy machine.
 const engineStart = 2 * time.Minute
 
-// StartEngine installs DynamoDB Local and starts it. Of a long run it compiles what is used most a second time: that
-// takes 12 CPU seconds, and a quarter off each call.
+// StartEngine installs DynamoDB Local and starts it. A long run keeps Java's second compiler: it takes 12 CPU seconds
+// once, and each call takes a quarter less.
 func StartEngine(ctx context.Context, root string, long bool, say func(string)) (*Engine, error) {
 	if err := Install(ctx, root, say, engineTools); err != nil {
 		return nil, err

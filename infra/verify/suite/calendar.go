@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -26,6 +27,9 @@ func calendar(ctx context.Context, args []string) error {
 	skip := flags.String("skip", "", "leave out the tests that match this expression")
 	if err := flags.Parse(args); err != nil {
 		return err
+	}
+	if *only != "" && !slices.ContainsFunc(moments, func(m moment) bool { return m.name == *only }) {
+		return fmt.Errorf("calendar: there is no moment %q", *only)
 	}
 	packages := flags.Args()
 	if len(packages) == 0 {

@@ -77,6 +77,9 @@ func TestAProgramRunsAtEachMoment(t *testing.T) {
 			t.Errorf("%s: %v", m.name, err)
 		}
 	}
+	if err := calendar(t.Context(), []string{"-only", "new year"}); err == nil {
+		t.Error("a moment that does not exist is taken")
+	}
 	t.Setenv("CALENDAR_ONLY", moments[0].name)
 	if err := atMoments(t.Context(), io.Discard, []string{name}); err != nil {
 		t.Errorf("one moment: %v", err)

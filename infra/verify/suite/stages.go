@@ -38,9 +38,9 @@ const longTests = "^Test(AVideoHasTheIntroOfItsBrand|FinishedMedia|ItemsAreCorre
 	"SocialAccountsAreConnectedAtThePlatforms|TheProgramOfTheGuideToExperiments)$"
 
 // dateless are packages of pkg whose tests read neither the clock nor the zone of the machine, but for logs, deadlines,
-// pauses and the age of a signature: a copy of package time wrote who reads them. They are not in the stage calendar.
-const dateless = "media|house|base|craft/guard|httpapi/schema|area/content/experiment|" +
-	"area/(analytics|apikey|product)|service/(api|docs)"
+// pauses and the age of a signature: a copy of package time that logs its callers has shown it. The stage calendar
+// leaves them out.
+const dateless = "media|house|craft/guard|httpapi/schema|service/(api|docs)"
 
 // Each of these takes half an hour of CPU: media of every theme, kind, script and brand, and a shop's year.
 const (
@@ -96,8 +96,8 @@ func ofClients(tests string) []string {
 // stages are all stages. Those of make test tell a right change from a wrong one; docs/tests.md says what each of the
 // others adds.
 var stages = []stage{
-	// Lanes would compile the same packages at the same time: those that both need come first, and those that none
-	// runs.
+	// Lanes would compile the same packages at the same time. It compiles what both lanes need, and packages whose
+	// tests no stage of make test runs.
 	{name: "compile", first: true, command: shell("go list -export -test ./infra/verify/e2e ./infra/verify/chaos " +
 		"./infra/local/system >/dev/null")},
 	{name: "units", command: shell("go test -json -vet=off -p 3 -timeout 25m " + packages)},
@@ -136,7 +136,8 @@ var stages = []stage{
 		env: []string{"BREADTH=all"}},
 	{name: "frames", long: true, command: []string{"go", "test", "-json", "-vet=off", "-count=1", "-timeout", "120m",
 		"-run", frames, "./pkg/media/compose"}, env: []string{"BREADTH=all"}},
-	{name: "local", long: true, lane: 1, command: shell("go test -json -vet=off -count=1 -timeout 60m ./infra/local/system")},
+	{name: "local", long: true, lane: 1, command: shell("go test -json -vet=off -count=1 -timeout 60m " +
+		"./infra/local/system")},
 	{name: "simulation", long: true, command: shell("go test -json -vet=off -count=1 -timeout 0 -run TestSeeds " +
 		"./infra/verify/simulate"), env: []string{"SEEDS=2000"}},
 	{name: "fuzz", long: true, command: shell("go test -json -vet=off -count=1 -timeout 0 ./infra/verify/fuzz"),
@@ -155,9 +156,9 @@ var stages = []stage{
 	{name: "engine-all", long: true, lane: 1, needs: "java", command: shell(".local/bin/local test-engine all")},
 	{name: "deployed", long: true, lane: 1, command: shell("go test -json -tags deployed -vet=off -count=1 -p 1 " +
 		"-parallel 3 -timeout 60m ./infra/verify/e2e ./infra/verify/chaos")},
-	{name: "sam", long: true, lane: 1, needs: "docker", env: []string{"SAM=1"}, command: shell("docker info >/dev/null || " +
-		"{ echo 'Not run: no Docker engine answers.'; exit 0; }; go test -json -tags deployed -count=1 " +
-		"-run '" + samTests + "' -skip '" + samSkips + "' ./infra/verify/e2e")},
+	{name: "sam", long: true, lane: 1, needs: "docker", env: []string{"SAM=1"}, command: shell(
+		"docker info >/dev/null || { echo 'Not run: no Docker engine answers.'; exit 0; }; go test -json -tags deployed -count=1 " +
+			"-run '" + samTests + "' -skip '" + samSkips + "' ./infra/verify/e2e")},
 	{name: "console", long: true, lane: 1, needs: "chromium", command: lines(
 		"(cd infra/verify/console/browser && npm ci --loglevel=error)",
 		"go test -json -tags console -count=1 -timeout 60m -run InChromium ./infra/verify/console")},

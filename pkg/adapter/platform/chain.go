@@ -55,8 +55,8 @@ func (w *Work[S]) Text() string {
 	return lineEnds.Replace(w.Post.Options.FirstComment)
 }
 
-// Same reports whether a platform means one text by two: what it keeps may differ from what it took in the spaces, in
-// the form of the characters and in the escapes of HTML.
+// Same reports whether two texts are equal apart from white space, Unicode form (NFC) and escapes of HTML, which
+// platforms change.
 func Same(a, b string) bool {
 	plain := func(s string) string {
 		return strings.Join(strings.Fields(norm.NFC.String(html.UnescapeString(s))), " ")

@@ -333,3 +333,20 @@ func TestALongCaptionIsDividedWhereItPauses(t *testing.T) {
 		}
 	}
 }
+
+// Platforms keep a text with other spaces, in another form of Unicode or with escapes. Another text is another post.
+func TestWhatIsTheSameText(t *testing.T) {
+	for _, c := range []struct {
+		kept, sent string
+		same       bool
+	}{
+		{"Tea &amp; cake", "Tea & cake", true}, {"Cafe\u0301", "Café", true}, {"Tea  now", "Tea now", true},
+		{"Tea\nnow", "Tea\n\n\nnow ", true}, {"Tea\u00a0now", "Tea now", true}, {"", " ", true},
+		{"Tea now", "Teanow", false}, {"tea", "Tea", false}, {"", "Tea", false}, {"Tea 1", "Tea 2", false},
+		{"Tea", "Tea now", false}, {"Café", "Cafe", false},
+	} {
+		if platform.Same(c.kept, c.sent) != c.same {
+			t.Errorf("%q and %q: want %t", c.kept, c.sent, c.same)
+		}
+	}
+}

@@ -3,7 +3,6 @@ package platform
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -324,7 +323,7 @@ func FindReply(ctx context.Context, c CommentReader, a Account, r Reply) (string
 			// A reply to a reply belongs to the first comment on most platforms. The clock of the platform may differ
 			// by some seconds.
 			below := one.ParentID != "" && (one.ParentID == r.To.ID || one.ParentID == r.To.ParentID)
-			if one.Own && below && strings.TrimSpace(one.Text) == strings.TrimSpace(r.Text) &&
+			if one.Own && below && Same(one.Text, r.Text) &&
 				!one.At.Before(r.At.Add(-time.Minute)) {
 				return one.ID, nil
 			}

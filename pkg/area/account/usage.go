@@ -156,7 +156,8 @@ type usageInput struct {
 func (in *usageInput) period(now time.Time) (from, to time.Time, err error) {
 	to = now.UTC().Truncate(24 * time.Hour)
 	if in.To != "" {
-		if to, err = time.Parse(time.DateOnly, in.To); err != nil || to.Year() == 1 {
+		// The first day must not be before the year 1 either.
+		if to, err = time.Parse(time.DateOnly, in.To); err != nil || to.Year() < 2 {
 			return from, to, errs.Invalid("to", "is not a day; write it as 2026-11-30")
 		}
 	}

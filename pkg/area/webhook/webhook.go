@@ -342,8 +342,8 @@ func requireReadable(ctx context.Context, types []string) error {
 }
 
 // requireChanging refuses a change of where events go, or of what is sent, by a caller that may not read all events of
-// the webhook's maker: it could send them to itself, or to one that was not to have them. The same holds for enabling a
-// webhook that was disabled together with its maker.
+// the webhook's maker: it could send them to itself, or to a receiver that should not have them. The same holds for
+// enabling a webhook that was disabled together with its maker.
 func (s *Service) requireChanging(ctx context.Context, was, r *WebhookRecord) error {
 	chosen, moved := !slices.Equal(was.EventTypes, r.EventTypes), r.GoesTo() != was.GoesTo()
 	if chosen {

@@ -315,13 +315,16 @@ func bearer(req request) (token string, sent bool) {
 // header returns a header, whose name may have any case. One that is sent several times is the list of its values (RFC
 // 9110, 5.3): others read the first of them, and the gateway hands the last one over.
 func header(req request, name string) (value string, sent bool) {
-	for n, value := range req.Headers {
+	var all []string
+	for n, values := range req.MultiValueHeaders {
 		if strings.EqualFold(n, name) {
-			if all := req.MultiValueHeaders[n]; len(all) > 1 {
-				value = strings.Join(all, ", ")
-			}
+			all = append(all, values...)
+		}
+	}
+	for n, value := range req.Headers {
+		if sent = strings.EqualFold(n, name); sent && len(all) < 2 {
 			return value, true
 		}
 	}
-	return "", false
+	return strings.Join(all, ", "), sent || len(all) > 0
 }

@@ -208,20 +208,25 @@ type legacy struct {
 }
 
 const (
+	// measures are signs of sizes, which most encodings have in one place.
+	measures = "×÷µ±"
 	// western lacks rare letters of the west that stand where Polish, Hungarian and Turkish ones do.
 	western = "äöüßéèêëàâçîïôùœæøåñáíóúãìò£²½€¿¡ªº"
+	// cubic has signs that stand where Polish letters do, and few letters that stand where others of Polish do.
+	cubic = "äöüßéèàâçùåø²³¹¼½¾´€£" + measures
 	// central has Polish, Czech and Slovak.
-	central = "ąćęłńóśźż áčďéěíňóřšťúůýž áäčďéíľňóôŕšťúýž"
+	central = "ąćęłńóśźż" + measures + " áčďéěíňóřšťúůýž" + measures + " áäčďéíľňóôŕšťúýž" + measures
 	russian = "абвгдежзийклмнопрстуфхцчшщъыьэюяё"
 )
 
 // latin has encodings of the west with Icelandic, Portuguese and Estonian, then Hungarian, Romanian and Croatian, then
 // Turkish, whose İ is i in lower case, then Lithuanian and Latvian.
 var latin = []legacy{
-	{charmap.Windows1252, western + " áðéíóúýþæö áâãàçéêíóôõú äõöüšž"}, {charmap.ISO8859_15, western},
+	{charmap.Windows1252, western + measures + " " + cubic + " áðéíóúýþæö áâãàçéêíóôõú äõöüšž"},
+	{charmap.ISO8859_15, western + measures},
 	{charmap.Macintosh, western}, {charmap.CodePage850, western},
 	{charmap.Windows1250, central + " áéíóöőúüű ăâîşţ čćđšž"}, {charmap.ISO8859_2, central},
-	{charmap.Windows1254, "çğıiöşüâî"}, {charmap.Windows1257, "ąčęėįšųūž āčēģīķļņšūž"},
+	{charmap.Windows1254, "çğıiöşüâî" + measures}, {charmap.Windows1257, "ąčęėįšųūž" + measures + " āčēģīķļņšūž"},
 }
 
 // others has encodings of scripts without letters of ASCII: Hebrew, Greek, Arabic and Persian, and Cyrillic ones.
@@ -237,7 +242,7 @@ const signs = " \x80\x82\x84\x85\x86\x87\x89\x8b\x91\x92\x93\x94\x95\x96\x97\x99
 	"\xae\xb0\xb7\xbb"
 
 // guessed returns the encoding of which a sample has letters of one language, none of them large behind a small one.
-// Other texts would be read as letters that nobody has written, such as those of China: they are refused.
+// Text in other encodings, such as GBK, is refused: it would be read as wrong letters.
 func guessed(sample []byte) (encoding.Encoding, error) {
 	const enough = 0.85
 	together, apart := 0, 0
@@ -261,8 +266,7 @@ func guessed(sample []byte) (encoding.Encoding, error) {
 		}
 	}
 	if total >= leastSampled && float64(best) < enough*float64(total) {
-		return nil, fault("The encoding of the feed is not clear. Write it in UTF-8, or name the encoding in its XML " +
-			"or in the header Content-Type.")
+		return nil, fault("The encoding of the feed is not clear. Write it in UTF-8, or name the encoding in its XML.")
 	}
 	return from, nil
 }

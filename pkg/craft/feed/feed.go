@@ -168,4 +168,6 @@ type parser struct {
 	// seen has the numbers of the rows by the hashes of their ids.
 	seen map[[8]byte]int32
 	rows int
+	// woo reports that a table has the columns of an export of WooCommerce.
+	woo bool
 }

@@ -72,8 +72,8 @@ func (p *parser) price(text, fallback string) (of money.Price, err error) {
 	scale, _ := money.Price{Currency: code}.Decimal()
 	units, fraction, last := number, "", strings.LastIndexAny(number, ".,")
 	switch marks := strings.Count(number, ".") + strings.Count(number, ","); {
-	case marks == 1 && (p.Format == CSV || number[last] == ',' || p.Format != JSONLines &&
-		slices.Contains(coinless, code)) && scale < 3 && grouped().MatchString(number):
+	case marks == 1 && (p.Format == CSV || number[last] == ',' || p.Format != JSONLines && (scale == 0 ||
+		slices.Contains(coinless, code))) && scale < 3 && grouped().MatchString(number):
 	case marks == 1 && number[last] == ',' && scale == 3 && grouped().MatchString(number):
 		return of, fmt.Errorf("is %.40q, which has two meanings. Write it with a point, as in 1.250 KWD", text)
 	case marks == 1, marks > 1 && strings.Count(number, number[last:last+1]) == 1:

@@ -284,8 +284,8 @@ func address(raw string) (string, error) {
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.User != nil {
 		return "", fmt.Errorf("is %.80q, which is no http or https URL", raw)
 	}
-	if host, err := idna.Lookup.ToASCII(u.Host); err == nil {
-		u.Host = host
+	if host, err := idna.Lookup.ToASCII(u.Hostname()); err == nil {
+		u.Host = strings.Replace(u.Host, u.Hostname(), host, 1)
 	}
 	if raw = u.String(); len(raw) > 2048 {
 		return "", fmt.Errorf("has %d characters. An address has up to 2,048", len(raw))

@@ -190,7 +190,7 @@ var names = map[string]string{"sku": memberID, "name": memberTitle, "url": membe
 	"sale_starts_at": memberFrom, "sale_ends_at": memberUntil, "amount": memberAmount, "offer_id": memberID,
 	"product_types": "product_type",
 	// The last ones are columns of an export of WooCommerce.
-	"regular_price": memberPrice, "in_stock?": memberStock, "images": memberPhotos, "parent": memberGroup,
+	"regular_price": memberPrice, "in_stock?": memberStock, "images": memberPhotos,
 	"date_sale_price_starts": memberFrom, "date_sale_price_ends": memberUntil}
 
 const (
@@ -253,6 +253,7 @@ func MappedMembers() []string {
 
 // columns returns the members of each column. A column may be mapped for several.
 func (p *parser) columns(titles []string) (of [][]string, err error) {
+	p.woo = slices.ContainsFunc(titles, titled("type")) && slices.ContainsFunc(titles, titled("regular price"))
 	of = make([][]string, len(titles))
 	taken := map[string]bool{}
 	take := func(i int, member string) {
@@ -260,7 +261,7 @@ func (p *parser) columns(titles []string) (of [][]string, err error) {
 	}
 	for _, member := range slices.Sorted(maps.Keys(p.Mapping)) {
 		column := strings.TrimSpace(p.Mapping[member])
-		i := slices.IndexFunc(titles, func(t string) bool { return strings.EqualFold(strings.TrimSpace(t), column) })
+		i := slices.IndexFunc(titles, titled(column))
 		if i < 0 {
 			return nil, fault("The feed has no column %q, which the mapping names for %s. It has %s.", column, member,
 				listed(titles))
@@ -270,11 +271,15 @@ func (p *parser) columns(titles []string) (of [][]string, err error) {
 		}
 		take(i, member)
 	}
-	if i := slices.IndexFunc(titles, isSKU); i >= 0 && p.Format == CSV && !taken[memberID] && of[i] == nil {
+	if i := slices.IndexFunc(titles, titled("sku")); i >= 0 && p.Format == CSV && !taken[memberID] && of[i] == nil {
 		take(i, memberID) // there may be an id of the shop's system, too
 	}
 	for i, title := range titles {
-		if own := memberOf(title); of[i] == nil && (members[own] && !taken[own] || own == memberPhotos) {
+		own := memberOf(title)
+		if p.woo && own == "parent" {
+			own = memberGroup
+		}
+		if of[i] == nil && (members[own] && !taken[own] || own == memberPhotos) {
 			take(i, own)
 		}
 	}
@@ -287,7 +292,10 @@ func (p *parser) columns(titles []string) (of [][]string, err error) {
 	return of, nil
 }
 
-func isSKU(title string) bool { return strings.EqualFold(strings.TrimSpace(title), "sku") }
+// titled returns a function that reports whether a title is a name.
+func titled(name string) func(title string) bool {
+	return func(title string) bool { return strings.EqualFold(strings.TrimSpace(title), name) }
+}
 
 func listed(titles []string) string {
 	if len(titles) > 30 {
@@ -376,7 +384,7 @@ func (p *parser) cells(row tableRow, titles []string, of [][]string, own map[str
 			w.cell(member, cell)
 		}
 	}
-	if w.smallest(p.Currency); w.aside() {
+	if w.smallest(p.Currency); p.woo && w.aside() {
 		p.rows++
 		return nil
 	}

@@ -108,7 +108,7 @@ func TestMessagesAsAgentsSendThem(t *testing.T) {
 		h.ServeHTTP(w, req)
 		return w
 	}
-	for _, id := range []string{`7`, `"seven"`, `null`} {
+	for _, id := range []string{`7`, `"seven"`, `null`, `1795338030000000`} {
 		for _, method := range []string{"tasks/list", "resources/list", "prompts/get", "nothing", "tools/List",
 			"completion/complete"} {
 			for _, version := range []string{"", "2025-06-18", "2026-07-28"} {

@@ -258,7 +258,7 @@ var notifications = []string{"notifications/initialized", "notifications/cancell
 // answered answers a message that needs no tool, and reports whether it did so: a request with an unknown method gets
 // an error with its id, and an unknown notification is taken and ignored (JSON-RPC 2.0, 4.1).
 func answered(w http.ResponseWriter, m message) bool {
-	_, odd := strconv.ParseInt(string(m.ID), 10, 64) // the library sends no other number back as it came
+	number, odd := strconv.ParseInt(string(m.ID), 10, 64) // the library sends no other number back as it came
 	switch {
 	case m.Version != "2.0":
 		complain(w, http.StatusBadRequest, m.ID, codeInvalid, `The member jsonrpc must be "2.0".`)
@@ -272,9 +272,9 @@ func answered(w http.ResponseWriter, m message) bool {
 		complain(w, http.StatusOK, m.ID, codeMethodNotFound, "This server has no such method. Its methods are "+
 			strings.Join(methods, ", ")+".")
 		return true
-	case m.ID != nil && m.ID[0] != '"' && (odd != nil || len(m.ID) > 15):
-		complain(w, http.StatusBadRequest, nil, codeInvalid, "The id of a request must be a text or a whole number "+
-			"of up to 15 digits.")
+	case m.ID != nil && m.ID[0] != '"' && (odd != nil || max(number, -number) > 1<<53):
+		complain(w, http.StatusBadRequest, nil, codeInvalid, "The id of a request must be a text, or a whole number "+
+			"of up to 9007199254740992.")
 		return true
 	case m.ID != nil && m.Params.wrong != "":
 		complain(w, http.StatusOK, m.ID, codeParams, m.Params.wrong)

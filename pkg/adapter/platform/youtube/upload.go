@@ -421,5 +421,5 @@ func (p *Platform) processed(ctx context.Context, a platform.Account, video stri
 		return false, platform.Reject(platform.CodeMediaRefused, "YouTube could not process the video.").
 			Saying(cmp.Or(one.Status.Failed, one.Processing.Reason))
 	}
-	return one.Processing.Status != "processing", nil
+	return one.Processing.Status != "processing" && one.Status.Upload != "uploaded", nil
 }
