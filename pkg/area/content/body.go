@@ -579,9 +579,6 @@ func variantMembers(all map[string]item.Variant) (members []incoming.Member) {
 	return members
 }
 
-// ofAccount reports whether a key of variants is that of an account, not of a platform.
-func ofAccount(key string) bool { return strings.HasPrefix(key, id.SocialAccount+"_") }
-
 // checkVariants refuses too many variants, and those that are for neither a platform nor a social account.
 func checkVariants(all map[string]item.Variant) error {
 	found := []error{errs.InvalidIf(len(all) > item.MaxVariants, "/variants", "may have %d entries at most; there are "+
