@@ -316,6 +316,9 @@ const page = await open(context);
 try {
   await signIn(page, 'owner');
   if (!given.only || given.only === "pages") { await everyPage(page); await weigh(context); }
+  // The walk takes many minutes of the clock, and sensitive changes need a recent sign-in.
+  await context.clearCookies();
+  await signIn(page, 'owner');
   const journeys = { journeyOfTheQueue, journeyOfTheReviewers, journeyOfTheCalendar, journeyOfAProfile, journeyOfAnAutomation, journeyOfABoundKey, journeyOfAnIntegration };
   for (const [name, journey] of Object.entries(journeys)) if (!given.only || name.includes(given.only)) await journey(page);
 } catch (e) {
