@@ -120,7 +120,7 @@ func TestEveryAttemptIsLogged(t *testing.T) {
 	}
 }
 
-// The own HTTP client of a caller may have a time-out of its own.
+// A caller may give the client an HTTP client with a time-out.
 func TestATimeOutOfTheHTTPClientIsATimeOut(t *testing.T) {
 	stop := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-stop }))

@@ -12,8 +12,8 @@ type stage struct {
 	first bool
 	// needs is a program without which the stage does not run, or empty.
 	needs string
-	// long stages are those of make test-all alone, and check stages those of make check. Those that wait for another
-	// program most of their time are in lane 1, beside those that compute.
+	// long stages are those of make test-all alone, and check stages those of make check. Those that
+	// mostly wait are in lane 1, beside those that compute.
 	long, check bool
 	// tools is the set of tools of `local tools` that the stage needs beside the usual ones.
 	tools   string

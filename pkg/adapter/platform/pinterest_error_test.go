@@ -43,6 +43,7 @@ func TestTheAnswersOfPinterest(t *testing.T) {
 		"unauthorized":       {First: platform.Expired, Words: "Authentication failed."},
 		"limit":              later(45*time.Second, "exceeded your rate limit"),
 		"limit, reset":       later(time.Hour, "exceeded your rate limit"),
+		"limit, reset at":    later(2*time.Minute, "exceeded your rate limit"),
 		"upload: refused":    refused(platform.CodeMediaRefused, "Invalid media type.").Of(video),
 		"upload: outage":     later(0, "Service unavailable.").Of(video),
 		"upload: end":        later(0, "Something went wrong").Of(video),

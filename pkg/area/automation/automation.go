@@ -23,6 +23,7 @@ import (
 	"github.com/content-automation/api/pkg/httpapi/kind"
 	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/event"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/record/rehearsal"
 	"github.com/content-automation/api/pkg/record/resource"
@@ -372,8 +373,7 @@ type entry struct {
 // fits refuses a trigger that check refuses, or that is not for a factory.
 func (t Trigger) fits(f factory.Factory) error {
 	if t.Kind == OfProduct && f.Type != factory.Seller {
-		return errs.Invalid("/trigger/kind", "product is for factories of the type seller. This one is of the type %s",
-			f.Type)
+		return errs.Invalid("/trigger/kind", "product "+factoryrecord.ForSellers, f.Type)
 	}
 	return t.check()
 }

@@ -114,33 +114,30 @@ func Adopt(tx *store.Tx, now time.Time, a AdoptedItem) error {
 // check refuses an item that the service makes of no body: what createContentItem refuses of one, and the members that
 // follow from its models with values that they never have. Its media need not be there, and its model may be retired.
 func (a AdoptedItem) check(i *item.Item) error {
-	found := []error{a.body(i).Rules()}
-	refuse := func(wrong bool, param, format string, args ...any) {
-		found = append(found, errs.InvalidIf(wrong, param, format, args...))
-	}
 	_, err := factory.Language(i.Language, a.Factory.Language)
-	found = append(found, err, checkSong(i.Kind, a.Factory.Type), checkVariants(i.Variants))
 	made := !i.Provided()
 	m, known := catalog.Find(string(i.Model))
 	stills := i.Visuals == nil || *i.Visuals == item.VisualsStills
 	kinds := map[item.Kind][]provider.Kind{item.Post: {provider.KindImage}, item.Carousel: {provider.KindImage},
 		item.Video: {provider.KindImage, provider.KindVideo}, item.Story: {provider.KindImage, provider.KindVideo},
 		item.MusicClip: {provider.KindMusic}}[i.Kind]
-	refuse(made && i.Model != "" && !known, "/model", "is not a model of the catalog")
-	refuse(made && known && !slices.Contains(kinds, m.Kind), "/model", "makes %s, which is none of the kind %s", m.Kind,
-		i.Kind)
-	refuse(i.AspectRatio != nil && (!made || i.Kind == item.MusicClip), "/aspect_ratio", "is for generated pictures "+
-		"and clips only")
-	refuse(i.AspectRatio != nil && !ratio().MatchString(*i.AspectRatio), "/aspect_ratio", "must be a ratio, such as "+
-		"9:16")
 	plays := made && (i.Kind == item.MusicClip || i.Kind == item.Video && !stills ||
 		i.Kind == item.Story && m.Kind == provider.KindVideo)
-	refuse(i.Seconds != nil && !plays, "/clip_seconds", "is for generated clips and tracks only")
-	refuse(i.Seconds != nil && plays && (*i.Seconds < 1 || *i.Seconds > longestClip), "/clip_seconds", "must be "+
-		"between 1 and %d", longestClip)
-	refuse(i.Voice != nil && (!made || i.Kind != item.Video), "/voice", "is for generated videos only")
-	refuse(i.Voice != nil && !voice().MatchString(*i.Voice), "/voice", "must be letters, digits, - and _")
-	return errs.All(found...)
+	return errs.All(
+		a.body(i).Rules(), err, checkSong(i.Kind, a.Factory.Type), checkVariants(i.Variants),
+		errs.InvalidIf(made && i.Model != "" && !known, "/model", "is not a model of the catalog"),
+		errs.InvalidIf(made && known && !slices.Contains(kinds, m.Kind), "/model", "makes %s, which is none of the "+
+			"kind %s", m.Kind, i.Kind),
+		errs.InvalidIf(i.AspectRatio != nil && (!made || i.Kind == item.MusicClip), "/aspect_ratio", "is for "+
+			"generated pictures and clips only"),
+		errs.InvalidIf(i.AspectRatio != nil && !ratio().MatchString(*i.AspectRatio), "/aspect_ratio", "must be a "+
+			"ratio, such as 9:16"),
+		errs.InvalidIf(i.Seconds != nil && !plays, "/clip_seconds", "is for generated clips and tracks only"),
+		errs.InvalidIf(i.Seconds != nil && plays && (*i.Seconds < 1 || *i.Seconds > longestClip), "/clip_seconds",
+			"must be between 1 and %d", longestClip),
+		errs.InvalidIf(i.Voice != nil && (!made || i.Kind != item.Video), "/voice", "is for generated videos only"),
+		errs.InvalidIf(i.Voice != nil && !voice().MatchString(*i.Voice), "/voice", "must be letters, digits, - and _"),
+	)
 }
 
 // longestClip is the greatest duration of what an item plays, in seconds.

@@ -528,10 +528,7 @@ func clip(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	for !utf8.RuneStart(s[n]) {
-		n--
-	}
-	s = s[:n]
+	s = text.After(s, 0, n)
 	if end := strings.LastIndexFunc(s, unicode.IsSpace); end > n/2 {
 		s = s[:end]
 	}

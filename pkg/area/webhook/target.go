@@ -296,12 +296,7 @@ func text(b []byte) string {
 			break
 		}
 	}
-	s := plain.Plain(string(b))
-	for len(s) > keptBody {
-		_, size := utf8.DecodeLastRuneInString(s)
-		s = s[:len(s)-size]
-	}
-	return s
+	return plain.After(plain.Plain(string(b)), 0, keptBody)
 }
 
 // AWSSender sends events to AWS accounts of customers.

@@ -53,6 +53,9 @@ func RefError(err error, factoryID string) error {
 	return e
 }
 
+// ForSellers refuses a member that needs products where a factory of another type has it. It takes the type.
+const ForSellers = "is for factories of the type seller. This one is of the type %s"
+
 // CheckSeller refuses a factory that has no products and promotions. The parameter names it.
 func CheckSeller(it store.Item, param, what string) error {
 	if it.Filters["type"] == seller {

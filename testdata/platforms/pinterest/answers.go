@@ -53,7 +53,9 @@ var Answers = map[string]control.Answer{
 	"unauthorized":  refused(creates, 401, 2, "Authentication failed."),
 	"limit": refused(creates, 429, 8, "You have exceeded your rate limit. Try again later.",
 		"Retry-After", "45"),
-	"limit, reset":    refused(creates, 429, 8, "You have exceeded your rate limit.", "X-RateLimit-Reset", "3600"),
+	"limit, reset": refused(creates, 429, 8, "You have exceeded your rate limit.", "X-RateLimit-Reset", "3600"),
+	"limit, reset at": refused(creates, 429, 8, "You have exceeded your rate limit.", "X-RateLimit-Reset",
+		"1795338120"), // 2026-11-22T09:02:00Z
 	"upload: refused": refused(registers, 400, 1, "Invalid media type."),
 	"upload: outage":  refused(registers, 503, 11, "Service unavailable."),
 	"upload: end":     refused(registers, 500, 12, "Something went wrong on our end."),

@@ -110,12 +110,11 @@ type Platform struct {
 // New returns the adapter.
 func New(cfg wire.Config) *Platform {
 	c := wire.New(Name, cfg)
-	p := &Platform{Connector: wire.Connector{API: wire.API{
-		Client: c, Root: c.Base(api) + "/v5", Classify: classes,
-	}, OAuth: wire.OAuth{
+	p := &Platform{Connector: wire.Connector{API: wire.API{Client: c, Root: c.Base(api) + "/v5"}, OAuth: wire.OAuth{
 		Authorize: c.Base(site) + "/oauth/", Token: c.Base(api) + "/v5/oauth/token", Scopes: capabilities.Scopes,
 		Divider: ",", Basic: true, Classify: classifyToken,
 	}}}
+	p.Classify = p.classes
 	p.Chain = platform.Chain[state]{Steps: p, ID: Name, Caps: capabilities}
 	return p
 }
@@ -152,7 +151,7 @@ func (p *Platform) pages(ctx context.Context, token platform.Secret, path string
 func (p *Platform) read(ctx context.Context, token platform.Secret, path string, query url.Values, out any) error {
 	call := p.Call(http.MethodGet, path, token)
 	call.Query = query
-	return p.Client.JSON(ctx, call, classify(reads), out)
+	return p.Client.JSON(ctx, call, p.classify(reads), out)
 }
 
 // grantError returns an error of the first calls with a grant: one that may not read them does not connect.
@@ -392,13 +391,13 @@ func (p *Platform) Lookup(ctx context.Context, a platform.Account, _ platform.Lo
 func (p *Platform) Edit(ctx context.Context, a platform.Account, post platform.PlacedPost, text string) error {
 	call := p.Call(http.MethodPatch, "/pins/"+url.PathEscape(post.ID), a.Token.Access)
 	call.JSON = map[string]string{"description": text}
-	return p.Client.JSON(ctx, call, classify(changes), nil)
+	return p.Client.JSON(ctx, call, p.classify(changes), nil)
 }
 
 // Delete implements platform.Deleter.
 func (p *Platform) Delete(ctx context.Context, a platform.Account, post platform.PlacedPost) error {
 	call := p.Call(http.MethodDelete, "/pins/"+url.PathEscape(post.ID), a.Token.Access)
-	err := p.Client.JSON(ctx, call, classify(reads), nil)
+	err := p.Client.JSON(ctx, call, p.classify(reads), nil)
 	return platform.Except(platform.CodePostNotFound, err)
 }
 
@@ -601,22 +600,22 @@ const (
 )
 
 // classes makes the classification that wire asks for.
-func classes(posts bool) wire.Classifier {
+func (p *Platform) classes(posts bool) wire.Classifier {
 	if posts {
-		return classify(makes)
+		return p.classify(makes)
 	}
-	return classify(prepares)
+	return p.classify(prepares)
 }
 
 // classify classifies the refusals of Pinterest of calls with a use.
-func classify(u use) wire.Classifier {
+func (p *Platform) classify(u use) wire.Classifier {
 	return func(a wire.Answer) *platform.Error {
 		_, m := problemOf(a)
 		switch {
 		case a.OK():
 			return nil
 		case a.Status == http.StatusTooManyRequests:
-			return limitError(a)
+			return p.limitError(a)
 		case a.Status >= http.StatusInternalServerError && u == makes:
 			return nil // the pin may exist
 		}
@@ -656,10 +655,9 @@ func errorOf(m meaning, u use, status int) *platform.Error {
 }
 
 // limitError returns the error of a limit. Pinterest states the seconds until its end (Rate limits).
-func limitError(a wire.Answer) *platform.Error {
-	if n, err := strconv.Atoi(a.Header.Get("X-RateLimit-Reset")); err == nil && n > 0 &&
-		a.Header.Get("Retry-After") == "" {
-		return platform.Limited(min(time.Duration(n)*time.Second, 24*time.Hour))
+func (p *Platform) limitError(a wire.Answer) *platform.Error {
+	if after, ok := p.Client.Wait(a, "X-RateLimit-Reset"); ok && a.Header.Get("Retry-After") == "" {
+		return platform.Limited(min(max(after, time.Second), 24*time.Hour))
 	}
 	return platform.Limited(0)
 }

@@ -220,9 +220,9 @@ func (s *state) lose(err error) error {
 
 func refOf(id string) platform.Ref { return platform.Ref{ID: id, URL: site + "/i/status/" + id} }
 
-// plain returns a text in its composed form, without its links and repeated spaces. X writes links in its own way, and
-// adds one for media.
-func plain(text string) string {
+// unlinked returns a text in its composed form, without its links. X writes links in its own way, and adds one for
+// media.
+func unlinked(text string) string {
 	text = norm.NFC.String(text)
 	for _, reader := range []texts.Reader{texts.X, texts.General} {
 		var b strings.Builder
@@ -233,7 +233,7 @@ func plain(text string) string {
 		}
 		text = b.String() + text[at:]
 	}
-	return strings.Join(strings.Fields(text), " ")
+	return text
 }
 
 // Find implements platform.Steps. It looks at the posts since the call began, because X charges for each
@@ -257,8 +257,8 @@ func (p *Platform) Find(ctx context.Context, w *platform.Work[state]) (ref platf
 		return ref, "", err
 	}
 	for _, d := range list.Data {
-		if number(d.ID) && !d.At.Before(since) && plain(html.UnescapeString(d.Text)) == plain(w.Text()) &&
-			d.ID != w.First.ID && d.ID != w.Last.ID {
+		if number(d.ID) && !d.At.Before(since) && d.ID != w.First.ID && d.ID != w.Last.ID &&
+			platform.Same(unlinked(html.UnescapeString(d.Text)), unlinked(w.Text())) {
 			return refOf(d.ID), platform.StageDone, nil
 		}
 	}

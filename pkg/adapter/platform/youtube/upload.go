@@ -289,11 +289,11 @@ func (p *Platform) End(ctx context.Context, w *platform.Work[state]) (ended bool
 // porjo/youtubeuploader #133).
 func (p *Platform) shown(ctx context.Context, w *platform.Work[state]) (ended bool, wait time.Duration, err error) {
 	done, err := p.processed(ctx, w.Account, w.First.ID)
-	refused := platform.CodeOf(err) == platform.CodeMediaRefused
-	switch kind := platform.KindOf(err); {
-	case err != nil && (refused || kind == platform.Expired || ctx.Err() != nil):
+	kind := platform.KindOf(err)
+	if platform.CodeOf(err) == platform.CodeMediaRefused || kind == platform.Expired || ctx.Err() != nil {
 		return false, 0, err
-	case err != nil && kind != platform.Retry:
+	}
+	if err != nil && kind != platform.Retry {
 		return true, 0, nil
 	}
 	w.Own.Last++
