@@ -233,6 +233,8 @@ const (
 	costWithin = 0.2  // for an end without a space, as in Chinese
 	costBinds  = 1.5  // for an end with a number, or another word that belongs to the next one
 	costShort  = 0.3  // for an end with another word of one or two letters
+	costLast   = 1.2  // for a last line of less than shortLast of the mean
+	shortLast  = 0.5
 )
 
 // balance divides units into as few lines as wrap does, of about equal length, which end with phrases if that costs
@@ -261,6 +263,8 @@ func balance(units []unit, width float64, ends []int) []int {
 			off := (used + u.hyphen.width - mean) / mean
 			cost := best[begin] + costLine + off*off
 			switch {
+			case end == len(units) && off < shortLast-1 && len(ends) > 2:
+				cost += costLast
 			case end == len(units) || endOf(u) != word:
 			case u.binds:
 				cost += costBinds

@@ -147,6 +147,15 @@ func TestLinesBreakWhereTheyMay(t *testing.T) {
 	}
 }
 
+// A line rather ends with a preposition than that one short word is left for the last line.
+func TestTheLastLineIsNotShort(t *testing.T) {
+	b, err := fonts(t).Fit("Five things that nobody tells you about fishing nets", "en",
+		Box{Width: 900, Height: 1000, MaxEm: 100, MinEm: 100, MaxLines: 9})
+	if got := strings.Join(b.Lines(), "|"); got != "Five things|that nobody|tells you about|fishing nets" || err != nil {
+		t.Errorf("the lines are %s, %v", got, err)
+	}
+}
+
 // A no-break space is drawn as a space, at which no line ends: between a number and its currency, and after a
 // preposition.
 func TestSpacesAreDrawn(t *testing.T) {
