@@ -74,7 +74,7 @@ func runAt(ctx context.Context, only, skip string, packages []string) error {
 	if skip != "" {
 		skip += "|"
 	}
-	args := []string{"test", "-json", "-vet=off", "-count=1", "-p", "2", "-timeout", "120m", "-exec", self + " moments",
+	args := []string{"test", "-json", "-vet=off", "-p", "2", "-timeout", "120m", "-exec", self + " moments",
 		"-skip", skip + skips}
 	cmd := exec.CommandContext(ctx, "go", append(args, packages...)...)
 	// GOFLAGS holds also of programs that tests build.

@@ -127,20 +127,20 @@ var stages = []stage{
 	{name: "media", long: true, command: []string{"go", "test", "-json", "-tags", "long", "-vet=off", "-count=1",
 		"-run", "^Test(ADraftOfTwentySecondsTakesLittleCPU|ALongVideoFitsThePlatforms|AMusicClipFitsThePlatforms)$",
 		"./pkg/media/compose"}},
-	{name: "year", long: true, command: []string{"go", "test", "-json", "-vet=off", "-count=1", "-timeout", "120m",
+	{name: "year", long: true, command: []string{"go", "test", "-json", "-vet=off", "-timeout", "120m",
 		"-run", year, "./pkg/area/content"}, env: []string{"BREADTH=all"}},
-	{name: "sweeps", long: true, command: []string{"go", "test", "-json", "-vet=off", "-count=1", "-timeout", "60m",
+	{name: "sweeps", long: true, command: []string{"go", "test", "-json", "-vet=off", "-timeout", "60m",
 		"-skip", frames + "|" + year + "|^TestSeeds$", "./pkg/area", "./pkg/area/webhook", "./pkg/area/content",
 		"./pkg/record", "./infra/verify/simulate", "./clients/sandbox/internal/sketch",
 		"./infra/measure/metered", "./pkg/adapter/platform", "./pkg/media/compose"},
 		env: []string{"BREADTH=all"}},
-	{name: "frames", long: true, command: []string{"go", "test", "-json", "-vet=off", "-count=1", "-timeout", "120m",
+	{name: "frames", long: true, command: []string{"go", "test", "-json", "-vet=off", "-timeout", "120m",
 		"-run", frames, "./pkg/media/compose"}, env: []string{"BREADTH=all"}},
 	{name: "local", long: true, lane: 1, command: shell("go test -json -vet=off -count=1 -timeout 60m " +
 		"./infra/local/system")},
-	{name: "simulation", long: true, command: shell("go test -json -vet=off -count=1 -timeout 0 -run TestSeeds " +
+	{name: "simulation", long: true, command: shell("go test -json -vet=off -timeout 0 -run TestSeeds " +
 		"./infra/verify/simulate"), env: []string{"SEEDS=2000"}},
-	{name: "fuzz", long: true, command: shell("go test -json -vet=off -count=1 -timeout 0 ./infra/verify/fuzz"),
+	{name: "fuzz", long: true, command: shell("go test -json -vet=off -timeout 0 ./infra/verify/fuzz"),
 		env: []string{"FUZZ_REQUESTS=1000000", "FUZZ_SEED=2"}},
 	{name: "calendar", long: true, command: shell("go run ./infra/verify/suite calendar -skip '" + longTests + "' " +
 		"$(go list ./pkg/... | grep -Ev '/pkg/(" + dateless + ")') ./infra/verify/e2e")},
