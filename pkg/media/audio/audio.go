@@ -460,17 +460,21 @@ func claimedLength(body []byte, u32 func(int) int64) time.Duration {
 }
 
 // The codes of formats of WAV whose samples have a fixed size: integers, floating point, the two logarithmic ones of
-// telephones (ITU-T G.711), and any of them described by an extension.
+// telephones (ITU-T G.711), and any of them described by an extension; and of those whose blocks have one.
 const (
 	wavPCM        = 1
 	wavFloat      = 3
 	wavALaw       = 6
 	wavMuLaw      = 7
 	wavExtensible = 0xfffe
+
+	wavADPCM = 2
+	wavIMA   = 0x11
+	wavGSM   = 0x31
 )
 
 // wavNames are the names of compressed formats, for messages.
-var wavNames = map[int64]string{2: "Microsoft ADPCM", 0x11: "IMA ADPCM", 0x31: "GSM", 0x50: "MPEG", 0x55: "MP3",
+var wavNames = map[int64]string{wavADPCM: "Microsoft ADPCM", wavIMA: "IMA ADPCM", wavGSM: "GSM", 0x50: "MPEG", 0x55: "MP3",
 	0xff: "AAC", 0x161: "Windows Media Audio"}
 
 // The bounds of sound in a WAV. No recording exceeds them, and players refuse more.
@@ -558,6 +562,13 @@ func (f File) wavFormat(at, length int64) (wavFormat, error) {
 		if depth != 8 {
 			return is, Unsupported("audio/wav of %d logarithmic bits a sample", depth)
 		}
+	case wavADPCM, wavIMA, wavGSM:
+		// Writers differ in the byte rate of these formats, of which each block has as many samples.
+		const samples = 18
+		if len(b) >= samples+2 && u16(samples) > 0 {
+			is.byteRate = rate * u16(12) / u16(samples)
+		}
+		return is, nil
 	default:
 		return is, nil
 	}

@@ -129,6 +129,18 @@ func TestLogarithmicSamplesBecomeLinear(t *testing.T) {
 	}
 }
 
+// The length of an IMA ADPCM follows from its blocks: ffmpeg's writer claims a byte rate for which it would play half as
+// long again.
+func TestBlocksHaveTheLength(t *testing.T) {
+	b := []byte("RIFF\x00\x00\x00\x00WAVEfmt \x14\x00\x00\x00")
+	b = append(b, wavIMA, 0, 1, 0, 0x40, 0x1f, 0, 0, 1, 2, 0, 0, 0, 1, 4, 0, 2, 0, 0xf9, 1) // 505 samples in 256 bytes
+	b = append(append(b, "data\x00\x0a\x00\x00"...), make([]byte, 10*256)...)
+	s, err := File{bytes.NewReader(b), int64(len(b))}.WAV()
+	if got := s.Duration.Milliseconds(); got < 630 || got > 632 || err != nil {
+		t.Errorf("10 blocks of 505 samples of 8 kHz take %d ms, %v", got, err)
+	}
+}
+
 // Notes and names that programs write into a WAV are not kept.
 func TestAWAVLosesItsNotes(t *testing.T) {
 	plain := wav(1, 8000)
