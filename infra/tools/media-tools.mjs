@@ -77,11 +77,14 @@ function check(file, algorithm, encoding, want) {
   return file;
 }
 
-// npmPackage downloads a package, and returns the path of its archive.
-function npmPackage(scratch, name, version, integrity) {
+// npmPackages downloads packages by one run of npm, whose start takes longer than a download, and returns the paths of
+// their archives.
+function npmPackages(scratch, packages) {
   const to = mkdtempSync(join(scratch, 'npm-'));
-  execFileSync('npm', ['pack', '--silent', '--pack-destination', to, `${name}@${version}`], { stdio: ['ignore', 'ignore', 'inherit'] });
-  return check(join(to, readdirSync(to)[0]), 'sha512', 'base64', integrity);
+  execFileSync('npm', ['pack', '--silent', '--pack-destination', to, ...packages.map(([name, version]) => `${name}@${version}`)],
+    { stdio: ['ignore', 'ignore', 'inherit'] });
+  return packages.map(([name, version, integrity]) => check(join(to, `${name.replace('@', '').replace('/', '-')}-${version}.tgz`),
+    'sha512', 'base64', integrity));
 }
 
 // take writes one file of an archive of npm.
@@ -120,8 +123,9 @@ function without(font, tag) {
 // unpacked downloads a wheel, and returns the folder with its files.
 function unpacked(scratch, name, version, platform, wheel) {
   const to = mkdtempSync(join(scratch, 'wheel-'));
-  execFileSync('python3', ['-m', 'venv', join(to, 'venv')]);
-  const python = join(to, 'venv', 'bin', 'python');
+  const venv = join(scratch, 'venv');
+  const python = join(venv, 'bin', 'python');
+  if (!existsSync(python)) execFileSync('python3', ['-m', 'venv', venv]);
   const archives = join(to, 'archives');
   execFileSync(python, ['-m', 'pip', 'download', '--quiet', '--disable-pip-version-check', '--no-deps', '--only-binary', ':all:',
     '--platform', platform, '--dest', archives, `${name}==${version}`], { stdio: ['ignore', 'ignore', 'inherit'] });
@@ -165,28 +169,27 @@ function tools(part, scratch) {
   const arch = { x64: 'x86_64', arm64: 'arm64' }[process.arch];
   if (process.platform !== 'linux' || !arch) throw new Error(`there is no pinned ffmpeg for ${process.platform} on ${process.arch}: use Linux on x86_64 or arm64`);
   mkdirSync(join(part, 'fonts'), { recursive: true });
+  const regular = [symbols, colors];
+  const [probe, tool, ...archives] = npmPackages(scratch, [[builds[arch].ffprobe, ffprobeVersion, builds[arch].integrity], exiftool,
+    ...[...fonts, ...regular].map(([name, version, , integrity]) => [`@expo-google-fonts/${name}`, version, integrity])]);
   ffmpeg(scratch, builds[arch], join(part, 'ffmpeg'));
-  take(npmPackage(scratch, builds[arch].ffprobe, ffprobeVersion, builds[arch].integrity), 'package/ffprobe', join(part, 'ffprobe'));
+  take(probe, 'package/ffprobe', join(part, 'ffprobe'));
   chmodSync(join(part, 'ffprobe'), 0o755);
   const library = c2pa(scratch, builds[arch]);
   mkdirSync(join(part, 'c2pa', 'libs'), { recursive: true });
   for (const file of ['__init__.py', 'c2pa.py', 'lib.py', 'libs/libc2pa_c.so']) copyFileSync(join(library, file), join(part, 'c2pa', file));
   mkdirSync(join(part, 'exiftool'));
-  execFileSync('tar', ['-xzf', npmPackage(scratch, ...exiftool), '-C', join(part, 'exiftool'), '--strip-components', '2',
+  execFileSync('tar', ['-xzf', tool, '-C', join(part, 'exiftool'), '--strip-components', '2',
     'package/bin/exiftool', 'package/bin/lib', 'package/bin/README']);
-  for (const [name, version, file, integrity] of fonts) {
-    const archive = npmPackage(scratch, `@expo-google-fonts/${name}`, version, integrity);
-    take(archive, `package/700Bold/${file}_700Bold.ttf`, join(part, 'fonts', `${file}-Bold.ttf`));
-    take(archive, 'package/LICENSE_FONT', join(part, 'fonts', `${file}.OFL.txt`));
-  }
-  for (const [name, version, file, integrity] of [symbols, colors]) {
-    const archive = npmPackage(scratch, `@expo-google-fonts/${name}`, version, integrity);
-    const font = join(part, 'fonts', `${file}-Regular.ttf`);
-    take(archive, `package/400Regular/${file}_400Regular.ttf`, font);
+  [...fonts, ...regular].forEach((entry, i) => {
+    const [, , file] = entry;
+    const [weight, style] = regular.includes(entry) ? ['400Regular', 'Regular'] : ['700Bold', 'Bold'];
+    const font = join(part, 'fonts', `${file}-${style}.ttf`);
+    take(archives[i], `package/${weight}/${file}_${weight}.ttf`, font);
     // The drawings of emoji are there a second time as SVG, which is four fifths of the file.
-    writeFileSync(font, without(readFileSync(font), 'SVG '));
-    take(archive, 'package/LICENSE_FONT', join(part, 'fonts', `${file}.OFL.txt`));
-  }
+    if (regular.includes(entry)) writeFileSync(font, without(readFileSync(font), 'SVG '));
+    take(archives[i], 'package/LICENSE_FONT', join(part, 'fonts', `${file}.OFL.txt`));
+  });
 }
 
 const media = join(root, '.tools', 'media');

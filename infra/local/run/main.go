@@ -122,6 +122,7 @@ func run(ctx context.Context, out io.Writer, port int) error {
 		return err
 	}
 	say("Ready")
+	sayWait(say)
 	t.Greet(out, d)
 	go func() {
 		<-tools.explorer
@@ -155,6 +156,15 @@ type tools struct {
 	failed error
 }
 
+const mediaTools = "ffmpeg, the fonts and the library of C2PA"
+
+// sayWait says what the first media wait for, if it is not there yet: on a slow line that takes a minute.
+func sayWait(say func(string)) {
+	if _, err := os.Stat(".tools/media/.stamp"); err != nil {
+		say("Fetching " + mediaTools + ": the first media wait for them")
+	}
+}
+
 // fetch fetches the tools that are not there, in the background.
 func fetch(ctx context.Context, say func(string)) *tools {
 	t := &tools{explorer: make(chan struct{}), media: make(chan struct{})}
@@ -184,7 +194,7 @@ func fetch(ctx context.Context, say func(string)) *tools {
 	}()
 	go func() {
 		defer close(t.media)
-		t.failed = get("ffmpeg, the fonts and the library of C2PA", "media-tools.mjs")
+		t.failed = get(mediaTools, "media-tools.mjs")
 	}()
 	return t
 }

@@ -280,6 +280,26 @@ type plan struct {
 
 const posts = 10
 
+// On a fresh checkout, the first post takes as long as the download of ffmpeg.
+func TestTheFirstStartSaysWhatMediaWaitFor(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var said []string
+	say := func(text string) { said = append(said, text) }
+	sayWait(say)
+	if len(said) != 1 || !strings.Contains(said[0], "the first media wait") {
+		t.Errorf("without tools: %q", said)
+	}
+	if err := os.MkdirAll(".tools/media", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(".tools/media/.stamp", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if sayWait(say); len(said) != 1 {
+		t.Errorf("with tools: %q", said)
+	}
+}
+
 // The end of the process by a signal loses nothing: all items of the plans are generated and charged once, each event
 // arrives, and the keys remain.
 func TestKilledInTheMiddleOfAPlan(t *testing.T) {
