@@ -474,8 +474,8 @@ const (
 )
 
 // wavNames are the names of compressed formats, for messages.
-var wavNames = map[int64]string{wavADPCM: "Microsoft ADPCM", wavIMA: "IMA ADPCM", wavGSM: "GSM", 0x50: "MPEG", 0x55: "MP3",
-	0xff: "AAC", 0x161: "Windows Media Audio"}
+var wavNames = map[int64]string{wavADPCM: "Microsoft ADPCM", wavIMA: "IMA ADPCM", wavGSM: "GSM", 0x50: "MPEG",
+	0x55: "MP3", 0xff: "AAC", 0x161: "Windows Media Audio"}
 
 // The bounds of sound in a WAV. No recording exceeds them, and players refuse more.
 const (
