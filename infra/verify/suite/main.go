@@ -107,8 +107,8 @@ type outcome struct {
 	passed, failed int
 }
 
-// run runs stages in their order, as many at a time as their lanes, and returns the exit status. If a first stage
-// fails, the others do not run.
+// run runs the stages of each lane in their order, two lanes at a time and then those of the lane alone, and returns the
+// exit status. If a first stage fails, the others do not run.
 func run(ctx context.Context, out io.Writer, list []stage) int {
 	if err := os.MkdirAll(logs, 0o755); err != nil {
 		fmt.Fprintln(out, err)
@@ -127,29 +127,23 @@ func run(ctx context.Context, out io.Writer, list []stage) int {
 	}
 	var lanes sync.WaitGroup
 	var said sync.Mutex
-	for lane := range lanesOf(list) {
-		lanes.Go(func() {
-			for i, s := range list {
-				if s.first || s.lane != lane {
-					continue
+	for _, together := range [][]int{{0, 1}, {alone}} {
+		for _, lane := range together {
+			lanes.Go(func() {
+				for i, s := range list {
+					if s.first || s.lane != lane {
+						continue
+					}
+					results[i] = s.run(ctx)
+					said.Lock()
+					results[i].say(out)
+					said.Unlock()
 				}
-				results[i] = s.run(ctx)
-				said.Lock()
-				results[i].say(out)
-				said.Unlock()
-			}
-		})
+			})
+		}
+		lanes.Wait()
 	}
-	lanes.Wait()
 	return closing(out, results)
-}
-
-func lanesOf(list []stage) map[int]bool {
-	lanes := map[int]bool{}
-	for _, s := range list {
-		lanes[s.lane] = true
-	}
-	return lanes
 }
 
 // logs is the folder of the full output of the stages.

@@ -5,8 +5,8 @@ import "strings"
 // stage is one command of the suite.
 type stage struct {
 	name string
-	// lane is the row of stages that it belongs to: the stages of a lane run one after the other, and the lanes at the
-	// same time.
+	// lane is the row of stages that it belongs to: the stages of a lane run one after the other, and the lanes 0 and 1
+	// at the same time.
 	lane int
 	// first stages run before the lanes begin.
 	first bool
@@ -20,6 +20,10 @@ type stage struct {
 	command []string
 	env     []string
 }
+
+// alone is the lane of the stages that run when no other does: processes that are killed and a browser miss their times
+// beside work that takes all cores.
+const alone = 2
 
 // everything has all packages: the wildcard ./... leaves out testdata.
 const everything = `./... ./testdata/fakes/... ./testdata/providers/... ./testdata/platforms/... ./testdata/receiver ` +
@@ -154,12 +158,12 @@ var stages = []stage{
 		"go test -json -race -vet=off -run '"+videos+"' ./pkg/media/compose",
 		"SEEDS=5 go test -json -race -vet=off -run '^TestSeeds$' ./infra/verify/simulate")},
 	{name: "engine-all", long: true, lane: 1, needs: "java", command: shell(".local/bin/local test-engine all")},
-	{name: "deployed", long: true, lane: 1, command: shell("go test -json -tags deployed -vet=off -count=1 -p 1 " +
+	{name: "deployed", long: true, lane: alone, command: shell("go test -json -tags deployed -vet=off -count=1 -p 1 " +
 		"-parallel 3 -timeout 60m ./infra/verify/e2e ./infra/verify/chaos")},
 	{name: "sam", long: true, lane: 1, needs: "docker", env: []string{"SAM=1"}, command: shell(
 		"docker info >/dev/null || { echo 'Not run: no Docker engine answers.'; exit 0; }; go test -json -tags deployed -count=1 " +
 			"-run '" + samTests + "' -skip '" + samSkips + "' ./infra/verify/e2e")},
-	{name: "console", long: true, lane: 1, needs: "chromium", command: lines(
+	{name: "console", long: true, lane: alone, needs: "chromium", command: lines(
 		"(cd infra/verify/console/browser && npm ci --loglevel=error)",
 		"go test -json -tags console -count=1 -timeout 60m -run InChromium ./infra/verify/console")},
 	{name: "explorer", long: true, lane: 1, needs: "chromium", command: lines(

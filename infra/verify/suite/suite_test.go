@@ -66,11 +66,13 @@ func TestStagesRunInTheirLanes(t *testing.T) {
 	}
 }
 
-// A first stage ends before the lanes begin. If it fails, they do not begin.
-func TestFirstStagesRunBeforeTheLanes(t *testing.T) {
+// A first stage ends before the lanes begin, and a stage of the lane alone begins when they have ended. If a first stage
+// fails, the others do not begin.
+func TestStagesWaitForEachOther(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var out bytes.Buffer
-	list := []stage{{name: "early", command: shell("cat made")}, {name: "make", first: true, command: shell("echo x >made")}}
+	list := []stage{{name: "early", command: shell("cat made")}, {name: "make", first: true, command: shell("echo x >made")},
+		{name: "last", lane: alone, command: shell("cat beside")}, {name: "beside", lane: 1, command: shell("cp made beside")}}
 	if code := run(t.Context(), &out, list); code != 0 {
 		t.Errorf("the status is %d: %s", code, &out)
 	}
