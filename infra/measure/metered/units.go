@@ -403,9 +403,9 @@ func (m *Meter) handle(ctx context.Context, s *scale, in middleware.InitializeIn
 // Read returns the usage so far.
 func (m *Meter) Read() (Reading, error) { return m.Used, m.err }
 
-// Use makes the account a used one: it generates an item of each kind, an item that retells a video, and what was
+// use makes the account a used one: it generates an item of each kind, an item that retells a video, and what was
 // published and commented on. Its lists then have members that new resources do not have yet.
-func (w *World) Use(ctx context.Context) error {
+func (w *World) use(ctx context.Context) error {
 	for _, body := range []Object{
 		{"kind": "post", "prompt": "A shoe made of nets"},
 		{"kind": "carousel", "prompt": "Five ways to lace a shoe"},

@@ -69,6 +69,8 @@ type Settings struct {
 	Tick  time.Duration
 	// Profiled reports whether everything in the account belongs to a profile: World.Profile.
 	Profiled bool
+	// Used makes the account a used one: see use.
+	Used bool
 	// Secret is the secret of the system, if it has one.
 	Secret seal.Secret
 	// With may change the configuration of the tables' clients.
@@ -241,6 +243,9 @@ func (w *World) Now() time.Time { return w.Clock }
 
 func (w *World) table(ctx context.Context, of permit.Table) (*store.DB, error) {
 	with := append(slices.Clone(w.settings.With), w.Meter.install, w.permitting(of))
+	if len(w.settings.With) == 0 {
+		with = append(with, storetest.Direct)
+	}
 	db, drop, err := storetest.Make(ctx, w.Now, with...)
 	if err == nil {
 		w.drops = append(w.drops, drop)
@@ -364,7 +369,10 @@ func (w *World) fill(ctx context.Context) (err error) {
 	if err := w.list(ctx, Request{Operation: "listBalanceEntries", Live: true}, new([]json.RawMessage)); err != nil {
 		return err
 	}
-	return w.dispatch(ctx, state)
+	if err := w.dispatch(ctx, state); err != nil || !w.settings.Used {
+		return err
+	}
+	return w.use(ctx)
 }
 
 // filling is what worlds begin with: to make it takes hundreds of calls.
@@ -382,7 +390,7 @@ type sameFilling struct {
 	listed         int
 	clock          time.Time
 	tick           time.Duration
-	profiled       bool
+	profiled, used bool
 }
 
 // fillings are the fillings of this process by their settings.
@@ -423,7 +431,8 @@ func (w *World) begin(ctx context.Context) error {
 		return w.fill(ctx)
 	}
 	s := w.settings
-	known, _ := fillings.LoadOrStore(sameFilling{s.Account, s.Agent, s.Listed, s.Clock, s.Tick, s.Profiled}, &filling{})
+	known, _ := fillings.LoadOrStore(sameFilling{s.Account, s.Agent, s.Listed, s.Clock, s.Tick, s.Profiled,
+		s.Used}, &filling{})
 	f := known.(*filling)
 	copied := true
 	f.first.Do(func() {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -93,8 +94,10 @@ func textOf(v any) string {
 
 // checkPlaces checks the places of the request that an error names.
 func checkPlaces(c *call, failure object) error {
-	var tree any // stays nil if the body is not JSON
-	_ = json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(c.body, []byte("\ufeff")))).Decode(&tree)
+	tree := sync.OnceValue(func() (tree any) { // nil if the body is not JSON
+		_ = json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(c.body, []byte("\ufeff")))).Decode(&tree)
+		return tree
+	})
 	details, _ := failure["details"].([]any)
 	for _, one := range append(details, failure) {
 		d := one.(object)
@@ -115,8 +118,11 @@ func hasQuery(query url.Values, param string) bool {
 	return false
 }
 
+// unescaped replaces what JSON Pointer escapes.
+var unescaped = strings.NewReplacer("~1", "/", "~0", "~")
+
 // checkPlace checks that an error names a parameter, a place in the body, or a missing member of such a place.
-func checkPlace(c *call, tree any, param, message string) error {
+func checkPlace(c *call, body func() any, param, message string) error {
 	if param == "" {
 		return nil
 	}
@@ -131,9 +137,9 @@ func checkPlace(c *call, tree any, param, message string) error {
 	if c.op.body == nil {
 		return nil // the place is in a draft or a proposal
 	}
-	parts := strings.Split(param[1:], "/")
+	parts, tree := strings.Split(param[1:], "/"), body()
 	for i, part := range parts {
-		part = strings.NewReplacer("~1", "/", "~0", "~").Replace(part)
+		part = unescaped.Replace(part)
 		switch v := tree.(type) {
 		case object:
 			next, ok := v[part]

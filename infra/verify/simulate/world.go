@@ -176,7 +176,7 @@ func Run(t *testing.T, seed uint64, c Config) (out Result) {
 	// Goroutines that wake at the same time run in the same order each time if they share one thread, and no
 	// garbage collection interrupts them.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	runtime.GC()
+	collect()
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(most))
 	build()
@@ -192,6 +192,16 @@ func Run(t *testing.T, seed uint64, c Config) (out Result) {
 		})
 	})
 	return out
+}
+
+// collect collects garbage, from a deep stack: the runtime starts goroutines with stacks of the average size that the
+// last collection met. From a shallow one, those of a seed, which are many and brief, grow four times each.
+//
+//go:noinline
+func collect() {
+	var deep [120 << 10]byte
+	runtime.GC()
+	runtime.KeepAlive(&deep)
 }
 
 func newWorld(seed uint64, c Config) *world {

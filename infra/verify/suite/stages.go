@@ -46,6 +46,11 @@ const longTests = "^Test(AVideoHasTheIntroOfItsBrand|FinishedMedia|ItemsAreCorre
 // leaves them out.
 const dateless = "media|house|craft/guard|httpapi/schema|service/(api|docs)"
 
+// timeless are tests that read neither, by the same log, in packages of which others do. They take two thirds of the
+// time of these packages.
+const timeless = "^Test((Conformance|Bounds)On(Bluesky|LinkedIn|Pinterest|TikTok|VK|X)|LongTextsAreReadInTime|" +
+	"FeedsThatCannotBeRead|RowsOverTheLimit|RowsThatAreTooLarge|TheTimeGrowsWithTheLength|WorstCaseFeeds)$"
+
 // Each of these takes half an hour of CPU: media of every theme, kind, script and brand, and a shop's year.
 const (
 	frames = "^TestFramesOfEveryKind$"
@@ -146,7 +151,8 @@ var stages = []stage{
 		"./infra/verify/simulate"), env: []string{"SEEDS=2000"}},
 	{name: "fuzz", long: true, command: shell("go test -json -vet=off -timeout 0 ./infra/verify/fuzz"),
 		env: []string{"FUZZ_REQUESTS=1000000", "FUZZ_SEED=2"}},
-	{name: "calendar", long: true, command: shell("go run ./infra/verify/suite calendar -skip '" + longTests + "' " +
+	{name: "calendar", long: true, command: shell("go run ./infra/verify/suite calendar " +
+		"-skip '" + longTests + "|" + timeless + "' " +
 		"$(go list ./pkg/... | grep -Ev '/pkg/(" + dateless + ")') ./infra/verify/e2e")},
 	{name: "clients", long: true, lane: 1, tools: "all", command: lines(
 		"go test -json -vet=off -count=1 -timeout 60m -tags clients ./clients/internal/verify",

@@ -7,6 +7,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/smithy-go/middleware"
 
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/memtable"
@@ -17,6 +18,38 @@ var direct = true
 
 // UseSDK makes all calls pass through the SDK from now on, for tests of what is sent.
 func UseSDK() { direct = false }
+
+// Direct makes the clients of a table in memory call the engine after the first step of the SDK, without writing
+// requests and reading answers. It is for changes of a configuration that only add to that step.
+func Direct(cfg *aws.Config) {
+	memory, ok := cfg.HTTPClient.(*memtable.Engine)
+	if !ok || !direct {
+		return
+	}
+	calls := middleware.InitializeMiddlewareFunc("direct", func(ctx context.Context, in middleware.InitializeInput,
+		next middleware.InitializeHandler) (out middleware.InitializeOutput, _ middleware.Metadata, err error) {
+		switch in := in.Parameters.(type) {
+		case *dynamodb.GetItemInput:
+			out.Result, err = memory.GetItem(ctx, in)
+		case *dynamodb.BatchGetItemInput:
+			out.Result, err = memory.BatchGetItem(ctx, in)
+		case *dynamodb.QueryInput:
+			out.Result, err = memory.Query(ctx, in)
+		case *dynamodb.PutItemInput:
+			out.Result, err = memory.PutItem(ctx, in)
+		case *dynamodb.UpdateItemInput:
+			out.Result, err = memory.UpdateItem(ctx, in)
+		case *dynamodb.TransactWriteItemsInput:
+			out.Result, err = memory.TransactWriteItems(ctx, in)
+		default:
+			return next.HandleInitialize(ctx, middleware.InitializeInput{Parameters: in})
+		}
+		return out, middleware.Metadata{}, err
+	})
+	cfg.APIOptions = append(cfg.APIOptions, func(stack *middleware.Stack) error {
+		return stack.Initialize.Add(calls, middleware.After)
+	})
+}
 
 // Faulty is Open with faults. Calls pass through the SDK, its retries and the faults while there are any.
 func Faulty(t testing.TB, now func() time.Time, f *Faults) *store.DB {
