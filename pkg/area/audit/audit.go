@@ -139,8 +139,8 @@ type listInput struct {
 	// true: without what people have read in the account area, whose pages make several requests each. Their changes
 	// and sign-ins stay.
 	WithoutReads bool `query:"exclude_person_reads"`
-	// Only requests for this operation. Any text is taken: the log also has operations that have ended, and acts such as
-	// person.sign_in.
+	// Only requests for this operation. Any text is taken: the log also has operations that have ended, and acts such
+	// as person.sign_in.
 	OperationID string `query:"operation_id" maxLength:"100" example:"createFactory"`
 	// Only requests that concerned this factory or its content.
 	FactoryID string `query:"factory_id" example:"fac_01h455vb4pex5vsknk084sn02q"`
