@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -294,7 +295,12 @@ func (c *calling) bodyOf(cmd *cobra.Command) (any, error) {
 	}
 	body := map[string]any{}
 	if len(text) > 0 {
-		if err := json.Unmarshal(text, &body); err != nil {
+		err := json.Unmarshal(text, &body)
+		wrong := &json.UnmarshalTypeError{Value: "null"}
+		switch {
+		case errors.As(err, &wrong), body == nil:
+			return nil, fmt.Errorf("--body must be a JSON object, not %s", wrong.Value)
+		case err != nil:
 			return nil, fmt.Errorf("--body must be a JSON object: %w", err)
 		}
 	}
