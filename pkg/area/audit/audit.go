@@ -141,7 +141,7 @@ type listInput struct {
 	WithoutReads bool `query:"exclude_person_reads"`
 	// Only requests for this operation. Any text is taken: the log also has operations that have ended, and acts such
 	// as person.sign_in.
-	OperationID string `query:"operation_id" maxLength:"100" example:"createFactory"`
+	OperationID string `query:"operation_id" example:"createFactory"`
 	// Only requests that concerned this factory or its content.
 	FactoryID string `query:"factory_id" example:"fac_01h455vb4pex5vsknk084sn02q"`
 	// Only requests about this profile, and requests by API keys that are bound to it.

@@ -76,7 +76,7 @@ type listInput struct {
 	// Only generations in these states, separated by commas.
 	State []string `query:"state" filter:"state" enum:"queued,generating,generated,failed,canceled" nullable:"false"`
 	// Only generations of this model. Any id is taken, also that of a model that is no longer in the catalog.
-	Model string `query:"model" filter:"model" maxLength:"100"`
+	Model string `query:"model" filter:"model"`
 }
 
 var op = httpapi.ScopedOps("studio", "Studio", auth.StudioUse)
