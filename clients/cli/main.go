@@ -7,8 +7,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
+	"sync/atomic"
 	"syscall"
 
 	contentautomation "github.com/content-automation/api/clients/go"
@@ -23,10 +25,15 @@ func main() {
 
 // run runs a command line, and returns the exit status.
 func run(ctx context.Context, args []string, w machine) int {
+	out := &output{Writer: w.out}
+	w.out = out
 	cmd := root(w)
 	cmd.SetArgs(args)
 	cmd, err := cmd.ExecuteContextC(ctx)
 	var failed failure
+	if cause := out.failed.Load(); cause != nil && !errors.As(err, &failed) {
+		err = failure{error: fmt.Errorf("write the output: %w", *cause)}
+	}
 	switch {
 	case err == nil:
 		return 0
@@ -40,6 +47,21 @@ func run(ctx context.Context, args []string, w machine) int {
 		fmt.Fprintf(w.notes, "%s: %v\nRun '%s --help' for help.\n", w.called(), err, cmd.CommandPath())
 		return 2
 	}
+}
+
+// output is the output of a command. It remembers why it could not be written, so that a full disk is no success.
+type output struct {
+	io.Writer
+	failed atomic.Pointer[error]
+}
+
+// Write implements io.Writer.
+func (o *output) Write(b []byte) (int, error) {
+	n, err := o.Writer.Write(b)
+	if err != nil {
+		o.failed.CompareAndSwap(nil, &err)
+	}
+	return n, err
 }
 
 // failure is an error that is not in the command line.

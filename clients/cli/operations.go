@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -230,6 +231,7 @@ func (c *calling) run(cmd *cobra.Command, args []string) error {
 		options = append(options, contentautomation.WithIfMatch(`"`+strings.Trim(c.match, `"`)+`"`))
 	}
 	var all []json.RawMessage // of --all with --json, which is one array
+	seen := map[string]bool{query.Get("cursor"): true}
 	for {
 		var raw json.RawMessage
 		if err := client.Do(cmd.Context(), c.method, path, query, body, &raw, options...); err != nil {
@@ -246,7 +248,7 @@ func (c *calling) run(cmd *cobra.Command, args []string) error {
 			Next *string           `json:"next_cursor"`
 		}
 		_ = json.Unmarshal(response.Body, &page) // an answer that is no list has no pages
-		last := !c.all || page.Next == nil || *page.Next == query.Get("cursor")
+		last := !c.all || page.Next == nil || seen[*page.Next]
 		if all = append(all, page.Data...); !c.all || !c.json {
 			err = c.print(raw)
 		} else if last {
@@ -256,12 +258,17 @@ func (c *calling) run(cmd *cobra.Command, args []string) error {
 			return err
 		}
 		if last {
+			if c.all && page.Next != nil {
+				return failure{error: fmt.Errorf("the list does not end: its cursor came before (request_id %s)",
+					response.RequestID), json: c.json}
+			}
 			if page.Next != nil {
 				fmt.Fprintf(c.notes, "There are more: use --all, or --cursor %s\n", *page.Next)
 			}
 			return nil
 		}
 		query.Set("cursor", *page.Next)
+		seen[*page.Next] = true
 	}
 }
 
@@ -294,7 +301,12 @@ func (c *calling) bodyOf(cmd *cobra.Command) (any, error) {
 	}
 	body := map[string]any{}
 	if len(text) > 0 {
-		if err := json.Unmarshal(text, &body); err != nil {
+		err := json.Unmarshal(text, &body)
+		wrong := &json.UnmarshalTypeError{Value: "null"}
+		switch {
+		case errors.As(err, &wrong), body == nil:
+			return nil, fmt.Errorf("--body must be a JSON object, not %s", wrong.Value)
+		case err != nil:
 			return nil, fmt.Errorf("--body must be a JSON object: %w", err)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -56,7 +57,7 @@ func TestTheCommandRunsTheTable(t *testing.T) {
 	for _, s := range all {
 		c := s.Call
 		if c.Op == "" && c.Mode != "upload" || s.Retries != nil || s.TimeoutMS+c.WaitMS+c.Times+c.Take > 0 ||
-			c.Headers != nil || s.Name == "pages_loop" { // the command has no such options
+			c.Headers != nil { // the command has no such options
 			continue
 		}
 		n++
@@ -178,7 +179,9 @@ func TestACallWithoutAKeyOrWithAWrongLineIsRefused(t *testing.T) {
 		{`--all must be true or false, not "perhaps"`, env, []string{"content", "list", "--all=perhaps"}},
 		{`--wait-at-most must be a duration such as 15m, not "long"`, env,
 			[]string{"content", "regenerate", "cnt_1", "--wait-at-most", "long"}},
-		{"--body must be a JSON object", env, []string{"factories", "create", "--body", "[1]"}},
+		{"--body must be a JSON object, not array\n", env, []string{"factories", "create", "--body", "[1]"}},
+		{"--body must be a JSON object, not null\n", env, []string{"factories", "create", "--body", "null", "--name", "x"}},
+		{"--body must be a JSON object: ", env, []string{"factories", "create", "--body", "{"}},
 		{"unknown flag: --nam", env, []string{"factories", "create", "--nam", "x"}},
 		{"accepts 1 arg(s)", env, []string{"factories", "get"}},
 		{`unknown command "lst" for "cli content"; did you mean list?`, env, []string{"content", "lst"}},
@@ -220,6 +223,33 @@ func TestVariablesOfAFileWithOtherLineBreaks(t *testing.T) {
 		env := map[string]string{"BASE_URL": server.URL + end, "SVC_API_KEY": faults.Key + end}
 		if code, out, notes := play(env, "account", "get"); code != 0 || !strings.Contains(out, "acc_1") {
 			t.Errorf("%q: %d %s%s", end, code, out, notes)
+		}
+	}
+}
+
+// full is a disk without space.
+type full struct{}
+
+// Write implements io.Writer.
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
+
+func TestAnOutputThatCannotBeWrittenIsAFailure(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		data := `{"id":"fac_1"}`
+		if req.URL.Path == "/v1/factories" {
+			data = "[" + data + "]"
+		}
+		fmt.Fprint(w, `{"data":`+data+`,"error":null,"next_cursor":null,"request_id":"r"}`)
+	}))
+	t.Cleanup(server.Close)
+	env := map[string]string{"BASE_URL": server.URL, "SVC_API_KEY": faults.Key}
+	for _, line := range [][]string{{"factories", "list"}, {"factories", "list", "--json"}, {"factories", "get", "fac_1"},
+		{"factories", "list", "--all", "--json"}, {"trigger"}, {"--help"}} {
+		var notes strings.Builder
+		code := run(context.Background(), line, machine{out: full{}, notes: &notes, now: time.Now,
+			getenv: func(name string) string { return env[name] }})
+		if want := "cli: write the output: no space left on device\n"; code != 1 || notes.String() != want {
+			t.Errorf("%v: %d %q", line, code, notes.String())
 		}
 	}
 }

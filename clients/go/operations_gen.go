@@ -145,14 +145,15 @@ type ListAuditEntriesParams struct {
 	// true: without what people have read in the account area, whose pages make several requests each. Their changes and
 	// sign-ins stay.
 	ExcludePersonReads *bool `query:"exclude_person_reads"`
-	// Only requests for this operation.
+	// Only requests for this operation. Any text is taken: the log also has operations that have ended, and acts such as
+	// person.sign_in.
 	OperationID *string `query:"operation_id"`
 	// Only requests that concerned this factory or its content.
 	FactoryID *string `query:"factory_id"`
 	// Only requests about this profile, and requests by API keys that are bound to it.
 	ProfileID *string `query:"profile_id"`
 	// Only requests that concerned content items or generations of the studio of this kind.
-	Kind *string `query:"kind"`
+	Kind *AuditKind `query:"kind"`
 	// Only requests with this HTTP status, or with one of a class: 4xx.
 	Status *string `query:"status"`
 	// Only the request with this id.
@@ -3792,7 +3793,7 @@ type ListGenerationsParams struct {
 	Kind []GenerationKindInput `query:"kind"`
 	// Only generations in these states, separated by commas.
 	State []GenerationStateInput `query:"state"`
-	// Only generations of this model.
+	// Only generations of this model. Any id is taken, also that of a model that is no longer in the catalog.
 	Model *string `query:"model"`
 }
 

@@ -75,6 +75,7 @@ func page[T any](ctx context.Context, t *transport, path string, query url.Value
 // all reads a list page by page, as the caller goes on. It ends after the first error.
 func all[T any](ctx context.Context, t *transport, path string, query url.Values, options []RequestOption) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
+		seen := map[string]bool{}
 		p, err := page[T](ctx, t, path, query, options)
 		for ; err == nil && p != nil; p, err = p.Next(ctx) {
 			for _, item := range p.Items {
@@ -82,6 +83,11 @@ func all[T any](ctx context.Context, t *transport, path string, query url.Values
 					return
 				}
 			}
+			if seen[p.NextCursor] {
+				err = &AnswerError{http.StatusOK, p.RequestID, errors.New("next_cursor came before")}
+				break
+			}
+			seen[p.NextCursor] = true
 		}
 		if err != nil {
 			var none T

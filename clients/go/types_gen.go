@@ -858,6 +858,22 @@ type AuditEntry struct {
 	DossierSHA256 *string `json:"dossier_sha256"`
 }
 
+// AuditKind: Values of `kind` of `listAuditEntries`.
+type AuditKind string
+
+// The values of AuditKind.
+const (
+	AuditKindPost      AuditKind = "post"
+	AuditKindVideo     AuditKind = "video"
+	AuditKindCarousel  AuditKind = "carousel"
+	AuditKindStory     AuditKind = "story"
+	AuditKindMusicClip AuditKind = "music_clip"
+	AuditKindImage     AuditKind = "image"
+	AuditKindMusic     AuditKind = "music"
+	AuditKindVoice     AuditKind = "voice"
+	AuditKindAvatar    AuditKind = "avatar"
+)
+
 // Automation: An automation as callers see it in lists.
 type Automation struct {
 	// Unique id (TypeID). Ids sort by creation time.
@@ -1720,7 +1736,8 @@ type BloggerSettingsUpdateVoice struct {
 
 // BlueskyOptions: Options on Bluesky.
 type BlueskyOptions struct {
-	// Descriptions of the images for people who cannot see them, in the order of the images.
+	// Descriptions of the images for people who cannot see them, in the order of the images. The platform may take only
+	// shorter ones.
 	AltText []string `json:"alt_text,omitzero"`
 	// Comment to write below the post.
 	FirstComment *string `json:"first_comment,omitzero"`
@@ -7036,7 +7053,8 @@ type ExportPartKindInput = ExportPartKind
 
 // FacebookOptions: Options on Facebook.
 type FacebookOptions struct {
-	// Descriptions of the images for people who cannot see them, in the order of the images.
+	// Descriptions of the images for people who cannot see them, in the order of the images. The platform may take only
+	// shorter ones.
 	AltText []string `json:"alt_text,omitzero"`
 	// Comment to write below the post.
 	FirstComment *string `json:"first_comment,omitzero"`
@@ -8369,7 +8387,8 @@ type ImportTaken struct {
 
 // InstagramOptions: Options on Instagram.
 type InstagramOptions struct {
-	// Descriptions of the images for people who cannot see them, in the order of the images.
+	// Descriptions of the images for people who cannot see them, in the order of the images. The platform may take only
+	// shorter ones.
 	AltText []string `json:"alt_text,omitzero"`
 	// Name of the original audio of a Reel. It cannot be changed here later.
 	AudioName *string `json:"audio_name,omitzero"`
@@ -8724,7 +8743,8 @@ type LinkedinMentionInput struct {
 
 // LinkedinOptions: Options on LinkedIn.
 type LinkedinOptions struct {
-	// Descriptions of the images for people who cannot see them, in the order of the images.
+	// Descriptions of the images for people who cannot see them, in the order of the images. The platform may take only
+	// shorter ones.
 	AltText []string `json:"alt_text,omitzero"`
 	// Publishes the images of a carousel as the pages of a document, which readers turn. Its title is that of the content.
 	Document *bool `json:"document,omitzero"`
@@ -10419,7 +10439,8 @@ type PersonUpdate struct {
 
 // PinterestOptions: Options on Pinterest.
 type PinterestOptions struct {
-	// Descriptions of the images for people who cannot see them, in the order of the images.
+	// Descriptions of the images for people who cannot see them, in the order of the images. The platform may take only
+	// shorter ones.
 	AltText []string `json:"alt_text,omitzero"`
 	// Section of the board. `GET /v1/publishing/lookups` with `kind=board` lists them. Absent: the board itself.
 	BoardSectionID *string `json:"board_section_id,omitzero"`
@@ -11589,7 +11610,8 @@ type PublicationWarning struct {
 
 // PublishOptions: The options of a post on one platform, as JSON in the shape of the platform's options.
 type PublishOptions struct {
-	// Descriptions of the images for people who cannot see them, in the order of the images.
+	// Descriptions of the images for people who cannot see them, in the order of the images. The platform may take only
+	// shorter ones.
 	AltText []string `json:"alt_text,omitzero"`
 	// Name of the original audio of a Reel. It cannot be changed here later.
 	AudioName *string `json:"audio_name,omitzero"`
@@ -13879,7 +13901,8 @@ const (
 
 // ThreadsOptions: Options on Threads.
 type ThreadsOptions struct {
-	// Descriptions of the images for people who cannot see them, in the order of the images.
+	// Descriptions of the images for people who cannot see them, in the order of the images. The platform may take only
+	// shorter ones.
 	AltText []string `json:"alt_text,omitzero"`
 	// Comment to write below the post.
 	FirstComment *string `json:"first_comment,omitzero"`
@@ -14636,7 +14659,8 @@ type WebhookWithSecret struct {
 
 // Xoptions: Options on X.
 type Xoptions struct {
-	// Descriptions of the images for people who cannot see them, in the order of the images.
+	// Descriptions of the images for people who cannot see them, in the order of the images. The platform may take only
+	// shorter ones.
 	AltText []string `json:"alt_text,omitzero"`
 	// Comment to write below the post.
 	FirstComment *string `json:"first_comment,omitzero"`

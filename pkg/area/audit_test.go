@@ -223,7 +223,7 @@ func TestFilters(t *testing.T) {
 	}
 	for query, param := range map[string]string{
 		"status=999": "status", "status=ok": "status", "from=" + at(2) + "&to=" + at(2): "from", "from=x": "from",
-		"ip=x": "ip",
+		"ip=x": "ip", "kind=posts": "kind",
 		"request_id=" + strings.Repeat("x", 3000): "request_id",
 	} {
 		w.Call(http.MethodGet, "/v1/audit-log?"+query, nil).Refused(t, 422, errs.ValidationFailed, param)

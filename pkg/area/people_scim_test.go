@@ -339,7 +339,8 @@ func TestADirectoryAndInvitations(t *testing.T) {
 	}
 	_, u = w.call(w.token, "POST", "/Users", []byte(`{"userName":"back@acme.example"}`))
 	one := fmt.Sprint("/Users/", u["id"])
-	if status, _ := w.call(w.token, "DELETE", one, nil); status != http.StatusNoContent {
+	disable := []byte(`{"Operations":[{"op":"replace","value":{"active":false}}]}`)
+	if status, _ := w.call(w.token, "PATCH", one, disable); status != http.StatusOK {
 		t.Fatal(status)
 	}
 	again := invite(w.account, "back@acme.example")
@@ -349,6 +350,200 @@ func TestADirectoryAndInvitations(t *testing.T) {
 	}
 	if a := w.admit("back@acme.example"); a.ID != again.ID {
 		t.Errorf("%+v", a)
+	}
+}
+
+// groupOf makes a user and a group, which it is in, and returns their paths and the id of the user.
+func (w *scimWorld) groupOf(name string) (user, group, id string) {
+	w.T.Helper()
+	_, u := w.call(w.token, "POST", "/Users", []byte(`{"userName":"ada@acme.example","externalId":"aB"}`))
+	id = fmt.Sprint(u["id"])
+	_, g := w.call(w.token, "POST", "/Groups", fmt.Appendf(nil, `{"displayName":"%s","members":[{"value":"%s"}]}`, name,
+		id))
+	return "/Users/" + id, fmt.Sprint("/Groups/", g["id"]), id
+}
+
+// patch makes a PATCH of one operation, and returns its status and its scimType.
+func (w *scimWorld) patch(path, operation string) (int, string) {
+	w.T.Helper()
+	status, got := w.call(w.token, "PATCH", path, []byte(`{"Operations":[`+operation+`]}`))
+	kind, _ := got["scimType"].(string)
+	return status, kind
+}
+
+// What changes while a person is disabled counts once the person is back.
+func TestAPersonComesBackWithTheGroupsOfNow(t *testing.T) {
+	w := scimNewWorld(t)
+	user, group, id := w.groupOf("Admins")
+	for _, x := range []struct {
+		op   string
+		want auth.Role
+	}{{"remove", auth.Developer}, {"add", auth.Admin}} {
+		w.admit("ada@acme.example")
+		w.patch(user, `{"op":"replace","path":"active","value":false}`)
+		w.patch(group, `{"op":"`+x.op+`","path":"members","value":[{"value":"`+id+`"}]}`)
+		if status, _ := w.patch(user, `{"op":"replace","path":"active","value":true}`); status != http.StatusOK {
+			t.Fatal(status)
+		}
+		if a := w.admit("ada@acme.example"); a.Role != x.want {
+			t.Errorf("%s: the person is back as %s, want %s", x.op, a.Role, x.want)
+		}
+	}
+}
+
+// An owner whom another owner has removed is no owner by the word of the directory alone.
+func TestARemovedOwnerComesBackAsAnother(t *testing.T) {
+	w := scimNewWorld(t)
+	for _, email := range []string{"one@acme.example", "two@acme.example"} {
+		tx := &store.Tx{}
+		_, _, err := w.people.Invite(tx, person.New{Account: w.account, Email: email, Role: auth.Owner, By: "operator"})
+		w.ok(err)
+		w.ok(w.DB.Commit(t.Context(), tx))
+	}
+	w.admit("one@acme.example")
+	two := w.admit("two@acme.example")
+	_, err := w.people.Change(t.Context(), w.account, two.ID, w.people.Remove)
+	w.ok(err)
+	if status, _ := w.patch("/Users/"+two.ID, `{"op":"replace","path":"active","value":true}`); status != http.StatusOK {
+		t.Fatal(status)
+	}
+	if a := w.admit("two@acme.example"); a.Role != auth.Developer {
+		t.Errorf("the owner is back as %s", a.Role)
+	}
+}
+
+// Two groups of one name would take each other's roles.
+func TestNamesOfGroupsAreUnique(t *testing.T) {
+	w := scimNewWorld(t)
+	_, group, id := w.groupOf("Admins")
+	_, other := w.call(w.token, "POST", "/Groups", []byte(`{"displayName":"Audit"}`))
+	at := fmt.Sprint("/Groups/", other["id"])
+	if status, kind := w.patch(at, `{"op":"replace","path":"displayName","value":"admins"}`); status != 409 ||
+		kind != "uniqueness" {
+		t.Errorf("PATCH: %d %s", status, kind)
+	}
+	if status, _ := w.call(w.token, "PUT", at, []byte(`{"displayName":"Admins"}`)); status != 409 {
+		t.Errorf("PUT: %d", status)
+	}
+	if status, _ := w.patch(group, `{"op":"replace","path":"displayName","value":"ADMINS"}`); status != 200 {
+		t.Errorf("its own name: %d", status)
+	}
+	if r, _, err := w.people.Find(t.Context(), w.account, id); err != nil || len(r.Groups) != 1 {
+		t.Errorf("%v, %v", r.Groups, err)
+	}
+}
+
+// Forms of operations that directories send.
+func TestFormsOfOperations(t *testing.T) {
+	w := scimNewWorld(t)
+	user, group, id := w.groupOf("Admins")
+	one := `{"value":"` + id + `"}`
+	for _, c := range []struct {
+		path, operation string
+		status          int
+		kind, want      string // of the answer to a GET
+	}{
+		{group, `{"op":"replace","path":"members"}`, 400, "invalidValue", id},
+		{group, `{"op":"replace","path":"externalId"}`, 400, "invalidValue", id},
+		{group, `{"op":"replace","path":"members[value eq \"` + id + `\"]","value":[]}`, 400, "invalidPath", id},
+		{group, `{"op":"Remove","path":"Members[Value EQ \"` + strings.ToUpper(id) + `\"]"}`, 200, "", `"members":[]`},
+		{group, `{"op":"add","path":"members","value":` + one + `}`, 200, "", id},
+		{group, `{"op":"remove","path":"members","value":[]}`, 200, "", id},
+		{group, `{"op":"remove","path":"members","value":null}`, 200, "", `"members":[]`},
+		{group, `{"op":"Add","value":{"members":[` + one + `]}}`, 200, "", id},
+		{group, `{"op":"replace","path":"externalId","value":"` + strings.Repeat("x", 500_000) + `"}`, 200, "",
+			`"externalId":"` + strings.Repeat("x", 256) + `"`},
+		{group, `{"op":"replace","path":"URN:ietf:params:scim:schemas:core:2.0:group:displayName","value":"Heads"}`, 200, "",
+			`"displayName":"Heads"`},
+		{user, `{"op":"replace","path":"urn:ietf:params:scim:schemas:core:2.0:user:active","value":"False"}`, 200, "",
+			`"active":false`},
+		{user, `{"op":"Replace","path":"active"}`, 400, "invalidValue", `"active":false`},
+		{user, `{"op":"replace","value":{"name":{"givenName":"Ada","familyName":"King"}}}`, 200, "", `"Ada King"`},
+		{user, `{"op":"replace","path":"name","value":"Ada"}`, 400, "invalidValue", `"Ada King"`},
+		{user, `{"op":"replace","path":"name","value":{"formatted":"Ada L."}}`, 200, "", `"Ada L."`},
+	} {
+		status, kind := w.patch(c.path, c.operation)
+		_, got := w.call(w.token, "GET", c.path, nil)
+		is, err := json.Marshal(got)
+		w.ok(err)
+		if status != c.status || kind != c.kind || !strings.Contains(string(is), c.want) {
+			t.Errorf("%.100s: %d %s, then %.300s", c.operation, status, kind, is)
+		}
+	}
+}
+
+func TestFiltersOfDirectories(t *testing.T) {
+	w := scimNewWorld(t)
+	w.groupOf("a eq b")
+	for query, want := range map[string]float64{
+		`Users?filter=emails[type eq "work"].value eq "ada@acme.example"`: 1,
+		`Users?filter=EMAILS.value EQ "Ada@ACME.example"`:                 1,
+		`Users?filter=externalId eq "aB"`:                                 1,
+		`Users?filter=externalId eq "ab"`:                                 0,
+		`Users?filter= userName eq  "ada@acme.example" `:                  1,
+		`Groups?filter=displayName eq "a eq b"`:                           1,
+	} {
+		status, got := w.call(w.token, "GET", "/"+strings.ReplaceAll(query, " ", "%20"), nil)
+		if status != 200 || got["totalResults"] != want {
+			t.Errorf("%s: %d %v", query, status, got)
+		}
+	}
+	for _, filter := range []string{`userNames eq "a"`, `userName`, `userName eq`, `userName eq a`, `userName eq "a`,
+		`userNameeq "a"`, `userName eq "a" or id eq "b"`, `emails[type eq "work"] eq "a"`} {
+		query := "/Users?filter=" + strings.ReplaceAll(filter, " ", "%20")
+		if status, got := w.call(w.token, "GET", query, nil); status != 400 || got["scimType"] != "invalidFilter" {
+			t.Errorf("%s: %d %v", filter, status, got)
+		}
+	}
+}
+
+// RFC 7644, sections 3.3, 3.6 and 4.
+func TestADeletedUserIsGone(t *testing.T) {
+	w := scimNewWorld(t)
+	user, _, _ := w.groupOf("Admins")
+	w.patch(user, `{"op":"replace","path":"active","value":false}`)
+	for _, want := range []int{204, 404} {
+		if status, _ := w.call(w.token, "DELETE", user, nil); status != want {
+			t.Errorf("DELETE: %d, want %d", status, want)
+		}
+	}
+	if status, _ := w.call(w.token, "GET", user, nil); status != 404 {
+		t.Errorf("GET: %d", status)
+	}
+	if _, got := w.call(w.token, "GET", "/Users", nil); got["totalResults"] != 0.0 {
+		t.Errorf("%v", got)
+	}
+	if status, _ := w.call(w.token, "POST", "/Users", []byte(`{"userName":"ada@acme.example"}`)); status != 201 {
+		t.Errorf("made again: %d", status)
+	}
+}
+
+func TestTheServiceDescribesItself(t *testing.T) {
+	w := scimNewWorld(t)
+	const urn = "urn:ietf:params:scim:schemas:core:2.0:"
+	for path, want := range map[string]int{"ServiceProviderConfig": 200, "ResourceTypes": 200, "ResourceTypes/User": 200,
+		"Schemas": 200, "Schemas/" + urn + "User": 200, "Schemas/" + urn + "Group": 200, "Schemas/" + urn + "Car": 404,
+		"ResourceTypes/Car": 404, "ServiceProviderConfig/x": 404} {
+		if status, got := w.call(w.token, "GET", "/"+path, nil); status != want {
+			t.Errorf("%s: %d %v", path, status, got)
+		}
+	}
+	_, got := w.call(w.token, "GET", "/ServiceProviderConfig", nil)
+	if filter, ok := got["filter"].(map[string]any); !ok || filter["maxResults"] != 200.0 {
+		t.Errorf("%v", got)
+	}
+	_, got = w.call(w.token, "GET", "/Schemas/"+urn+"User", nil)
+	first, ok := got["attributes"].([]any)[0].(map[string]any)
+	if !ok || first["name"] != "userName" || first["uniqueness"] != "server" || first["returned"] != "default" {
+		t.Errorf("%v", got)
+	}
+	req := httptest.NewRequest("POST", people.SCIMPath+"/Users", strings.NewReader(`{"userName":"ada@acme.example"}`))
+	req.Header.Set("Authorization", "Bearer "+w.token)
+	out := httptest.NewRecorder()
+	w.handler.ServeHTTP(out, req.WithContext(httpapi.WithGateway(req.Context(), httpapi.Gateway{
+		BaseURL: "https://api.example.com"})))
+	if at := out.Header().Get("Location"); !strings.HasPrefix(at, "https://api.example.com/scim/v2/Users/usr_") {
+		t.Errorf("the location is %q", at)
 	}
 }
 

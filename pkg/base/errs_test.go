@@ -70,6 +70,11 @@ func TestInvalidFields(t *testing.T) {
 	if two.Param != "/a" || two.Message != "/a: is required (and 2 more; see details)" || len(two.Details) != 3 {
 		t.Errorf("%+v", two)
 	}
+	long := errs.Invalid("/"+strings.Repeat("ä", 100_000), "is not a member")
+	if want := "/" + strings.Repeat("ä", 255) + "…"; long.Param != want || long.Details[0].Param != want ||
+		long.Message != want+": is not a member" {
+		t.Errorf("a long name: %d bytes, %.100s", len(long.Param), long.Message)
+	}
 	if nowhere := errs.Invalid("", "is no object"); nowhere.Message != "is no object" || nowhere.Param != "" {
 		t.Errorf("%+v", nowhere)
 	}

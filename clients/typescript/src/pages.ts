@@ -58,7 +58,13 @@ export class List<T> implements Pages<T> {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
-    for (let page: Page<T> | undefined = await this; page; page = await page.getNextPage()) yield* page.items;
+    const seen = new Set<string>();
+    for (let page: Page<T> | undefined = await this; page; page = await page.getNextPage()) {
+      yield* page.items;
+      if (!page.nextCursor) return;
+      if (seen.has(page.nextCursor)) throw new AnswerError('next_cursor came before', 200, page.requestId);
+      seen.add(page.nextCursor);
+    }
   }
 
   #page(raw: Raw<T[]>, cursor?: string): Page<T> {

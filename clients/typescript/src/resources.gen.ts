@@ -25,14 +25,17 @@ export interface ListAuditEntriesParams {
    * sign-ins stay.
    */
   exclude_person_reads?: boolean | undefined;
-  /** Only requests for this operation. */
+  /**
+   * Only requests for this operation. Any text is taken: the log also has operations that have ended, and acts such as
+   * person.sign_in.
+   */
   operation_id?: string | undefined;
   /** Only requests that concerned this factory or its content. */
   factory_id?: string | undefined;
   /** Only requests about this profile, and requests by API keys that are bound to it. */
   profile_id?: string | undefined;
   /** Only requests that concerned content items or generations of the studio of this kind. */
-  kind?: string | undefined;
+  kind?: T.AuditKind | undefined;
   /** Only requests with this HTTP status, or with one of a class: 4xx. */
   status?: string | undefined;
   /** Only the request with this id. */
@@ -3045,7 +3048,7 @@ export interface ListGenerationsParams {
   kind?: T.GenerationKindInput[] | undefined;
   /** Only generations in these states, separated by commas. */
   state?: T.GenerationStateInput[] | undefined;
-  /** Only generations of this model. */
+  /** Only generations of this model. Any id is taken, also that of a model that is no longer in the catalog. */
   model?: string | undefined;
 }
 

@@ -928,6 +928,9 @@ export interface AuditEntry {
   dossier_sha256: string | null;
 }
 
+/** Values of `kind` of `listAuditEntries`. */
+export type AuditKind = 'post' | 'video' | 'carousel' | 'story' | 'music_clip' | 'image' | 'music' | 'voice' | 'avatar';
+
 /** An automation as callers see it in lists. */
 export interface Automation {
   /** Unique id (TypeID). Ids sort by creation time. */
@@ -1888,7 +1891,10 @@ export interface BloggerSettingsUpdateVoice {
 
 /** Options on Bluesky. */
 export interface BlueskyOptions {
-  /** Descriptions of the images for people who cannot see them, in the order of the images. */
+  /**
+   * Descriptions of the images for people who cannot see them, in the order of the images. The platform may take only
+   * shorter ones.
+   */
   alt_text?: string[] | undefined;
   /** Comment to write below the post. */
   first_comment?: string | undefined;
@@ -6415,7 +6421,10 @@ export type ExportPartKindInput = 'lines' | 'files';
 
 /** Options on Facebook. */
 export interface FacebookOptions {
-  /** Descriptions of the images for people who cannot see them, in the order of the images. */
+  /**
+   * Descriptions of the images for people who cannot see them, in the order of the images. The platform may take only
+   * shorter ones.
+   */
   alt_text?: string[] | undefined;
   /** Comment to write below the post. */
   first_comment?: string | undefined;
@@ -7575,7 +7584,10 @@ export interface ImportTaken {
 
 /** Options on Instagram. */
 export interface InstagramOptions {
-  /** Descriptions of the images for people who cannot see them, in the order of the images. */
+  /**
+   * Descriptions of the images for people who cannot see them, in the order of the images. The platform may take only
+   * shorter ones.
+   */
   alt_text?: string[] | undefined;
   /** Name of the original audio of a Reel. It cannot be changed here later. */
   audio_name?: string | undefined;
@@ -7972,7 +7984,10 @@ export interface LinkedinMentionInput {
 
 /** Options on LinkedIn. */
 export interface LinkedinOptions {
-  /** Descriptions of the images for people who cannot see them, in the order of the images. */
+  /**
+   * Descriptions of the images for people who cannot see them, in the order of the images. The platform may take only
+   * shorter ones.
+   */
   alt_text?: string[] | undefined;
   /**
    * Publishes the images of a carousel as the pages of a document, which readers turn. Its title is that of the
@@ -9789,7 +9804,10 @@ export interface PersonUpdate {
 
 /** Options on Pinterest. */
 export interface PinterestOptions {
-  /** Descriptions of the images for people who cannot see them, in the order of the images. */
+  /**
+   * Descriptions of the images for people who cannot see them, in the order of the images. The platform may take only
+   * shorter ones.
+   */
   alt_text?: string[] | undefined;
   /** Section of the board. `GET /v1/publishing/lookups` with `kind=board` lists them. Absent: the board itself. */
   board_section_id?: string | undefined;
@@ -11106,7 +11124,10 @@ export interface PublicationWarning {
 
 /** The options of a post on one platform, as JSON in the shape of the platform's options. */
 export interface PublishOptions {
-  /** Descriptions of the images for people who cannot see them, in the order of the images. */
+  /**
+   * Descriptions of the images for people who cannot see them, in the order of the images. The platform may take only
+   * shorter ones.
+   */
   alt_text?: string[];
   /** Name of the original audio of a Reel. It cannot be changed here later. */
   audio_name?: string;
@@ -13497,7 +13518,10 @@ export type ThemePlateShape = 'none' | 'box' | 'pill' | 'circle' | 'burst' | 'la
 
 /** Options on Threads. */
 export interface ThreadsOptions {
-  /** Descriptions of the images for people who cannot see them, in the order of the images. */
+  /**
+   * Descriptions of the images for people who cannot see them, in the order of the images. The platform may take only
+   * shorter ones.
+   */
   alt_text?: string[] | undefined;
   /** Comment to write below the post. */
   first_comment?: string | undefined;
@@ -14234,7 +14258,10 @@ export interface WebhookWithSecret {
 
 /** Options on X. */
 export interface Xoptions {
-  /** Descriptions of the images for people who cannot see them, in the order of the images. */
+  /**
+   * Descriptions of the images for people who cannot see them, in the order of the images. The platform may take only
+   * shorter ones.
+   */
   alt_text?: string[] | undefined;
   /** Comment to write below the post. */
   first_comment?: string | undefined;

@@ -139,8 +139,9 @@ type Visible struct {
 
 // AltTextOption is the part of a shape with the option alt_text.
 type AltTextOption struct {
-	// Descriptions of the images for people who cannot see them, in the order of the images.
-	AltText []string `json:"alt_text,omitempty" maxItems:"10" nullable:"false"`
+	// Descriptions of the images for people who cannot see them, in the order of the images. The platform may take only
+	// shorter ones.
+	AltText []string `json:"alt_text,omitempty" maxItems:"10" maxLength:"5000" nullable:"false"`
 }
 
 // CoverAtOption is the part of a shape with the option cover_at.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/format"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -125,6 +126,9 @@ func (l *Log) RecordCommand(ctx context.Context, c Command) error {
 	return auditlog.Write(ctx, l.db, l.region, tenant.Of(c.Account, tenant.Live), by, e)
 }
 
+var _ = format.Define("audit-kind", format.Format{
+	Values: format.Words("post video carousel story music_clip image music voice avatar")})
+
 type listInput struct {
 	httpapi.PageInput
 	httpapi.Period
@@ -135,14 +139,15 @@ type listInput struct {
 	// true: without what people have read in the account area, whose pages make several requests each. Their changes
 	// and sign-ins stay.
 	WithoutReads bool `query:"exclude_person_reads"`
-	// Only requests for this operation.
+	// Only requests for this operation. Any text is taken: the log also has operations that have ended, and acts such
+	// as person.sign_in.
 	OperationID string `query:"operation_id" example:"createFactory"`
 	// Only requests that concerned this factory or its content.
 	FactoryID string `query:"factory_id" example:"fac_01h455vb4pex5vsknk084sn02q"`
 	// Only requests about this profile, and requests by API keys that are bound to it.
 	ProfileID string `query:"profile_id" example:"prf_01h455vb4pex5vsknk084sn02q"`
 	// Only requests that concerned content items or generations of the studio of this kind.
-	Kind string `query:"kind" maxLength:"32" example:"post"`
+	Kind string `query:"kind" format:"audit-kind" example:"post"`
 	// Only requests with this HTTP status, or with one of a class: 4xx.
 	Status string `query:"status" format:"status-or-class"`
 	// Only the request with this id.

@@ -1,6 +1,8 @@
 package people
 
 import (
+	"bytes"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"io"
@@ -9,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/content-automation/api/pkg/area"
@@ -77,6 +80,9 @@ type call struct {
 	base    string // of the links
 }
 
+// named returns the path below the base, without slashes at its ends.
+func (c *call) named() string { return strings.Trim(strings.TrimPrefix(c.URL.Path, SCIMPath), "/") }
+
 // answer is the status and the body of a response. A response without a body has nil.
 type answer struct {
 	status int
@@ -116,6 +122,9 @@ func (s *SCIM) serve(w http.ResponseWriter, req *http.Request) {
 	if a.body != nil {
 		w.Header().Set("Content-Type", "application/scim+json")
 	}
+	if created, ok := a.body.(map[string]any); ok && a.status == http.StatusCreated {
+		w.Header().Set("Location", created["meta"].(meta).Location)
+	}
 	if c != nil {
 		s.record(c, g, a.status, began)
 	}
@@ -146,7 +155,7 @@ func (s *SCIM) identify(req *http.Request) (*call, error) {
 
 // record writes the call to the audit log.
 func (s *SCIM) record(c *call, g httpapi.Gateway, status int, began time.Time) {
-	kind, _, _ := strings.Cut(strings.Trim(strings.TrimPrefix(c.URL.Path, SCIMPath), "/"), "/")
+	kind, _, _ := strings.Cut(c.named(), "/")
 	err := s.audit.Record(c.Context(), httpapi.Call{RequestID: g.RequestID, Principal: &auth.Principal{
 		Owner: tenant.Of(c.account, tenant.Live), Actor: auth.Actor{Kind: auth.Directory, ID: c.by.ID}},
 		OperationID: "scim." + strings.ToLower(kind), Method: c.Method, Path: c.URL.Path, Status: status,
@@ -184,7 +193,7 @@ func (s *SCIM) refusal(err error, requestID string) answer {
 
 // route finds the handler of a path.
 func (s *SCIM) route(c *call) (answer, error) {
-	kind, id, _ := strings.Cut(strings.Trim(strings.TrimPrefix(c.URL.Path, SCIMPath), "/"), "/")
+	kind, id, _ := strings.Cut(c.named(), "/")
 	type handler func(*call, string) (answer, error)
 	var known map[string]handler
 	switch {
@@ -198,9 +207,9 @@ func (s *SCIM) route(c *call) (answer, error) {
 	case kind == "Groups":
 		known = map[string]handler{http.MethodGet: s.getGroup, http.MethodPut: s.putGroup,
 			http.MethodPatch: s.patchGroup, http.MethodDelete: s.deleteGroup}
-	case id == "" && documents[kind] != nil:
+	case documents()[c.named()] != nil:
 		known = map[string]handler{http.MethodGet: func(*call, string) (answer, error) {
-			return answer{http.StatusOK, documents[kind]}, nil
+			return answer{http.StatusOK, documents()[c.named()]}, nil
 		}}
 	default:
 		return answer{}, missing("resource")
@@ -212,28 +221,16 @@ func (s *SCIM) route(c *call) (answer, error) {
 	return serve(c, id)
 }
 
-// supported says that a feature is or is not there.
-type supported struct {
-	Supported bool `json:"supported"`
-}
+// documents describe the service, by their paths.
+var documents = sync.OnceValue(func() (all map[string]json.RawMessage) {
+	if err := json.Unmarshal(documentsJSON, &all); err != nil {
+		panic(err)
+	}
+	return all
+})
 
-// documents describe the service.
-var documents = map[string]any{
-	"ServiceProviderConfig": map[string]any{
-		"schemas": []string{"urn:ietf:params:scim:schemas:core:2.0:ServiceProviderConfig"},
-		"patch":   supported{true}, "changePassword": supported{}, "sort": supported{}, "etag": supported{},
-		"bulk":   map[string]any{"supported": false, "maxOperations": 0, "maxPayloadSize": 0},
-		"filter": map[string]any{"supported": true, "maxResults": maxResults},
-		"authenticationSchemes": []any{map[string]any{"type": "oauthbearertoken", "name": "Bearer token",
-			"description": "The token of the sign-on connection", "primary": true}},
-	},
-	"ResourceTypes": list([]any{
-		map[string]any{"schemas": []string{"urn:ietf:params:scim:schemas:core:2.0:ResourceType"}, "id": "User",
-			"name": "User", "endpoint": "/Users", "schema": userSchema},
-		map[string]any{"schemas": []string{"urn:ietf:params:scim:schemas:core:2.0:ResourceType"}, "id": "Group",
-			"name": "Group", "endpoint": "/Groups", "schema": groupSchema},
-	}, 1, 2),
-}
+//go:embed scim.json
+var documentsJSON []byte
 
 const (
 	maxResults = 200
@@ -305,6 +302,9 @@ func (p patch) each(set func(op, path string, value json.RawMessage) error) erro
 		if op != "add" && op != "replace" && op != "remove" {
 			return invalid("invalidSyntax", "op must be add, replace or remove.")
 		}
+		if op != "remove" && len(o.Value) == 0 {
+			return invalid("invalidValue", "An operation add or replace needs a value.")
+		}
 		if o.Path != "" {
 			if err := set(op, o.Path, o.Value); err != nil {
 				return err
@@ -322,6 +322,11 @@ func (p patch) each(set func(op, path string, value json.RawMessage) error) erro
 		}
 	}
 	return nil
+}
+
+// attribute returns the path of an attribute in lower case, without the schema, which may precede it.
+func attribute(schema, path string) string {
+	return strings.TrimPrefix(strings.ToLower(path), strings.ToLower(schema)+":")
 }
 
 func scimText(value json.RawMessage) (string, error) {
@@ -351,14 +356,16 @@ func parseFilter(s string, attributes ...string) (f filter, err error) {
 	if s == "" {
 		return f, nil
 	}
-	i := strings.Index(strings.ToLower(s), " eq ")
-	if i >= 0 {
-		f.attribute = strings.ToLower(strings.TrimSpace(s[:i]))
-		err = json.Unmarshal([]byte(strings.TrimSpace(s[i+len(" eq "):])), &f.value)
-		for _, known := range attributes {
-			if err == nil && f.attribute == strings.ToLower(known) {
-				return f, nil
-			}
+	s = strings.TrimSpace(s)
+	for _, known := range attributes {
+		n := len(known)
+		if len(s) <= n || !strings.EqualFold(s[:n], known) {
+			continue
+		}
+		op, value, _ := strings.Cut(strings.TrimSpace(s[n:]), " ")
+		if s[n] == ' ' && strings.EqualFold(op, "eq") && json.Unmarshal([]byte(value), &f.value) == nil {
+			f.attribute = strings.ToLower(known)
+			return f, nil
 		}
 	}
 	return f, invalid("invalidFilter", "The filter must compare one of "+strings.Join(attributes, ", ")+
@@ -426,7 +433,7 @@ func (s *SCIM) find(c *call, id string) (person.Record, error) {
 	return r, err
 }
 
-func (c *call) sees(r *person.Record) bool { return c.by.Speaks(person.Domain(r.Email)) }
+func (c *call) sees(r *person.Record) bool { return !r.Deleted && c.by.Speaks(person.Domain(r.Email)) }
 
 func (s *SCIM) listUsers(c *call, _ string) (answer, error) {
 	f, err := parseFilter(c.URL.Query().Get("filter"), "userName", "externalId", "id", "emails.value", "emails",
@@ -436,15 +443,11 @@ func (s *SCIM) listUsers(c *call, _ string) (answer, error) {
 	}
 	found := []any{}
 	err = s.people.Each(c.Context(), c.account, func(r person.Record, _ store.Item) error {
-		value := r.Email
-		switch f.attribute {
-		case "externalid":
-			value = r.ExternalID
-		case "id":
-			value = r.ID
-		}
+		// The ids of a directory may differ in case alone.
+		own, exact := map[string]string{"externalid": r.ExternalID, "id": r.ID}[f.attribute]
+		matches := f.attribute == "" || exact && own == f.value || !exact && strings.EqualFold(r.Email, f.value)
 		// A removed person is left out if another person has the address now.
-		if c.sees(&r) && (f.attribute == "" || strings.EqualFold(value, f.value)) && !s.replaced(c, &r) {
+		if c.sees(&r) && matches && !s.replaced(c, &r) {
 			found = append(found, c.render(&r))
 		}
 		return nil
@@ -535,6 +538,19 @@ func (s *SCIM) apply(c *call, id string, name, externalID *string, active *bool)
 		case active != nil && !*active && r.State != person.Removed:
 			return s.people.Remove(tx, r, it)
 		case active != nil && *active && r.State == person.Removed:
+			// The groups may have changed meanwhile, and an owner may have removed the person.
+			all, err := s.groups(c)
+			if err != nil {
+				return err
+			}
+			r.Groups = nil
+			for _, g := range all {
+				if slices.Contains(g.Members, id) {
+					r.Groups = append(r.Groups, g.DisplayName)
+				}
+			}
+			slices.Sort(r.Groups)
+			r.Role, _ = c.by.RoleOf(r.Groups)
 			return s.people.Expect(c.Context(), tx, r, it, c.by.ID)
 		case r.Name == before && r.ExternalID == external:
 			return nil
@@ -578,7 +594,7 @@ func (s *SCIM) patchUser(c *call, id string) (answer, error) {
 	var active *bool
 	err := p.each(func(op, path string, value json.RawMessage) (err error) {
 		var given string
-		switch strings.ToLower(strings.TrimPrefix(path, userSchema+":")) {
+		switch attribute(userSchema, path) {
 		case "active":
 			on := false // a removed attribute takes the access
 			if op != "remove" {
@@ -589,6 +605,12 @@ func (s *SCIM) patchUser(c *call, id string) (answer, error) {
 			given, err = scimText(value)
 			given = person.CleanName(given)
 			name = &given
+		case "name":
+			var u user
+			if op != "remove" && json.Unmarshal(value, &u.Name) != nil {
+				return invalid("invalidValue", "name must be an object.")
+			}
+			given, name = u.name(), &given
 		case "externalid":
 			given, err = scimText(value)
 			externalID = &given
@@ -607,6 +629,9 @@ func (s *SCIM) patchUser(c *call, id string) (answer, error) {
 
 func (s *SCIM) deleteUser(c *call, id string) (answer, error) {
 	_, err := s.change(c, id, func(tx *store.Tx, r *person.Record, it store.Item) error {
+		if r.Deleted = true; r.State == person.Removed {
+			return s.people.Save(tx, r, it)
+		}
 		return s.people.Remove(tx, r, it)
 	})
 	return answer{http.StatusNoContent, nil}, err
@@ -709,6 +734,23 @@ func (g *group) set(from groupBody) error {
 	return g.add(from.Members)
 }
 
+// unique refuses a group with the name of another one, since names decide the roles, and a new one that is too many.
+func (s *SCIM) unique(c *call, g *group) error {
+	all, err := s.groups(c)
+	known := false
+	for _, other := range all {
+		if other.ID == g.ID {
+			known = true
+		} else if strings.EqualFold(other.DisplayName, g.DisplayName) {
+			return &failure{http.StatusConflict, "uniqueness", "A group with this displayName exists."}
+		}
+	}
+	if !known && len(all) >= maxGroups {
+		return invalid("tooMany", "There can be 500 groups.")
+	}
+	return err
+}
+
 func (g *group) add(members []member) error {
 	known := make(map[string]bool, len(g.Members))
 	for _, m := range g.Members {
@@ -738,14 +780,8 @@ func (s *SCIM) createGroup(c *call, _ string) (answer, error) {
 	if err := g.set(from); err != nil {
 		return answer{}, err
 	}
-	all, err := s.groups(c)
-	switch {
-	case err != nil:
+	if err := s.unique(c, &g); err != nil {
 		return answer{}, err
-	case slices.ContainsFunc(all, func(o group) bool { return strings.EqualFold(o.DisplayName, g.DisplayName) }):
-		return answer{}, &failure{http.StatusConflict, "uniqueness", "A group with this displayName exists."}
-	case len(all) >= maxGroups:
-		return answer{}, invalid("tooMany", "There can be 500 groups.")
 	}
 	it, err := store.NewItem(groupKind, tenant.Of(c.account, ""), g.ID, g)
 	if err != nil {
@@ -772,6 +808,11 @@ func (s *SCIM) changeGroup(c *call, groupID string, edit func(*group) error) (an
 		before.Members = slices.Clone(g.Members)
 		if err := edit(&g); err != nil {
 			return err
+		}
+		if g.DisplayName != before.DisplayName {
+			if err := s.unique(c, &g); err != nil {
+				return err
+			}
 		}
 		g.Touch(s.now())
 		return tx.Rewrite(it, g)
@@ -830,8 +871,7 @@ func (s *SCIM) patchGroup(c *call, groupID string) (answer, error) {
 	}
 	return s.changeGroup(c, groupID, func(g *group) error {
 		return p.each(func(op, path string, value json.RawMessage) (err error) {
-			path = strings.TrimPrefix(path, groupSchema+":")
-			lower := strings.ToLower(path)
+			lower := attribute(groupSchema, path)
 			switch {
 			case lower == "displayname":
 				name, err := scimText(value)
@@ -843,12 +883,15 @@ func (s *SCIM) patchGroup(c *call, groupID string) (answer, error) {
 				g.Members = members
 				return err
 			case lower == "externalid":
-				g.ExternalID, err = scimText(value)
+				external, err := scimText(value)
+				g.ExternalID = text.ClipText(external, maxExternalID)
 				return err
 			case lower == "members":
 				return g.patchMembers(op, value)
-			case strings.HasPrefix(lower, "members[") && op == "remove":
-				f, err := parseFilter(strings.TrimSuffix(path[len("members["):], "]"), "value")
+			case strings.HasPrefix(lower, "members[") && op != "remove":
+				return invalid("invalidPath", "Members are added and replaced by the path members.")
+			case strings.HasPrefix(lower, "members["):
+				f, err := parseFilter(strings.TrimSuffix(strings.TrimPrefix(lower, "members["), "]"), "value")
 				if err == nil {
 					g.Members = slices.DeleteFunc(g.Members, func(m string) bool { return m == f.value })
 				}
@@ -862,6 +905,9 @@ func (s *SCIM) patchGroup(c *call, groupID string) (answer, error) {
 // patchMembers adds, replaces or removes members. A removal without a value removes all.
 func (g *group) patchMembers(op string, value json.RawMessage) error {
 	var members []member
+	if trimmed := bytes.TrimSpace(value); len(trimmed) > 0 && trimmed[0] == '{' { // a value of one member
+		value = slices.Concat([]byte("["), trimmed, []byte("]"))
+	}
 	if len(value) > 0 && json.Unmarshal(value, &members) != nil {
 		return invalid("invalidValue", "members must be a list of objects with a value.")
 	}

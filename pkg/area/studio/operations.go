@@ -75,7 +75,7 @@ type listInput struct {
 	Kind []string `query:"kind" filter:"kind" enum:"video,image,music,voice,avatar" nullable:"false"`
 	// Only generations in these states, separated by commas.
 	State []string `query:"state" filter:"state" enum:"queued,generating,generated,failed,canceled" nullable:"false"`
-	// Only generations of this model.
+	// Only generations of this model. Any id is taken, also that of a model that is no longer in the catalog.
 	Model string `query:"model" filter:"model"`
 }
 

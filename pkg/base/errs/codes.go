@@ -102,7 +102,8 @@ const (
 )
 
 // NoSuchPath is the message about a path outside of /v1 that there is not.
-const NoSuchPath = "There is no such path. The paths of this API begin with /v1 and are described at /openapi.json."
+const NoSuchPath = "There is no such path. The paths of this API begin with /v1 and are described at /openapi.json. " +
+	"Agents connect to /mcp, without a slash at its end."
 
 // InfoOf returns the information of a code, that of internal for an unknown one.
 func InfoOf(code Code) Info {

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/content-automation/api/pkg/base/text"
 )
 
 // Detail is one invalid field of a request.
@@ -82,9 +84,18 @@ func InvalidIf(wrong bool, param, format string, args ...any) error {
 	return Invalid(param, format, args...)
 }
 
+// longestParam bounds a parameter, in bytes: a caller chooses the names of unknown members.
+const longestParam = 512
+
 // InvalidFields makes a validation error of several fields. The first one is
 // repeated as message and param, for callers that show only one.
 func InvalidFields(details ...Detail) *Error {
+	details = slices.Clone(details)
+	for i, d := range details {
+		if len(d.Param) > longestParam {
+			details[i].Param = text.Before(d.Param, longestParam, longestParam) + "…"
+		}
+	}
 	first := details[0]
 	msg := first.Param + ": " + first.Message
 	if first.Param == "" {

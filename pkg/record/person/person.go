@@ -88,6 +88,8 @@ type Record struct {
 	Invitation string `json:"invitation,omitempty"`
 	// ExternalID is the customer's directory's id of the person.
 	ExternalID string `json:"external_id,omitempty"`
+	// Deleted reports that the customer's directory has deleted the person, whom it does not see any more.
+	Deleted bool `json:"deleted,omitempty"`
 	// Groups are the person's groups in the customer's directory.
 	Groups []string `json:"groups,omitempty"`
 	// Choices are what the person has chosen about e-mails.

@@ -409,6 +409,7 @@ var enumNames = map[string]string{
 	"PublishOptions.privacy":          "Privacy",
 	"listAllPublications.order_by":    "PublicationOrder",
 	"listContentItems.order_by":       "ContentOrder",
+	"listAuditEntries.kind":           "AuditKind",
 	"ContentCount.of":                 "ContentCountPart",
 	"ContentItem.format":              "VideoFormat",
 	"ContentItem.visuals":             "VideoVisuals",

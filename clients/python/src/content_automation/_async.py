@@ -260,7 +260,12 @@ class AsyncPages(Generic[T]):
 
     async def __aiter__(self) -> AsyncIterator[T]:
         page: AsyncPage[T] | None = await self.page()
+        seen: set[str] = set()
         while page:
             for item in page.items:
                 yield item
+            if page.next_cursor in seen:
+                raise AnswerError("next_cursor came before", page.response.status, page.response.request_id)
+            if page.next_cursor:
+                seen.add(page.next_cursor)
             page = await page.next_page()

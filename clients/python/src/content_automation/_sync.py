@@ -260,7 +260,12 @@ class Pages(Generic[T]):
 
     def __iter__(self) -> Iterator[T]:
         page: Page[T] | None = self.page()
+        seen: set[str] = set()
         while page:
             for item in page.items:
                 yield item
+            if page.next_cursor in seen:
+                raise AnswerError("next_cursor came before", page.response.status, page.response.request_id)
+            if page.next_cursor:
+                seen.add(page.next_cursor)
             page = page.next_page()

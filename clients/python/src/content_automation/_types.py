@@ -943,6 +943,9 @@ class AuditEntry(TypedDict):
     """
 
 
+AuditKind = Literal["post", "video", "carousel", "story", "music_clip", "image", "music", "voice", "avatar"]
+"""Values of `kind` of `listAuditEntries`."""
+
 
 class Automation(TypedDict):
     """An automation as callers see it in lists."""
@@ -1865,7 +1868,9 @@ class BlueskyOptions(TypedDict):
     """Options on Bluesky."""
 
     alt_text: NotRequired[List[str]]
-    """Descriptions of the images for people who cannot see them, in the order of the images."""
+    """Descriptions of the images for people who cannot see them, in the order of the images. The platform may take only
+    shorter ones.
+    """
     first_comment: NotRequired[str]
     """Comment to write below the post."""
     thread: NotRequired[bool]
@@ -6356,7 +6361,9 @@ class FacebookOptions(TypedDict):
     """Options on Facebook."""
 
     alt_text: NotRequired[List[str]]
-    """Descriptions of the images for people who cannot see them, in the order of the images."""
+    """Descriptions of the images for people who cannot see them, in the order of the images. The platform may take only
+    shorter ones.
+    """
     first_comment: NotRequired[str]
     """Comment to write below the post."""
     location_id: NotRequired[str]
@@ -7507,7 +7514,9 @@ class InstagramOptions(TypedDict):
     """Options on Instagram."""
 
     alt_text: NotRequired[List[str]]
-    """Descriptions of the images for people who cannot see them, in the order of the images."""
+    """Descriptions of the images for people who cannot see them, in the order of the images. The platform may take only
+    shorter ones.
+    """
     audio_name: NotRequired[str]
     """Name of the original audio of a Reel. It cannot be changed here later."""
     collaborators: NotRequired[List[str]]
@@ -7914,7 +7923,9 @@ class LinkedinOptions(TypedDict):
     """Options on LinkedIn."""
 
     alt_text: NotRequired[List[str]]
-    """Descriptions of the images for people who cannot see them, in the order of the images."""
+    """Descriptions of the images for people who cannot see them, in the order of the images. The platform may take only
+    shorter ones.
+    """
     document: NotRequired[bool]
     """Publishes the images of a carousel as the pages of a document, which readers turn. Its title is that of the
     content.
@@ -9683,7 +9694,9 @@ class PinterestOptions(TypedDict):
     """Options on Pinterest."""
 
     alt_text: NotRequired[List[str]]
-    """Descriptions of the images for people who cannot see them, in the order of the images."""
+    """Descriptions of the images for people who cannot see them, in the order of the images. The platform may take only
+    shorter ones.
+    """
     board_section_id: NotRequired[str]
     """Section of the board. `GET /v1/publishing/lookups` with `kind=board` lists them. Absent: the board itself."""
     cover_at_seconds: NotRequired[float]
@@ -11002,7 +11015,9 @@ class PublishOptions(TypedDict):
     """The options of a post on one platform, as JSON in the shape of the platform's options."""
 
     alt_text: NotRequired[List[str]]
-    """Descriptions of the images for people who cannot see them, in the order of the images."""
+    """Descriptions of the images for people who cannot see them, in the order of the images. The platform may take only
+    shorter ones.
+    """
     audio_name: NotRequired[str]
     """Name of the original audio of a Reel. It cannot be changed here later."""
     auto_music: NotRequired[bool]
@@ -13406,7 +13421,9 @@ class ThreadsOptions(TypedDict):
     """Options on Threads."""
 
     alt_text: NotRequired[List[str]]
-    """Descriptions of the images for people who cannot see them, in the order of the images."""
+    """Descriptions of the images for people who cannot see them, in the order of the images. The platform may take only
+    shorter ones.
+    """
     first_comment: NotRequired[str]
     """Comment to write below the post."""
     thread: NotRequired[bool]
@@ -14188,7 +14205,9 @@ class Xoptions(TypedDict):
     """Options on X."""
 
     alt_text: NotRequired[List[str]]
-    """Descriptions of the images for people who cannot see them, in the order of the images."""
+    """Descriptions of the images for people who cannot see them, in the order of the images. The platform may take only
+    shorter ones.
+    """
     first_comment: NotRequired[str]
     """Comment to write below the post."""
     is_aigc: NotRequired[bool]
@@ -14253,7 +14272,7 @@ ListAuditEntriesParams = TypedDict(
         "operation_id": str,
         "factory_id": str,
         "profile_id": str,
-        "kind": str,
+        "kind": "AuditKind",
         "status": str,
         "request_id": str,
     },

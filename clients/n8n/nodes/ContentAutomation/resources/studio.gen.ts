@@ -420,7 +420,7 @@ export const studioDescription: INodeProperties[] = [
         name: 'model',
         type: 'string',
         default: '',
-        description: 'Only generations of this model',
+        description: 'Only generations of this model. Any ID is taken, also that of a model that is no longer in the catalog.',
         routing: { send: { type: 'query', property: 'model' } },
       },
       {
