@@ -32,7 +32,9 @@ func run(ctx context.Context, args []string, w machine) int {
 	cmd, err := cmd.ExecuteContextC(ctx)
 	var failed failure
 	if cause := out.failed.Load(); cause != nil && !errors.As(err, &failed) {
-		err = failure{error: fmt.Errorf("write the output: %w", *cause)}
+		asked := cmd.Flags().Lookup("json")
+		err = failure{error: fmt.Errorf("write the output: %w", *cause),
+			json: asked != nil && asked.Value.String() == "true"}
 	}
 	switch {
 	case err == nil:

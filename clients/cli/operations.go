@@ -231,7 +231,7 @@ func (c *calling) run(cmd *cobra.Command, args []string) error {
 		options = append(options, contentautomation.WithIfMatch(`"`+strings.Trim(c.match, `"`)+`"`))
 	}
 	var all []json.RawMessage // of --all with --json, which is one array
-	seen := map[string]bool{query.Get("cursor"): true}
+	seen := map[string]bool{"": true, query.Get("cursor"): true}
 	for {
 		var raw json.RawMessage
 		if err := client.Do(cmd.Context(), c.method, path, query, body, &raw, options...); err != nil {
@@ -245,10 +245,10 @@ func (c *calling) run(cmd *cobra.Command, args []string) error {
 		}
 		var page struct {
 			Data []json.RawMessage `json:"data"`
-			Next *string           `json:"next_cursor"`
+			Next string            `json:"next_cursor"` // or null
 		}
 		_ = json.Unmarshal(response.Body, &page) // an answer that is no list has no pages
-		last := !c.all || page.Next == nil || seen[*page.Next]
+		last := !c.all || seen[page.Next]
 		if all = append(all, page.Data...); !c.all || !c.json {
 			err = c.print(raw)
 		} else if last {
@@ -258,17 +258,17 @@ func (c *calling) run(cmd *cobra.Command, args []string) error {
 			return err
 		}
 		if last {
-			if c.all && page.Next != nil {
+			if c.all && page.Next != "" {
 				return failure{error: fmt.Errorf("the list does not end: its cursor came before (request_id %s)",
 					response.RequestID), json: c.json}
 			}
-			if page.Next != nil {
-				fmt.Fprintf(c.notes, "There are more: use --all, or --cursor %s\n", *page.Next)
+			if page.Next != "" {
+				fmt.Fprintf(c.notes, "There are more: use --all, or --cursor %s\n", page.Next)
 			}
 			return nil
 		}
-		query.Set("cursor", *page.Next)
-		seen[*page.Next] = true
+		query.Set("cursor", page.Next)
+		seen[page.Next] = true
 	}
 }
 
@@ -301,13 +301,14 @@ func (c *calling) bodyOf(cmd *cobra.Command) (any, error) {
 	}
 	body := map[string]any{}
 	if len(text) > 0 {
-		err := json.Unmarshal(text, &body)
-		wrong := &json.UnmarshalTypeError{Value: "null"}
-		switch {
-		case errors.As(err, &wrong), body == nil:
+		var wrong *json.UnmarshalTypeError
+		switch err := json.Unmarshal(text, &body); {
+		case errors.As(err, &wrong):
 			return nil, fmt.Errorf("--body must be a JSON object, not %s", wrong.Value)
 		case err != nil:
 			return nil, fmt.Errorf("--body must be a JSON object: %w", err)
+		case body == nil:
+			return nil, errors.New("--body must be a JSON object, not null")
 		}
 	}
 	maps.Copy(body, given(cmd.Flags(), c.body))

@@ -248,7 +248,11 @@ func TestAnOutputThatCannotBeWrittenIsAFailure(t *testing.T) {
 		var notes strings.Builder
 		code := run(context.Background(), line, machine{out: full{}, notes: &notes, now: time.Now,
 			getenv: func(name string) string { return env[name] }})
-		if want := "cli: write the output: no space left on device\n"; code != 1 || notes.String() != want {
+		want := "cli: write the output: no space left on device\n"
+		if slices.Contains(line, "--json") {
+			want = `{"error":{"message":"write the output: no space left on device"}}` + "\n"
+		}
+		if code != 1 || notes.String() != want {
 			t.Errorf("%v: %d %q", line, code, notes.String())
 		}
 	}

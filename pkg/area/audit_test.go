@@ -13,7 +13,9 @@ import (
 	"github.com/content-automation/api/infra/verify/harness/apitest"
 	"github.com/content-automation/api/infra/verify/harness/servicetest"
 	"github.com/content-automation/api/infra/verify/harness/storetest"
+	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area/audit"
+	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
@@ -109,6 +111,16 @@ func TestCallsAreFoundByWhatTheyConcerned(t *testing.T) {
 		if got := w.list(query); !slices.Equal(got, strings.Fields(want)) {
 			t.Errorf("%s: got %v, want %s", query, got, want)
 		}
+	}
+	kinds := []string{string(item.Post), string(item.Video), string(item.Carousel), string(item.Story),
+		string(item.MusicClip)}
+	for _, k := range provider.Kinds() {
+		if k != provider.KindText { // the studio makes no texts
+			kinds = append(kinds, string(k))
+		}
+	}
+	for _, kind := range kinds {
+		w.list("kind=" + kind) // fails if the filter is refused
 	}
 	for _, e := range apitest.All[audit.Entry](w.Caller, "/v1/audit-log?kind=post", 2) {
 		if *e.FactoryID != "fac_01h455vb4pex5vsknk084sn021" || *e.ProfileID != "prf_01h455vb4pex5vsknk084sn021" || *e.Kind != "post" {

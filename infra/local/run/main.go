@@ -122,7 +122,7 @@ func run(ctx context.Context, out io.Writer, port int) error {
 		return err
 	}
 	say("Ready")
-	sayWait(say)
+	tools.note(say)
 	t.Greet(out, d)
 	go func() {
 		<-tools.explorer
@@ -158,9 +158,11 @@ type tools struct {
 
 const mediaTools = "ffmpeg, the fonts and the library of C2PA"
 
-// sayWait says what the first media wait for, if it is not there yet: on a slow line that takes a minute.
-func sayWait(say func(string)) {
-	if _, err := os.Stat(".tools/media/.stamp"); err != nil {
+// note says what the first media wait for, if it is not there after a moment: on a slow line that takes a minute.
+func (t *tools) note(say func(string)) {
+	select {
+	case <-t.media:
+	case <-time.After(time.Second / 2):
 		say("Fetching " + mediaTools + ": the first media wait for them")
 	}
 }

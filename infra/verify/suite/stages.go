@@ -12,8 +12,8 @@ type stage struct {
 	first bool
 	// needs is a program without which the stage does not run, or empty.
 	needs string
-	// long stages are those of make test-all alone, and check stages those of make check. Those that
-	// mostly wait are in lane 1, beside those that compute.
+	// long stages are those of make test-all alone, and check stages those of make check. Those that mostly wait are in
+	// lane 1, beside those that compute.
 	long, check bool
 	// tools is the set of tools of `local tools` that the stage needs beside the usual ones.
 	tools   string
@@ -46,8 +46,8 @@ const longTests = "^Test(AVideoHasTheIntroOfItsBrand|FinishedMedia|ItemsAreCorre
 // leaves them out.
 const dateless = "media|house|craft/guard|httpapi/schema|service/(api|docs)"
 
-// timeless are tests that read neither, by the same log, in packages of which others do. They take two thirds of the
-// time of these packages.
+// timeless are tests that read neither the clock nor the zone, in packages with others that do. They take two thirds of
+// the time of these packages.
 const timeless = "^Test((Conformance|Bounds)On(Bluesky|LinkedIn|Pinterest|TikTok|VK|X)|LongTextsAreReadInTime|" +
 	"FeedsThatCannotBeRead|RowsOverTheLimit|RowsThatAreTooLarge|TheTimeGrowsWithTheLength|WorstCaseFeeds)$"
 

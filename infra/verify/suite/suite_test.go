@@ -72,9 +72,14 @@ func TestStagesWaitForEachOther(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var out bytes.Buffer
 	list := []stage{{name: "early", command: shell("cat made")}, {name: "make", first: true, command: shell("echo x >made")},
-		{name: "last", lane: alone, command: shell("cat beside")}, {name: "beside", lane: 1, command: shell("cp made beside")}}
+		{name: "last", lane: alone, command: shell("cat beside")}, {name: "beside", lane: 1, command: shell("sleep 0.1; cp made beside")}}
 	if code := run(t.Context(), &out, list); code != 0 {
 		t.Errorf("the status is %d: %s", code, &out)
+	}
+	for _, s := range stages {
+		if s.lane < 0 || s.lane > alone {
+			t.Errorf("no lane runs the stage %s", s.name)
+		}
 	}
 	out.Reset()
 	list[1].command = shell("exit 1")

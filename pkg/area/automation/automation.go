@@ -373,7 +373,8 @@ type entry struct {
 // fits refuses a trigger that check refuses, or that is not for a factory.
 func (t Trigger) fits(f factory.Factory) error {
 	if t.Kind == OfProduct && f.Type != factory.Seller {
-		return errs.Invalid("/trigger/kind", "product "+factoryrecord.ForSellers, f.Type)
+		return errs.Invalid("/trigger/kind", "product "+factoryrecord.ForSellers+". Choose another kind",
+			f.Type)
 	}
 	return t.check()
 }

@@ -585,12 +585,15 @@ func usualLead(of factory.Type, approve string) int {
 	return 0
 }
 
+// noSeller refuses a member that needs products in a plan of another factory.
+const noSeller = factoryrecord.ForSellers + ". Leave it out"
+
 // suits refuses products in a plan of a factory that has none, and two names of one type.
 func (b *createBody) suits(f factory.Factory) error {
 	sells := f.Type == factory.Seller
 	return errs.All(
-		errs.InvalidIf(len(b.ProductIDs) > 0 && !sells, "/product_ids", factoryrecord.ForSellers, f.Type),
-		errs.InvalidIf(b.ProductShare != nil && !sells, "/product_share", factoryrecord.ForSellers, f.Type),
+		errs.InvalidIf(len(b.ProductIDs) > 0 && !sells, "/product_ids", noSeller, f.Type),
+		errs.InvalidIf(b.ProductShare != nil && !sells, "/product_share", noSeller, f.Type),
 		errs.InvalidIf(slices.Contains(b.ContentTypes, "video") && slices.Contains(b.ContentTypes,
 			factoryrecord.ShortVideo), "/content_types", "video and short_video are the same in a plan, whose videos "+
 			"are short by default. Name one of them"))

@@ -404,7 +404,7 @@ func (p *Plan) checkAdopted(f factory.Factory) error {
 		day := t.PublishAt.In(zone).Format(time.DateOnly)
 		refuse(day < booked.First || day > booked.Last, at+"/publish_at", "is not on a day of the plan, which has "+
 			"those from %s to %s", booked.First, booked.Last)
-		refuse(t.ProductID != "" && f.Type != factory.Seller, at+"/product_id", factoryrecord.ForSellers, f.Type)
+		refuse(t.ProductID != "" && f.Type != factory.Seller, at+"/product_id", noSeller, f.Type)
 		refuse(utf8.RuneCountInString(string(t.Pillar)) > maxPillar, at+"/pillar", "is too long: the longest length "+
 			"is %d", maxPillar)
 		for _, text := range []struct {

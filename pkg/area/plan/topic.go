@@ -528,7 +528,7 @@ func clip(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	s = text.After(s, 0, n)
+	s = text.ClipText(s, n)
 	if end := strings.LastIndexFunc(s, unicode.IsSpace); end > n/2 {
 		s = s[:end]
 	}

@@ -296,7 +296,7 @@ func text(b []byte) string {
 			break
 		}
 	}
-	return plain.After(plain.Plain(string(b)), 0, keptBody)
+	return plain.ClipText(plain.Plain(string(b)), keptBody)
 }
 
 // AWSSender sends events to AWS accounts of customers.

@@ -93,7 +93,7 @@ func InvalidFields(details ...Detail) *Error {
 	details = slices.Clone(details)
 	for i, d := range details {
 		if len(d.Param) > longestParam {
-			details[i].Param = text.Before(d.Param, longestParam, longestParam) + "…"
+			details[i].Param = text.ClipText(d.Param, longestParam) + "…"
 		}
 	}
 	first := details[0]

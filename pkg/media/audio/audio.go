@@ -460,7 +460,7 @@ func claimedLength(body []byte, u32 func(int) int64) time.Duration {
 }
 
 // The codes of formats of WAV whose samples have a fixed size: integers, floating point, the two logarithmic ones of
-// telephones (ITU-T G.711), and any of them described by an extension; and of those whose blocks have one.
+// telephones (ITU-T G.711), and any of them described by an extension; and of compressed ones, whose blocks have a fixed size.
 const (
 	wavPCM        = 1
 	wavFloat      = 3
@@ -563,7 +563,7 @@ func (f File) wavFormat(at, length int64) (wavFormat, error) {
 			return is, Unsupported("audio/wav of %d logarithmic bits a sample", depth)
 		}
 	case wavADPCM, wavIMA, wavGSM:
-		// Writers differ in the byte rate of these formats, of which each block has as many samples.
+		// Writers disagree on the byte rate of these formats. Their blocks have a fixed number of samples.
 		const samples = 18
 		if len(b) >= samples+2 && u16(samples) > 0 {
 			is.byteRate = rate * u16(12) / u16(samples)

@@ -656,8 +656,8 @@ func errorOf(m meaning, u use, status int) *platform.Error {
 
 // limitError returns the error of a limit. Pinterest states the seconds until its end (Rate limits).
 func (p *Platform) limitError(a wire.Answer) *platform.Error {
-	if after, ok := p.Client.Wait(a, "X-RateLimit-Reset"); ok && a.Header.Get("Retry-After") == "" {
-		return platform.Limited(min(max(after, time.Second), 24*time.Hour))
+	if after, _ := p.Client.Wait(a, "X-RateLimit-Reset"); after > 0 && a.Header.Get("Retry-After") == "" {
+		return platform.Limited(after)
 	}
 	return platform.Limited(0)
 }

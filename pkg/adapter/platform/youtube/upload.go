@@ -290,7 +290,8 @@ func (p *Platform) End(ctx context.Context, w *platform.Work[state]) (ended bool
 func (p *Platform) shown(ctx context.Context, w *platform.Work[state]) (ended bool, wait time.Duration, err error) {
 	done, err := p.processed(ctx, w.Account, w.First.ID)
 	kind := platform.KindOf(err)
-	if platform.CodeOf(err) == platform.CodeMediaRefused || kind == platform.Expired || ctx.Err() != nil {
+	refused := platform.CodeOf(err) == platform.CodeMediaRefused
+	if err != nil && (refused || kind == platform.Expired || ctx.Err() != nil) {
 		return false, 0, err
 	}
 	if err != nil && kind != platform.Retry {

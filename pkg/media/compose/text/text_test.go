@@ -147,7 +147,7 @@ func TestLinesBreakWhereTheyMay(t *testing.T) {
 	}
 }
 
-// A line rather ends with a preposition than that one short word is left for the last line.
+// A line ends with a preposition rather than leave one short word for the last line.
 func TestTheLastLineIsNotShort(t *testing.T) {
 	b, err := fonts(t).Fit("Five things that nobody tells you about fishing nets", "en",
 		Box{Width: 900, Height: 1000, MaxEm: 100, MinEm: 100, MaxLines: 9})
