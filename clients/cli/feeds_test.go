@@ -140,7 +140,7 @@ func TestThePushOfAFeedIsInterrupted(t *testing.T) {
 			t.Errorf("%d: %q lacks %q", code, notes.String(), want)
 		}
 	}
-	if code != 1 || out.Len() > 0 {
+	if code != 130 || out.Len() > 0 {
 		t.Errorf("the exit status is %d, and the output %s", code, out.String())
 	}
 }

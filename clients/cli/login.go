@@ -182,7 +182,7 @@ func (w machine) confirmed(ctx context.Context, base, state, verifier string, op
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			return "", fmt.Errorf("the sign-in was not confirmed within %v", loginPatience)
 		}
-		return "", errors.New("the sign-in was interrupted")
+		return "", ctx.Err()
 	}
 }
 

@@ -251,11 +251,11 @@ func TestALoginThatIsInterrupted(t *testing.T) {
 		cancel()
 		return errors.New("no browser")
 	}
-	if code, _, notes := c.runIn(ctx, "login", "--base-url", c.URL); code != 1 || c.token != nil ||
+	if code, _, notes := c.runIn(ctx, "login", "--base-url", c.URL); code != 130 || c.token != nil ||
 		!strings.Contains(notes, "open the address yourself") || !strings.Contains(notes, "interrupted") {
 		t.Errorf("%d: %s", code, notes)
 	}
-	if code, _, _ := c.runIn(ctx, "login", "--no-browser", "--base-url", c.URL); code != 1 {
+	if code, _, _ := c.runIn(ctx, "login", "--no-browser", "--base-url", c.URL); code != 130 {
 		t.Errorf("without a browser: %d", code)
 	}
 }

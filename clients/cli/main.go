@@ -40,8 +40,8 @@ func run(ctx context.Context, args []string, w machine) int {
 	case err == nil:
 		return 0
 	case errors.Is(err, context.Canceled):
-		fmt.Fprintf(w.notes, "%s: the call was interrupted; it may have had its effect\n", w.called())
-		return statusOf(err)
+		fmt.Fprintf(w.notes, "%s: interrupted: a call that was sent may have had its effect\n", w.called())
+		return 130 // as shells say SIGINT
 	case errors.As(err, &failed):
 		failed.write(w)
 		return statusOf(err)

@@ -34,6 +34,7 @@ func statusOf(err error) int {
 }
 
 // statuses describes the exit statuses.
-const statuses = "The exit status is 0 after success and Ctrl-C, 1 after a failure without an answer, 2 if the command line " +
+const statuses = "The exit status is 0 after success, 1 after a failure without an answer, 2 if the command line " +
 	"is wrong, 3 if the key is wrong or may not, 4 if the request is refused, 5 after a conflict, 6 over a limit, 7 if the balance " +
-	"does not suffice, 8 after a failure of the service, and 9 if the work has failed."
+	"does not suffice, 8 after a failure of the service, 9 if the work has failed, and 130 after Ctrl-C. Ctrl-C is how listen " +
+	"and logs tail end: their status is then 0."

@@ -59,7 +59,7 @@ func trigger(ctx context.Context, w machine, to *target, types []string) error {
 		}
 		answer, err := sender.Send(ctx, id, body)
 		if ctx.Err() != nil {
-			return nil
+			return ctx.Err()
 		}
 		fmt.Fprintf(w.out, "%s  %s  %s  %s\n", w.now().Format(time.TimeOnly), t, id, outcome(answer, err))
 		if err != nil || !answer.Accepted() {

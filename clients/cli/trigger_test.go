@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -41,6 +43,17 @@ func TestTriggerFailsIfTheSampleIsNotAccepted(t *testing.T) {
 	s := start(t, []string{"trigger", "content.generated", "content.failed", "--forward-to", r.URL})
 	if s.code != 1 || len(r.got) != 2 || s.notes != "cli: 1 of 2 samples were not answered with 2xx\n" ||
 		!strings.Contains(s.out, "  500  ") {
+		t.Errorf("exit %d, %d requests\n%s%s", s.code, len(r.got), s.out, s.notes)
+	}
+}
+
+// A call that Ctrl-C interrupts is no success.
+func TestATriggerThatIsInterrupted(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	r := newReceiver(t)
+	r.before = func(*http.Request) { interrupt() }
+	s := startIn(ctx, t, []string{"trigger", "content.generated", "content.failed", "--forward-to", r.URL})
+	if s.code != 130 || len(r.got) > 1 || !strings.Contains(s.notes, "interrupted: a call that was sent may have had its effect") {
 		t.Errorf("exit %d, %d requests\n%s%s", s.code, len(r.got), s.out, s.notes)
 	}
 }
