@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/content-automation/api/infra/verify/harness/cost"
 	"github.com/content-automation/api/pkg/auth"
@@ -177,8 +179,20 @@ func TestMessagesAsAgentsSendThem(t *testing.T) {
 			t.Errorf("initialize with the header %q: %d %.200s", version, w.Code, w.Body)
 		}
 	}
-	if w := send(listTools, "MCP-Protocol-Version", "1999-01-01"); w.Code != http.StatusBadRequest { // row 36
-		t.Errorf("an unknown version: %d %.200s", w.Code, w.Body)
+	for _, version := range []string{"1999-01-01", "2099-01-01", "x", "2025-06-18, 2025-06-18"} { // row 36
+		var a struct {
+			ID    int
+			Error struct {
+				Code int
+				Data sdk.UnsupportedProtocolVersionData
+			}
+		}
+		w := send(listTools, "MCP-Protocol-Version", version)
+		if err := json.Unmarshal(w.Body.Bytes(), &a); err != nil || w.Code != http.StatusBadRequest || a.ID != 1 ||
+			a.Error.Code != sdk.CodeUnsupportedProtocolVersion || a.Error.Data.Requested != version ||
+			!slices.Contains(a.Error.Data.Supported, "2025-06-18") || w.Header().Get("Content-Type") != "application/json" {
+			t.Errorf("the version %q: %d %.200s", version, w.Code, w.Body)
+		}
 	}
 }
 

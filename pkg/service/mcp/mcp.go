@@ -255,6 +255,12 @@ var methods = []string{"initialize", "ping", "tools/list", "tools/call", "server
 var notifications = []string{"notifications/initialized", "notifications/cancelled",
 	"notifications/roots/list_changed", "notifications/progress"}
 
+// versionHeader has the version of the protocol that both sides agreed on.
+const versionHeader = "MCP-Protocol-Version"
+
+// versions are those of the library, which refuses others with plain text.
+var versions = sdk.SupportedProtocolVersions()
+
 // answered answers a message that needs no tool, and reports whether it did so: a request with an unknown method gets
 // an error with its id, and an unknown notification is taken and ignored (JSON-RPC 2.0, 4.1).
 func answered(w http.ResponseWriter, m message) bool {
@@ -283,11 +289,15 @@ func answered(w http.ResponseWriter, m message) bool {
 	return false
 }
 
-// complain answers with an error of JSON-RPC.
-func complain(w http.ResponseWriter, status int, id json.RawMessage, code int, text string) {
+// complain answers with an error of JSON-RPC, with data if there are any.
+func complain(w http.ResponseWriter, status int, id json.RawMessage, code int, text string, data ...any) {
+	told := object{"code": code, "message": text}
+	if len(data) > 0 {
+		told["data"] = data[0]
+	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	err := json.NewEncoder(w).Encode(object{"jsonrpc": "2.0", "id": id, "error": object{"code": code, "message": text}})
+	err := json.NewEncoder(w).Encode(object{"jsonrpc": "2.0", "id": id, "error": told})
 	if err != nil {
 		slog.Warn("answer not written", "error", err)
 	}
@@ -424,7 +434,13 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		if m.Method == "initialize" {
 			// The version is that of the body: both sides agree on one by this message.
-			r.Header.Del("MCP-Protocol-Version")
+			r.Header.Del(versionHeader)
+		}
+		if version := r.Header.Get(versionHeader); version != "" && !slices.Contains(versions, version) {
+			complain(w, http.StatusBadRequest, m.ID, sdk.CodeUnsupportedProtocolVersion, "This server does not have the version "+
+				"of the protocol in the header "+versionHeader+".",
+				sdk.UnsupportedProtocolVersionData{Supported: versions, Requested: version})
+			return
 		}
 		serve := h.rpc
 		if onlyEvents(r) {
