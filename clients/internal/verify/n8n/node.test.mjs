@@ -294,6 +294,19 @@ test('429 and 5xx are repeated within bounds', async () => {
   assert.deepEqual([wrong.requests.length, wrong.error.httpCode], [1, '409']);
 });
 
+test('a cursor that came before ends a list with an error', async () => {
+  const page = (id, next) => [200, { data: [{ id }], error: null, request_id: `r-${id}`, next_cursor: next }];
+  const list = { resource: 'content', operation: 'getAll', filters: {} };
+  const cycle = [page('a', 'c'), page('b', 'd'), page('c', 'c'), done];
+  for (const limits of [{ returnAll: true }, { returnAll: false, limit: 50 }]) {
+    const { requests, error } = await against(cycle, { ...list, ...limits });
+    assert.deepEqual([requests.length, error.message], [3, 'The list has no end: next_cursor came before']);
+    assert.equal(error.description, 'Request ID: r-c');
+  }
+  const { requests, items } = await against(cycle, { ...list, returnAll: false, limit: 3 });
+  assert.deepEqual([requests.length, items.map(({ json }) => json.id)], [3, ['a', 'b', 'c']]);
+});
+
 test('an answer that is not of the API is an error', async () => {
   for (const answer of [
     [200, 'a page'],

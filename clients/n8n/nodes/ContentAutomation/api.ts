@@ -76,6 +76,24 @@ export async function call(caller: Caller, options: IHttpRequestOptions, expecte
   }
 }
 
+/** Sends a request, and all further ones for a list. A cursor that came before would read the same pages for ever. */
+export async function* pages(caller: Caller, options: IHttpRequestOptions): AsyncGenerator<Answer, void, undefined> {
+  const seen = new Set<string>();
+  for (;;) {
+    const answer = await call(caller, options);
+    yield answer;
+    const cursor = answer.next_cursor;
+    if (!cursor) return;
+    if (seen.has(cursor)) {
+      throw new NodeOperationError(caller.getNode(), 'The list has no end: next_cursor came before', {
+        description: `Request ID: ${answer.request_id}`,
+      });
+    }
+    seen.add(cursor);
+    options.qs = { ...options.qs, cursor };
+  }
+}
+
 function isAnswer(body: unknown): body is Answer {
   return typeof body === 'object' && body !== null && 'data' in body;
 }

@@ -8,7 +8,7 @@ import type {
   INodeExecutionData,
 } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
-import { call, fill } from './api';
+import { fill, pages } from './api';
 
 const PAGE = 100;
 
@@ -71,11 +71,11 @@ export async function send(
   const wanted = Number(request.maxResults ?? Infinity);
   const pairedItem = { item: this.getItemIndex() };
   const items: INodeExecutionData[] = [];
-  for (;;) {
-    const answer = await call(this, options);
+  for await (const answer of pages(this, options)) {
     const found = Array.isArray(answer.data) ? answer.data : [answer.data ?? { success: true }];
     items.push(...found.map((json) => ({ json, pairedItem })));
-    if (!answer.next_cursor || items.length >= wanted) return items.slice(0, wanted);
-    options.qs = { ...options.qs, cursor: answer.next_cursor, limit: Math.min(PAGE, wanted - items.length) };
+    if (items.length >= wanted) break;
+    options.qs = { ...options.qs, limit: Math.min(PAGE, wanted - items.length) };
   }
+  return items.slice(0, wanted);
 }

@@ -10,7 +10,7 @@ import {
   type IWebhookFunctions,
   type IWebhookResponseData,
 } from 'n8n-workflow';
-import { call } from '../ContentAutomation/api';
+import { call, pages } from '../ContentAutomation/api';
 import { loadOptions } from '../ContentAutomation/lists.gen';
 import { eventTypes } from './events.gen';
 import { problemOf } from './signature';
@@ -38,16 +38,9 @@ async function remove(hook: IHookFunctions, id: string): Promise<void> {
 async function found(hook: IHookFunctions): Promise<IDataObject[]> {
   const url = hook.getNodeWebhookUrl('default');
   const all: IDataObject[] = [];
-  let cursor: string | null | undefined;
-  do {
-    const answer = await call(hook, {
-      method: 'GET',
-      url: '/v1/webhooks',
-      qs: { limit: 100, ...(cursor && { cursor }) },
-    });
+  for await (const answer of pages(hook, { method: 'GET', url: '/v1/webhooks', qs: { limit: 100 } })) {
     all.push(...(answer.data as IDataObject[]).filter((webhook) => webhook.url === url));
-    cursor = answer.next_cursor;
-  } while (cursor);
+  }
   return all;
 }
 
