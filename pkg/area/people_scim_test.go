@@ -431,6 +431,45 @@ func TestNamesOfGroupsAreUnique(t *testing.T) {
 	if r, _, err := w.people.Find(t.Context(), w.account, id); err != nil || len(r.Groups) != 1 {
 		t.Errorf("%v, %v", r.Groups, err)
 	}
+	// A name is free again once its group is renamed or deleted.
+	if status, kind := w.patch(at, `{"op":"replace","path":"displayName","value":"Legal"}`); status != 200 {
+		t.Errorf("another name: %d %s", status, kind)
+	}
+	if status, _ := w.call(w.token, "DELETE", group, nil); status != 204 {
+		t.Errorf("DELETE: %d", status)
+	}
+	for name, want := range map[string]int{"Audit": 201, "Admins": 201, "LEGAL": 409} {
+		if status, _ := w.call(w.token, "POST", "/Groups", []byte(`{"displayName":"`+name+`"}`)); status != want {
+			t.Errorf("POST %s: %d", name, status)
+		}
+	}
+}
+
+// Another call makes a group after a call has found its name to be free.
+func TestOneOfTwoGroupsAtOnceGetsTheName(t *testing.T) {
+	for _, first := range []string{"POST", "PUT", "PATCH"} {
+		w := scimNewWorld(t)
+		_, g := w.call(w.token, "POST", "/Groups", []byte(`{"displayName":"Team"}`))
+		path, body := fmt.Sprint("/Groups/", g["id"]), `{"displayName":"Admins"}`
+		switch first {
+		case "POST":
+			path = "/Groups"
+		case "PATCH":
+			body = `{"Operations":[{"op":"replace","path":"displayName","value":"Admins"}]}`
+		}
+		made := 0
+		for _, write := range []string{"PutItem", "TransactWriteItems"} {
+			w.Faults.Before(write, func() {
+				if made == 0 {
+					made, _ = w.call(w.token, "POST", "/Groups", []byte(`{"displayName":"admins"}`))
+				}
+			})
+		}
+		status, _ := w.call(w.token, first, path, []byte(body))
+		if made != 201 || status != 409 {
+			t.Errorf("%s: %d, and a group at the same moment %d", first, status, made)
+		}
+	}
 }
 
 // Forms of operations that directories send.

@@ -734,21 +734,24 @@ func (g *group) set(from groupBody) error {
 	return g.add(from.Members)
 }
 
-// unique refuses a group with the name of another one, since names decide the roles, and a new one that is too many.
-func (s *SCIM) unique(c *call, g *group) error {
-	all, err := s.groups(c)
-	known := false
-	for _, other := range all {
-		if other.ID == g.ID {
-			known = true
-		} else if strings.EqualFold(other.DisplayName, g.DisplayName) {
-			return &failure{http.StatusConflict, "uniqueness", "A group with this displayName exists."}
-		}
+// nameKey is the key of the item that holds the name of a group. Names decide the roles: two groups of one name would
+// take each other's.
+func (c *call) nameKey(name string) store.Key {
+	return store.IDKey("directory#group#" + c.by.ID + "#" + strings.ToLower(strings.ToUpper(name)))
+}
+
+// takeName takes the name of a group, unless another group has it. The one that it had before is free again.
+func (s *SCIM) takeName(c *call, tx *store.Tx, before, name string) {
+	free, taken := c.nameKey(before), c.nameKey(name)
+	if before != "" && free == taken {
+		return
 	}
-	if !known && len(all) >= maxGroups {
-		return invalid("tooMany", "There can be 500 groups.")
+	if before != "" {
+		tx.Expire(free, s.now())
 	}
-	return err
+	it := store.Item{Key: taken, Kind: "group_name", Owner: tenant.Of(c.account, "")}
+	tx.CreateExpiring(it, s.now().Unix(), &failure{http.StatusConflict, "uniqueness",
+		"A group with this displayName exists."})
 }
 
 func (g *group) add(members []member) error {
@@ -780,8 +783,12 @@ func (s *SCIM) createGroup(c *call, _ string) (answer, error) {
 	if err := g.set(from); err != nil {
 		return answer{}, err
 	}
-	if err := s.unique(c, &g); err != nil {
+	all, err := s.groups(c)
+	if err != nil {
 		return answer{}, err
+	}
+	if len(all) >= maxGroups {
+		return answer{}, invalid("tooMany", "There can be 500 groups.")
 	}
 	it, err := store.NewItem(groupKind, tenant.Of(c.account, ""), g.ID, g)
 	if err != nil {
@@ -790,6 +797,7 @@ func (s *SCIM) createGroup(c *call, _ string) (answer, error) {
 	it.Key, it.ListKey = store.Key{PK: c.partition(), SK: g.ID}, store.Key{}
 	tx := &store.Tx{}
 	tx.Create(it, nil)
+	s.takeName(c, tx, "", g.DisplayName)
 	if err := s.db.Commit(c.Context(), tx); err != nil {
 		return answer{}, err
 	}
@@ -809,22 +817,23 @@ func (s *SCIM) changeGroup(c *call, groupID string, edit func(*group) error) (an
 		if err := edit(&g); err != nil {
 			return err
 		}
-		if g.DisplayName != before.DisplayName {
-			if err := s.unique(c, &g); err != nil {
-				return err
-			}
-		}
+		s.takeName(c, tx, before.DisplayName, g.DisplayName)
 		g.Touch(s.now())
 		return tx.Rewrite(it, g)
 	})
-	switch {
-	case errors.Is(err, store.ErrConflict):
-		return answer{}, errs.Wrap(err, errs.ProviderUnavailable, "The group is being changed by other calls.")
-	case err != nil:
-		return answer{}, err
+	if err != nil {
+		return answer{}, busyGroup(err)
 	}
 	return answer{http.StatusOK, c.renderGroup(&g)}, s.follow(c, before.DisplayName, g.DisplayName, before.Members,
 		g.Members)
+}
+
+// busyGroup returns the error of a change of a group.
+func busyGroup(err error) error {
+	if errors.Is(err, store.ErrConflict) {
+		return errs.Wrap(err, errs.ProviderUnavailable, "The group is being changed by other calls.")
+	}
+	return err
 }
 
 // follow gives people the names of their groups, and the roles that follow.
@@ -929,14 +938,18 @@ func (g *group) patchMembers(op string, value json.RawMessage) error {
 }
 
 func (s *SCIM) deleteGroup(c *call, groupID string) (answer, error) {
-	g, it, err := s.findGroup(c, groupID)
-	if err != nil {
-		return answer{}, err
-	}
-	if err := s.follow(c, g.DisplayName, g.DisplayName, g.Members, nil); err != nil {
-		return answer{}, err
-	}
-	tx := &store.Tx{}
-	tx.Expire(it.Key, s.now())
-	return answer{http.StatusNoContent, nil}, s.db.Commit(c.Context(), tx)
+	err := s.db.Change(c.Context(), func(tx *store.Tx) error {
+		g, it, err := s.findGroup(c, groupID)
+		if err != nil {
+			return err
+		}
+		if err := s.follow(c, g.DisplayName, g.DisplayName, g.Members, nil); err != nil {
+			return err
+		}
+		tx.Expire(c.nameKey(g.DisplayName), s.now())
+		it.ExpireAt = s.now()
+		tx.Replace(it)
+		return nil
+	})
+	return answer{http.StatusNoContent, nil}, busyGroup(err)
 }
