@@ -1,6 +1,7 @@
 package auth_test
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
@@ -9,14 +10,17 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
 
 	"github.com/content-automation/api/infra/verify/harness/signintest"
 	"github.com/content-automation/api/pkg/auth"
@@ -85,6 +89,18 @@ func TestRefusedAccessTokens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	signed := func(key *rsa.PrivateKey, header jose.HeaderKey, value any) string {
+		signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.RS256, Key: jose.JSONWebKey{Key: key,
+			KeyID: issuer.KeyID}}, (&jose.SignerOptions{}).WithHeader(header, value))
+		if err != nil {
+			t.Fatal(err)
+		}
+		made, err := jwt.Signed(signer).Claims(good).Serialize()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return made
+	}
 	public := pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der(t, &issuer.Key.PublicKey)})
 	tokens := map[string]string{
 		"another issuer":              issuer.Sign(with(good, "iss", "https://issuer.example")),
@@ -113,7 +129,11 @@ func TestRefusedAccessTokens(t *testing.T) {
 		"alg None":                  unsigned(t, `{"alg":"None","kid":"key-1"}`, good),
 		"RS256 without a signature": unsigned(t, `{"alg":"RS256","kid":"key-1"}`, good),
 		"a critical extension":      unsigned(t, `{"alg":"RS256","kid":"key-1","crit":["x"]}`, good),
-		"nonsense":                  "eyJ.eyJ.x", "empty": "",
+		"a key in the header":       signed(other, "jwk", jose.JSONWebKey{Key: other.Public(), KeyID: issuer.KeyID}),
+		"an address of keys":        signed(other, "jku", "https://evil.example/keys"),
+		"a path as key id": issuer.SignWith(jose.SigningKey{Algorithm: jose.RS256,
+			Key: jose.JSONWebKey{Key: issuer.Key, KeyID: "../" + issuer.KeyID}}, good),
+		"nonsense": "eyJ.eyJ.x", "empty": "",
 	}
 	for name, token := range tokens {
 		if got, err := v.Access(t.Context(), token); !errors.Is(err, signin.ErrInvalid) || got.Subject != "" {
@@ -232,6 +252,59 @@ func TestTheIssuerIsDown(t *testing.T) {
 	}
 	if n := issuer.Fetches.Load(); n != 5 {
 		t.Errorf("it was asked %d times in all, want 5", n)
+	}
+}
+
+// Keys of other kinds do not count, and an answer without keys takes none away.
+func TestAnswersOfTheAddressOfTheKeys(t *testing.T) {
+	issuer, _, c := start(t)
+	other, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := func(key *rsa.PrivateKey) string {
+		b, err := jose.JSONWebKey{Key: key.Public(), KeyID: issuer.KeyID, Use: "sig"}.MarshalJSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	for body, works := range map[string]bool{
+		`{"keys":[` + key(other) + `,` + key(issuer.Key) + `]}`:                                         true,
+		`{"keys":[{"kty":"AKP","kid":"key-2","alg":"ML-DSA-44","pub":"AA"},7,` + key(issuer.Key) + `]}`: true,
+		`{"keys":[]}`: false, `{"message":"Forbidden"}`: false, "null": false, "[]": false, "<html>": false,
+		strings.Repeat(" ", 256<<10) + `{"keys":[` + key(issuer.Key) + `]}`: false,
+	} {
+		said := body
+		v := signin.NewWith(issuer.Settings(), &http.Client{Transport: transport(func(r *http.Request) (*http.Response, error) {
+			if said == "" {
+				return issuer.RoundTrip(r)
+			}
+			return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(said))}, nil
+		})}, c.now)
+		if _, err := v.Access(t.Context(), issuer.Access("sub-1")); (err == nil) != works ||
+			!works && errs.CodeOf(err) != errs.ProviderUnavailable {
+			t.Errorf("%.80s: %v", body, err)
+		}
+		said, c.at = "", c.at.Add(time.Minute)
+		if _, err := v.Access(t.Context(), issuer.Access("sub-1")); err != nil {
+			t.Errorf("the right keys after %.80s: %v", body, err)
+		}
+		said, c.at = body, c.at.Add(2*time.Hour)
+		if _, err := v.Access(t.Context(), issuer.Access("sub-1")); err != nil {
+			t.Errorf("%.80s after the right keys: %v", body, err)
+		}
+	}
+}
+
+// A caller who goes away does not delay the keys for others.
+func TestACallerGoesAwayWhileTheKeysAreFetched(t *testing.T) {
+	issuer, v, _ := start(t)
+	ctx, leave := context.WithCancel(t.Context())
+	leave()
+	_, _ = v.Access(ctx, issuer.Access("sub-1"))
+	if _, err := v.Access(t.Context(), issuer.Access("sub-1")); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -410,7 +410,8 @@ func (k *keys) find(ctx context.Context, id string) ([]jose.JSONWebKey, error) {
 	}
 	if stale := now.Sub(k.fetchedAt) >= lifetime; (len(found) == 0 || stale) && now.Sub(k.triedAt) >= wait {
 		k.triedAt = now
-		set, err := k.fetch(ctx)
+		// A caller who goes away must not take the keys from the next ones.
+		set, err := k.fetch(context.WithoutCancel(ctx))
 		switch {
 		case err == nil:
 			k.set, k.fetchedAt = set, now
@@ -460,9 +461,21 @@ func (k *keys) get(ctx context.Context) (*jose.JSONWebKeySet, error) {
 	if resp.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("signin: keys: status %d", resp.StatusCode)
 	}
-	var set jose.JSONWebKeySet
-	if err := json.NewDecoder(io.LimitReader(resp.Body, maxKeySet)).Decode(&set); err != nil {
+	var answer struct {
+		Keys []json.RawMessage `json:"keys"`
+	}
+	if err := json.NewDecoder(io.LimitReader(resp.Body, maxKeySet)).Decode(&answer); err != nil {
 		return nil, fmt.Errorf("signin: keys: %w", err)
 	}
-	return &set, nil
+	set := &jose.JSONWebKeySet{}
+	for _, raw := range answer.Keys {
+		var key jose.JSONWebKey
+		if key.UnmarshalJSON(raw) == nil { // keys of kinds that are not known are ignored (RFC 7517, 5)
+			set.Keys = append(set.Keys, key)
+		}
+	}
+	if len(set.Keys) == 0 { // such as the error of a proxy
+		return nil, errors.New("signin: keys: the answer has none")
+	}
+	return set, nil
 }
