@@ -3,6 +3,7 @@ package e2e
 import (
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -107,6 +108,24 @@ func TestIdempotency(t *testing.T) {
 	}
 	if all := into[[]keyView](call(t, c.live.Secret, "GET", "/v1/api-keys", nil), http.StatusOK); len(all) != 3 {
 		t.Errorf("%d keys", len(all))
+	}
+}
+
+// TestRotationsAtOnceAnswerOneSecret repeats a call while the first one runs, as a caller with a short time-out does.
+func TestRotationsAtOnceAnswerOneSecret(t *testing.T) {
+	c := newCustomer(t)
+	path := "/v1/api-keys/" + into[keyView](call(t, c.live.Secret, "POST", "/v1/api-keys", object{"name": "CRM",
+		"kind": "test", "scopes": []string{"account:read"}}), http.StatusCreated).ID + "/rotate"
+	var answers [8]answer
+	var all sync.WaitGroup
+	for i := range answers {
+		all.Go(func() { answers[i] = call(t, c.live.Secret, "POST", path, nil, "Idempotency-Key", "rotate-1") })
+	}
+	all.Wait()
+	for i, a := range answers {
+		if k := into[keyView](a, http.StatusCreated); k.Secret == "" || a.Raw != answers[0].Raw {
+			t.Errorf("call %d answered\n%s\nthe first\n%s", i, a.Raw, answers[0].Raw)
+		}
 	}
 }
 
