@@ -212,7 +212,11 @@ func TestNobodyIsAdmittedByAnAddressAlone(t *testing.T) {
 		admission.Unverified); r.Account != "" {
 		t.Errorf("an unknown connection is of %+v", r)
 	}
-	ada := w.admit(native("ada@example.com"))
+	for _, alike := range []string{"\u0430da@example.com", "ada@example\uff0ecom", "ad\u200da@example.com", "ada@example.com\n",
+		"Ada <ada@example.com>", "ada@example.com,eve@example.com", `"ada"@example.com`, "ada@example.com."} {
+		w.refused("an address that looks alike", native(alike), admission.Unverified)
+	}
+	ada := w.admit(native("Ada@EXAMPLE.com")) // case does not count
 	if ada.Role != auth.Owner || ada.Account != acme {
 		t.Errorf("%+v", ada)
 	}
