@@ -276,12 +276,13 @@ func TestAnswersOfTheAddressOfTheKeys(t *testing.T) {
 		strings.Repeat(" ", 256<<10) + `{"keys":[` + key(issuer.Key) + `]}`: false,
 	} {
 		said := body
-		v := signin.NewWith(issuer.Settings(), &http.Client{Transport: transport(func(r *http.Request) (*http.Response, error) {
+		answer := transport(func(r *http.Request) (*http.Response, error) {
 			if said == "" {
 				return issuer.RoundTrip(r)
 			}
 			return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(said))}, nil
-		})}, c.now)
+		})
+		v := signin.NewWith(issuer.Settings(), &http.Client{Transport: answer}, c.now)
 		if _, err := v.Access(t.Context(), issuer.Access("sub-1")); (err == nil) != works ||
 			!works && errs.CodeOf(err) != errs.ProviderUnavailable {
 			t.Errorf("%.80s: %v", body, err)

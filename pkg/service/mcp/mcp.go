@@ -258,9 +258,6 @@ var notifications = []string{"notifications/initialized", "notifications/cancell
 // versionHeader has the version of the protocol that both sides agreed on.
 const versionHeader = "MCP-Protocol-Version"
 
-// versions are those of the library, which refuses others with plain text.
-var versions = sdk.SupportedProtocolVersions()
-
 // answered answers a message that needs no tool, and reports whether it did so: a request with an unknown method gets
 // an error with its id, and an unknown notification is taken and ignored (JSON-RPC 2.0, 4.1).
 func answered(w http.ResponseWriter, m message) bool {
@@ -436,9 +433,11 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			// The version is that of the body: both sides agree on one by this message.
 			r.Header.Del(versionHeader)
 		}
-		if version := r.Header.Get(versionHeader); version != "" && !slices.Contains(versions, version) {
-			complain(w, http.StatusBadRequest, m.ID, sdk.CodeUnsupportedProtocolVersion, "This server does not have the version "+
-				"of the protocol in the header "+versionHeader+".",
+		// The library refuses other versions with plain text.
+		version, versions := r.Header.Get(versionHeader), sdk.SupportedProtocolVersions()
+		if version != "" && !slices.Contains(versions, version) {
+			complain(w, http.StatusBadRequest, m.ID, sdk.CodeUnsupportedProtocolVersion, "This server does not have the "+
+				"version of the protocol in the header "+versionHeader+".",
 				sdk.UnsupportedProtocolVersionData{Supported: versions, Requested: version})
 			return
 		}
