@@ -513,14 +513,17 @@ func TestFormsOfOperations(t *testing.T) {
 
 func TestFiltersOfDirectories(t *testing.T) {
 	w := scimNewWorld(t)
-	w.groupOf("a eq b")
+	_, group, _ := w.groupOf("a eq b")
+	w.patch(group, `{"op":"replace","path":"externalId","value":"gB"}`)
 	for query, want := range map[string]float64{
 		`Users?filter=emails[type eq "work"].value eq "ada@acme.example"`: 1,
 		`Users?filter=EMAILS.value EQ "Ada@ACME.example"`:                 1,
 		`Users?filter=externalId eq "aB"`:                                 1,
 		`Users?filter=externalId eq "ab"`:                                 0,
 		`Users?filter= userName eq  "ada@acme.example" `:                  1,
-		`Groups?filter=displayName eq "a eq b"`:                           1,
+		`Groups?filter=displayName eq "A eq b"`:                           1,
+		`Groups?filter=externalId eq "gB"`:                                1,
+		`Groups?filter=externalId eq "gb"`:                                0,
 	} {
 		status, got := w.call(w.token, "GET", "/"+strings.ReplaceAll(query, " ", "%20"), nil)
 		if status != 200 || got["totalResults"] != want {
@@ -536,10 +539,31 @@ func TestFiltersOfDirectories(t *testing.T) {
 	}
 }
 
+// The displayName is the name, in whatever order a directory sends the attributes. Entra ID sends parts of the name by
+// their own paths.
+func TestNamesOfUsers(t *testing.T) {
+	w := scimNewWorld(t)
+	user, _, _ := w.groupOf("Admins")
+	for _, x := range []struct{ operations, want string }{
+		{`{"op":"replace","value":{"displayName":"A","name":{"formatted":"B"}}}`, "A"},
+		{`{"op":"add","path":"name.givenName","value":"Ada"},{"op":"Replace","path":"name.familyName","value":"Byron"}`,
+			"Ada Byron"},
+		{`{"op":"replace","path":"name.familyName","value":"King"}`, "Ada Byron"},
+		{`{"op":"remove","path":"displayName"}`, "Ada Byron"},
+	} {
+		for range 8 {
+			w.patch(user, x.operations)
+			if _, got := w.call(w.token, "GET", user, nil); got["displayName"] != x.want {
+				t.Fatalf("%s: %v, want %s", x.operations, got["displayName"], x.want)
+			}
+		}
+	}
+}
+
 // RFC 7644, sections 3.3, 3.6 and 4.
 func TestADeletedUserIsGone(t *testing.T) {
 	w := scimNewWorld(t)
-	user, _, _ := w.groupOf("Admins")
+	user, group, _ := w.groupOf("Admins")
 	w.patch(user, `{"op":"replace","path":"active","value":false}`)
 	for _, want := range []int{204, 404} {
 		if status, _ := w.call(w.token, "DELETE", user, nil); status != want {
@@ -551,6 +575,9 @@ func TestADeletedUserIsGone(t *testing.T) {
 	}
 	if _, got := w.call(w.token, "GET", "/Users", nil); got["totalResults"] != 0.0 {
 		t.Errorf("%v", got)
+	}
+	if _, got := w.call(w.token, "GET", group, nil); len(got["members"].([]any)) != 0 {
+		t.Errorf("the group has %v", got["members"])
 	}
 	if status, _ := w.call(w.token, "POST", "/Users", []byte(`{"userName":"ada@acme.example"}`)); status != 201 {
 		t.Errorf("made again: %d", status)

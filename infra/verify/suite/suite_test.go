@@ -66,8 +66,8 @@ func TestStagesRunInTheirLanes(t *testing.T) {
 	}
 }
 
-// A first stage ends before the lanes begin, and a stage of the lane alone begins when they have ended. If a first stage
-// fails, the others do not begin.
+// A first stage ends before the lanes begin, and a stage of the lane alone begins when they have ended. If a first
+// stage fails, the others do not begin.
 func TestStagesWaitForEachOther(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var out bytes.Buffer

@@ -226,6 +226,15 @@ var documents = sync.OnceValue(func() (all map[string]json.RawMessage) {
 	if err := json.Unmarshal(documentsJSON, &all); err != nil {
 		panic(err)
 	}
+	for kind, of := range map[string][]string{"ResourceTypes": {"User", "Group"},
+		"Schemas": {userSchema, groupSchema}} {
+		each := []any{all[kind+"/"+of[0]], all[kind+"/"+of[1]]}
+		b, err := json.Marshal(list(each, 1, len(each)))
+		if err != nil {
+			panic(err)
+		}
+		all[kind] = b
+	}
 	return all
 })
 
@@ -303,7 +312,7 @@ func (p patch) each(set func(op, path string, value json.RawMessage) error) erro
 			return invalid("invalidSyntax", "op must be add, replace or remove.")
 		}
 		if op != "remove" && len(o.Value) == 0 {
-			return invalid("invalidValue", "An operation add or replace needs a value.")
+			return invalid("invalidValue", "An add or replace operation needs a value.")
 		}
 		if o.Path != "" {
 			if err := set(op, o.Path, o.Value); err != nil {
@@ -370,6 +379,20 @@ func parseFilter(s string, attributes ...string) (f filter, err error) {
 	}
 	return f, invalid("invalidFilter", "The filter must compare one of "+strings.Join(attributes, ", ")+
 		" by eq with a text.")
+}
+
+// matches reports whether a resource passes. The ids of a directory may differ in case alone (RFC 7643, section 3.1),
+// and names and addresses may not.
+func (f filter) matches(id, externalID, name string) bool {
+	switch f.attribute {
+	case "":
+		return true
+	case "id":
+		return f.value == id
+	case "externalid":
+		return f.value == externalID
+	}
+	return strings.EqualFold(f.value, name)
 }
 
 // user is a user as a directory sends it. Other attributes are not kept.
@@ -443,11 +466,8 @@ func (s *SCIM) listUsers(c *call, _ string) (answer, error) {
 	}
 	found := []any{}
 	err = s.people.Each(c.Context(), c.account, func(r person.Record, _ store.Item) error {
-		// The ids of a directory may differ in case alone.
-		own, exact := map[string]string{"externalid": r.ExternalID, "id": r.ID}[f.attribute]
-		matches := f.attribute == "" || exact && own == f.value || !exact && strings.EqualFold(r.Email, f.value)
 		// A removed person is left out if another person has the address now.
-		if c.sees(&r) && matches && !s.replaced(c, &r) {
+		if c.sees(&r) && f.matches(r.ID, r.ExternalID, r.Email) && !s.replaced(c, &r) {
 			found = append(found, c.render(&r))
 		}
 		return nil
@@ -538,18 +558,7 @@ func (s *SCIM) apply(c *call, id string, name, externalID *string, active *bool)
 		case active != nil && !*active && r.State != person.Removed:
 			return s.people.Remove(tx, r, it)
 		case active != nil && *active && r.State == person.Removed:
-			// The groups may have changed meanwhile, and an owner may have removed the person.
-			all, err := s.groups(c)
-			if err != nil {
-				return err
-			}
-			r.Groups = nil
-			for _, g := range all {
-				if slices.Contains(g.Members, id) {
-					r.Groups = append(r.Groups, g.DisplayName)
-				}
-			}
-			slices.Sort(r.Groups)
+			// An owner may have removed the person, or the groups have changed: see follow.
 			r.Role, _ = c.by.RoleOf(r.Groups)
 			return s.people.Expect(c.Context(), tx, r, it, c.by.ID)
 		case r.Name == before && r.ExternalID == external:
@@ -590,10 +599,10 @@ func (s *SCIM) patchUser(c *call, id string) (answer, error) {
 	if err := read(c, &p); err != nil {
 		return answer{}, err
 	}
-	var name, externalID *string
+	var u user
+	var externalID *string
 	var active *bool
 	err := p.each(func(op, path string, value json.RawMessage) (err error) {
-		var given string
 		switch attribute(userSchema, path) {
 		case "active":
 			on := false // a removed attribute takes the access
@@ -601,20 +610,24 @@ func (s *SCIM) patchUser(c *call, id string) (answer, error) {
 				on, err = truth(value)
 			}
 			active = &on
-		case "displayname", "name.formatted":
-			given, err = scimText(value)
-			given = person.CleanName(given)
-			name = &given
+		case "displayname":
+			u.DisplayName, err = scimText(value)
+		case "name.formatted":
+			u.Name.Formatted, err = scimText(value)
+		case "name.givenname":
+			u.Name.GivenName, err = scimText(value)
+		case "name.familyname":
+			u.Name.FamilyName, err = scimText(value)
 		case "name":
-			var u user
 			if op != "remove" && json.Unmarshal(value, &u.Name) != nil {
 				return invalid("invalidValue", "name must be an object.")
 			}
-			given, name = u.name(), &given
 		case "externalid":
+			var given string
 			given, err = scimText(value)
 			externalID = &given
 		case "username":
+			var given string
 			if given, err = scimText(value); err == nil {
 				err = s.sameName(c, id, given)
 			}
@@ -624,11 +637,36 @@ func (s *SCIM) patchUser(c *call, id string) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return s.apply(c, id, name, externalID, active)
+	if u.Name.GivenName == "" || u.Name.FamilyName == "" { // one of them alone is no name
+		u.Name.GivenName, u.Name.FamilyName = "", ""
+	}
+	name := u.name()
+	return s.apply(c, id, &name, externalID, active)
 }
 
+// deleteUser takes a user out of the groups, and then from the directory. Repeating the call finishes what was
+// interrupted.
 func (s *SCIM) deleteUser(c *call, id string) (answer, error) {
-	_, err := s.change(c, id, func(tx *store.Tx, r *person.Record, it store.Item) error {
+	if _, err := s.find(c, id); err != nil {
+		return answer{}, err
+	}
+	all, err := s.groups(c)
+	if err != nil {
+		return answer{}, err
+	}
+	gone := func(m string) bool { return m == id }
+	for _, g := range all {
+		if !slices.Contains(g.Members, id) {
+			continue
+		}
+		if _, err := s.changeGroup(c, g.ID, func(g *group) error {
+			g.Members = slices.DeleteFunc(g.Members, gone)
+			return nil
+		}); err != nil {
+			return answer{}, err
+		}
+	}
+	_, err = s.change(c, id, func(tx *store.Tx, r *person.Record, it store.Item) error {
 		if r.Deleted = true; r.State == person.Removed {
 			return s.people.Save(tx, r, it)
 		}
@@ -712,8 +750,7 @@ func (s *SCIM) listGroups(c *call, _ string) (answer, error) {
 	}
 	found := []any{}
 	for _, g := range all {
-		value := map[string]string{"displayname": g.DisplayName, "externalid": g.ExternalID, "id": g.ID}[f.attribute]
-		if f.attribute == "" || strings.EqualFold(value, f.value) {
+		if f.matches(g.ID, g.ExternalID, g.DisplayName) {
 			found = append(found, c.renderGroup(&g))
 		}
 	}
@@ -836,7 +873,7 @@ func busyGroup(err error) error {
 	return err
 }
 
-// follow gives people the names of their groups, and the roles that follow.
+// follow gives people the names of their groups, and the roles that follow: also removed ones, who may come back.
 func (s *SCIM) follow(c *call, oldName, name string, before, after []string) error {
 	people := slices.Concat(before, after)
 	slices.Sort(people)
@@ -848,7 +885,7 @@ func (s *SCIM) follow(c *call, oldName, name string, before, after []string) err
 				groups = append(groups, name)
 			}
 			slices.Sort(groups)
-			if r.State == person.Removed || slices.Equal(groups, r.Groups) {
+			if slices.Equal(groups, r.Groups) {
 				return nil
 			}
 			r.Groups = groups

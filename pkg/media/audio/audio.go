@@ -460,7 +460,7 @@ func claimedLength(body []byte, u32 func(int) int64) time.Duration {
 }
 
 // The codes of formats of WAV whose samples have a fixed size: integers, floating point, the two logarithmic ones of
-// telephones (ITU-T G.711), and any of them described by an extension; and of compressed ones, whose blocks have a fixed size.
+// telephones (ITU-T G.711), and any of them described by an extension; and of compressed ones, whose blocks have one.
 const (
 	wavPCM        = 1
 	wavFloat      = 3

@@ -379,8 +379,8 @@ func (s *Service) SetRole(tx *store.Tx, r *Record, account tenant.Account, role 
 	}
 }
 
-// Follow gives a person the role that the groups of the customer's directory decide. Directories make no owner less, so
-// that a mistake in one locks nobody out.
+// Follow gives a person the role that the groups of the customer's directory decide. Groups make no owner less, so that
+// a mistake in one locks nobody out.
 func (s *Service) Follow(tx *store.Tx, r *Record, account tenant.Account, role auth.Role) {
 	if r.Role != auth.Owner {
 		s.SetRole(tx, r, account, role)

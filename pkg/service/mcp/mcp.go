@@ -436,8 +436,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		// The library refuses other versions with plain text.
 		version, versions := r.Header.Get(versionHeader), sdk.SupportedProtocolVersions()
 		if version != "" && !slices.Contains(versions, version) {
-			complain(w, http.StatusBadRequest, m.ID, sdk.CodeUnsupportedProtocolVersion, "This server does not have the "+
-				"version of the protocol in the header "+versionHeader+".",
+			complain(w, http.StatusBadRequest, m.ID, sdk.CodeUnsupportedProtocolVersion, "This server does not have "+
+				"the version of the protocol in the header "+versionHeader+".",
 				sdk.UnsupportedProtocolVersionData{Supported: versions, Requested: version})
 			return
 		}
