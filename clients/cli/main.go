@@ -32,9 +32,8 @@ func run(ctx context.Context, args []string, w machine) int {
 	cmd, err := cmd.ExecuteContextC(ctx)
 	var failed failure
 	if cause := out.failed.Load(); cause != nil && !errors.As(err, &failed) {
-		asked := cmd.Flags().Lookup("json")
-		err = failure{error: fmt.Errorf("write the output: %w", *cause),
-			json: asked != nil && asked.Value.String() == "true"}
+		asked, _ := cmd.Flags().GetBool("json")
+		err = failure{error: fmt.Errorf("write the output: %w", *cause), json: asked}
 	}
 	switch {
 	case err == nil:

@@ -58,8 +58,8 @@ func trigger(ctx context.Context, w machine, to *target, types []string) error {
 			return failure{error: err}
 		}
 		answer, err := sender.Send(ctx, id, body)
-		if ctx.Err() != nil {
-			return ctx.Err()
+		if errors.Is(err, context.Canceled) {
+			return err
 		}
 		fmt.Fprintf(w.out, "%s  %s  %s  %s\n", w.now().Format(time.TimeOnly), t, id, outcome(answer, err))
 		if err != nil || !answer.Accepted() {

@@ -472,6 +472,91 @@ func TestOneOfTwoGroupsAtOnceGetsTheName(t *testing.T) {
 	}
 }
 
+// role returns the role and the groups of a person.
+func (w *scimWorld) role(id string) string {
+	w.T.Helper()
+	r, _, err := w.people.Find(w.T.Context(), w.account, id)
+	w.ok(err)
+	return fmt.Sprint(r.Role, " ", r.Groups)
+}
+
+// A call that ends between the write of a group and that of its people is finished by its repetition.
+func TestAnInterruptedChangeOfAGroupIsFinished(t *testing.T) {
+	w := scimNewWorld(t)
+	_, group, id := w.groupOf("Admins")
+	body := func(name string, members ...string) []byte {
+		b, err := json.Marshal(map[string]any{"displayName": name, "members": append([]string{}, members...)})
+		w.ok(err)
+		for _, m := range members {
+			b = bytes.ReplaceAll(b, []byte(`"`+m+`"`), []byte(`{"value":"`+m+`"}`))
+		}
+		return b
+	}
+	for _, c := range []struct {
+		method, path string
+		body         []byte
+		want         string
+		again        int
+	}{
+		{"PUT", group, body("Admins"), "developer []", 200},
+		{"PUT", group, body("Admins", id), "admin [Admins]", 200},
+		{"DELETE", group, nil, "developer []", 204},
+		{"POST", "/Groups", body("Audit", id), "auditor [Audit]", 409},
+	} {
+		// The first write is of the group and its name, and the next one of the person.
+		w.Faults.After = func(call storetest.Call) error {
+			if call.Operation == "TransactWriteItems" || call.Operation == "PutItem" {
+				w.Faults.Reject("TransactWriteItems", "ValidationException", 1)
+				w.Faults.After = nil
+			}
+			return nil
+		}
+		if status, got := w.call(w.token, c.method, c.path, c.body); status != 500 {
+			t.Errorf("%s %s: %d %v", c.method, c.path, status, got)
+		}
+		if status, _ := w.call(w.token, c.method, c.path, c.body); status != c.again {
+			t.Errorf("%s %s again: %d", c.method, c.path, status)
+		}
+		if got := w.role(id); got != c.want {
+			t.Errorf("%s %s: the person is %s, want %s", c.method, c.path, got, c.want)
+		}
+	}
+}
+
+// A call that adds a member writes the person after another call has removed the member again.
+func TestALateCallGivesNoRole(t *testing.T) {
+	w := scimNewWorld(t)
+	_, group, id := w.groupOf("Admins")
+	member := `,"path":"members","value":[{"value":"` + id + `"}]}`
+	w.patch(group, `{"op":"remove"`+member)
+	w.Faults.Before("TransactWriteItems", func() { w.patch(group, `{"op":"remove"`+member) })
+	if status, _ := w.patch(group, `{"op":"add"`+member); status != 200 {
+		t.Errorf("%d", status)
+	}
+	if got := w.role(id); got != "developer []" {
+		t.Errorf("the person is %s", got)
+	}
+}
+
+// The deletion of the last owner is refused, and changes no group.
+func TestTheLastOwnerStaysInTheGroups(t *testing.T) {
+	w := scimNewWorld(t)
+	tx := &store.Tx{}
+	_, _, err := w.people.Invite(tx, person.New{Account: w.account, Email: "one@acme.example", Role: auth.Owner,
+		By: "operator"})
+	w.ok(err)
+	w.ok(w.DB.Commit(t.Context(), tx))
+	one := w.admit("one@acme.example")
+	_, group, _ := w.groupOf("Admins")
+	w.patch(group, `{"op":"add","path":"members","value":[{"value":"`+one.ID+`"}]}`)
+	if status, _ := w.call(w.token, "DELETE", "/Users/"+one.ID, nil); status != 409 {
+		t.Errorf("%d", status)
+	}
+	if got := w.role(one.ID); got != "owner [Admins]" {
+		t.Errorf("the owner is %s", got)
+	}
+}
+
 // Forms of operations that directories send.
 func TestFormsOfOperations(t *testing.T) {
 	w := scimNewWorld(t)
@@ -597,6 +682,13 @@ func TestTheServiceDescribesItself(t *testing.T) {
 	_, got := w.call(w.token, "GET", "/ServiceProviderConfig", nil)
 	if filter, ok := got["filter"].(map[string]any); !ok || filter["maxResults"] != 200.0 {
 		t.Errorf("%v", got)
+	}
+	for kind, first := range map[string]string{"Schemas": urn + "User", "ResourceTypes": "User"} {
+		_, got := w.call(w.token, "GET", "/"+kind, nil)
+		all, _ := got["Resources"].([]any)
+		if len(all) != 2 || got["totalResults"] != 2.0 || all[0].(map[string]any)["id"] != first {
+			t.Errorf("%s: %v", kind, got)
+		}
 	}
 	_, got = w.call(w.token, "GET", "/Schemas/"+urn+"User", nil)
 	first, ok := got["attributes"].([]any)[0].(map[string]any)

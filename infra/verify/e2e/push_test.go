@@ -116,7 +116,7 @@ func TestAFileIsPushedByTheCommandLine(t *testing.T) {
 		t.Errorf("exit %d\n%s%s", failed.code, failed.out, failed.notes)
 	}
 	stopped := r.push(program, shopTable(rows, 30), "The run is run_")
-	if !strings.Contains(stopped.notes, "The run goes on.") || stopped.code != 1 {
+	if !strings.Contains(stopped.notes, "The run goes on.") || stopped.code != 130 {
 		t.Errorf("exit %d\n%s%s", stopped.code, stopped.out, stopped.notes)
 	}
 	poll.Until(t, "the run goes on to its end", func() bool { return r.count(r.feed()+"/runs?state=queued,running") == 0 })

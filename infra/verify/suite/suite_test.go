@@ -64,6 +64,11 @@ func TestStagesRunInTheirLanes(t *testing.T) {
 	if code := run(t.Context(), &out, []stage{{name: "good", command: shell("true")}}); code != 0 {
 		t.Errorf("the status of success is %d", code)
 	}
+	for _, s := range stages {
+		if s.lane < 0 || s.lane > alone {
+			t.Errorf("no lane runs the stage %s", s.name)
+		}
+	}
 }
 
 // A first stage ends before the lanes begin, and a stage of the lane alone begins when they have ended. If a first
@@ -75,11 +80,6 @@ func TestStagesWaitForEachOther(t *testing.T) {
 		{name: "last", lane: alone, command: shell("cat beside")}, {name: "beside", lane: 1, command: shell("sleep 0.1; cp made beside")}}
 	if code := run(t.Context(), &out, list); code != 0 {
 		t.Errorf("the status is %d: %s", code, &out)
-	}
-	for _, s := range stages {
-		if s.lane < 0 || s.lane > alone {
-			t.Errorf("no lane runs the stage %s", s.name)
-		}
 	}
 	out.Reset()
 	list[1].command = shell("exit 1")

@@ -104,6 +104,14 @@ func missing(what string) error {
 	return &failure{http.StatusNotFound, "", "There is no such " + what + "."}
 }
 
+// present returns an error, or nil if it says that there is no such resource.
+func present(err error) error {
+	if f := (*failure)(nil); errors.As(err, &f) && f.status == http.StatusNotFound {
+		return nil
+	}
+	return err
+}
+
 func (s *SCIM) serve(w http.ResponseWriter, req *http.Request) {
 	began, g := s.now(), httpapi.GatewayOf(req.Context())
 	c, err := s.identify(req)
@@ -466,11 +474,15 @@ func (s *SCIM) listUsers(c *call, _ string) (answer, error) {
 	}
 	found := []any{}
 	err = s.people.Each(c.Context(), c.account, func(r person.Record, _ store.Item) error {
+		if !c.sees(&r) || !f.matches(r.ID, r.ExternalID, r.Email) {
+			return nil
+		}
 		// A removed person is left out if another person has the address now.
-		if c.sees(&r) && f.matches(r.ID, r.ExternalID, r.Email) && !s.replaced(c, &r) {
+		replaced, err := s.replaced(c, &r)
+		if err == nil && !replaced {
 			found = append(found, c.render(&r))
 		}
-		return nil
+		return err
 	})
 	if err != nil {
 		return answer{}, err
@@ -479,12 +491,15 @@ func (s *SCIM) listUsers(c *call, _ string) (answer, error) {
 }
 
 // replaced reports whether another person has the address of a removed one now.
-func (s *SCIM) replaced(c *call, r *person.Record) bool {
+func (s *SCIM) replaced(c *call, r *person.Record) (bool, error) {
 	if r.State != person.Removed {
-		return false
+		return false, nil
 	}
 	_, _, err := s.people.ByEmail(c.Context(), r.Email)
-	return err == nil
+	if errors.Is(err, store.ErrNotFound) || errs.CodeOf(err) == errs.NotFound {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 func (s *SCIM) getUser(c *call, id string) (answer, error) {
@@ -558,7 +573,7 @@ func (s *SCIM) apply(c *call, id string, name, externalID *string, active *bool)
 		case active != nil && !*active && r.State != person.Removed:
 			return s.people.Remove(tx, r, it)
 		case active != nil && *active && r.State == person.Removed:
-			// An owner may have removed the person, or the groups have changed: see follow.
+			// The role is that of the groups, which follow keeps for removed people, too.
 			r.Role, _ = c.by.RoleOf(r.Groups)
 			return s.people.Expect(c.Context(), tx, r, it, c.by.ID)
 		case r.Name == before && r.ExternalID == external:
@@ -644,33 +659,30 @@ func (s *SCIM) patchUser(c *call, id string) (answer, error) {
 	return s.apply(c, id, &name, externalID, active)
 }
 
-// deleteUser takes a user out of the groups, and then from the directory. Repeating the call finishes what was
-// interrupted.
+// deleteUser ends the access of a user, and takes the user out of the groups and the directory. Repeating the call
+// finishes what was interrupted.
 func (s *SCIM) deleteUser(c *call, id string) (answer, error) {
-	if _, err := s.find(c, id); err != nil {
+	if _, err := s.change(c, id, s.people.Remove); err != nil {
 		return answer{}, err
 	}
 	all, err := s.groups(c)
 	if err != nil {
 		return answer{}, err
 	}
-	gone := func(m string) bool { return m == id }
 	for _, g := range all {
 		if !slices.Contains(g.Members, id) {
 			continue
 		}
 		if _, err := s.changeGroup(c, g.ID, func(g *group) error {
-			g.Members = slices.DeleteFunc(g.Members, gone)
+			g.Members = slices.DeleteFunc(g.Members, func(m string) bool { return m == id })
 			return nil
-		}); err != nil {
+		}); present(err) != nil {
 			return answer{}, err
 		}
 	}
 	_, err = s.change(c, id, func(tx *store.Tx, r *person.Record, it store.Item) error {
-		if r.Deleted = true; r.State == person.Removed {
-			return s.people.Save(tx, r, it)
-		}
-		return s.people.Remove(tx, r, it)
+		r.Deleted = true
+		return s.people.Save(tx, r, it)
 	})
 	return answer{http.StatusNoContent, nil}, err
 }
@@ -686,6 +698,10 @@ type group struct {
 	DisplayName string   `json:"displayName"`
 	ExternalID  string   `json:"externalId,omitempty"`
 	Members     []string `json:"members"`
+	// Unsettled are the people whose records may not follow the group yet, and Former the names that it may still have
+	// there. What a call leaves that ends before they do is for the next one.
+	Unsettled []string `json:"unsettled,omitempty"`
+	Former    []string `json:"former,omitempty"`
 }
 
 // groupBody is a group as a directory sends it.
@@ -772,7 +788,7 @@ func (g *group) set(from groupBody) error {
 }
 
 // nameKey is the key of the item that holds the name of a group. Names decide the roles: two groups of one name would
-// take each other's.
+// overwrite each other's.
 func (c *call) nameKey(name string) store.Key {
 	return store.IDKey("directory#group#" + c.by.ID + "#" + strings.ToLower(strings.ToUpper(name)))
 }
@@ -824,9 +840,18 @@ func (s *SCIM) createGroup(c *call, _ string) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
+	for _, other := range all {
+		// The answer to a creation may be lost before people follow the group. Directories then read that it exists.
+		if strings.EqualFold(other.DisplayName, g.DisplayName) {
+			if err := s.settle(c, other.ID); err != nil {
+				return answer{}, err
+			}
+		}
+	}
 	if len(all) >= maxGroups {
 		return answer{}, invalid("tooMany", "There can be 500 groups.")
 	}
+	g.Unsettled = g.Members
 	it, err := store.NewItem(groupKind, tenant.Of(c.account, ""), g.ID, g)
 	if err != nil {
 		return answer{}, err
@@ -838,68 +863,114 @@ func (s *SCIM) createGroup(c *call, _ string) (answer, error) {
 	if err := s.db.Commit(c.Context(), tx); err != nil {
 		return answer{}, err
 	}
-	return answer{http.StatusCreated, c.renderGroup(&g)}, s.follow(c, "", g.DisplayName, nil, g.Members)
+	return answer{http.StatusCreated, c.renderGroup(&g)}, s.settle(c, g.ID)
 }
 
 // changeGroup changes a group, and then the roles of its members. Repeating the call finishes what was interrupted.
 func (s *SCIM) changeGroup(c *call, groupID string, edit func(*group) error) (answer, error) {
-	var g, before group
+	var g group
 	err := s.db.Change(c.Context(), func(tx *store.Tx) (err error) {
 		var it store.Item
 		if g, it, err = s.findGroup(c, groupID); err != nil {
 			return err
 		}
-		before = g
+		before := g
 		before.Members = slices.Clone(g.Members)
 		if err := edit(&g); err != nil {
 			return err
 		}
 		s.takeName(c, tx, before.DisplayName, g.DisplayName)
+		both := func(id string) bool { return slices.Contains(before.Members, id) && slices.Contains(g.Members, id) }
+		changed := slices.Concat(before.Members, g.Members)
+		if g.DisplayName != before.DisplayName {
+			g.Former = append(g.Former, before.DisplayName)
+		} else {
+			changed = slices.DeleteFunc(changed, both)
+		}
+		g.Unsettled = slices.Concat(g.Unsettled, changed)
+		slices.Sort(g.Unsettled)
+		g.Unsettled = slices.Compact(g.Unsettled)
 		g.Touch(s.now())
 		return tx.Rewrite(it, g)
 	})
 	if err != nil {
 		return answer{}, busyGroup(err)
 	}
-	return answer{http.StatusOK, c.renderGroup(&g)}, s.follow(c, before.DisplayName, g.DisplayName, before.Members,
-		g.Members)
+	return answer{http.StatusOK, c.renderGroup(&g)}, s.settle(c, groupID)
 }
 
 // busyGroup returns the error of a change of a group.
 func busyGroup(err error) error {
 	if errors.Is(err, store.ErrConflict) {
-		return errs.Wrap(err, errs.ProviderUnavailable, "The group is being changed by other calls.")
+		return errs.Wrap(err, errs.ProviderUnavailable, "The group is being changed by other calls. Try again.")
 	}
 	return err
 }
 
-// follow gives people the names of their groups, and the roles that follow: also removed ones, who may come back.
-func (s *SCIM) follow(c *call, oldName, name string, before, after []string) error {
-	people := slices.Concat(before, after)
-	slices.Sort(people)
-	for _, personID := range slices.Compact(people) {
-		_, err := s.change(c, personID, func(tx *store.Tx, r *person.Record, it store.Item) error {
-			groups := slices.DeleteFunc(slices.Clone(r.Groups),
-				func(g string) bool { return g == oldName || g == name })
-			if slices.Contains(after, personID) {
-				groups = append(groups, name)
-			}
-			slices.Sort(groups)
-			if slices.Equal(groups, r.Groups) {
-				return nil
-			}
-			r.Groups = groups
-			// Without a group that gives a role, the default of the connection counts.
-			role, _ := c.by.RoleOf(groups)
-			s.people.Follow(tx, r, c.account, role)
-			return s.people.Save(tx, r, it)
-		})
-		var f *failure
-		if err != nil && (!errors.As(err, &f) || f.status != http.StatusNotFound) {
+// settle has the people follow a group who may not do so yet.
+func (s *SCIM) settle(c *call, groupID string) error {
+	g, it, err := s.findGroup(c, groupID)
+	if err != nil {
+		return err
+	}
+	for _, id := range g.Unsettled {
+		if err := present(s.follow(c, id, &g)); err != nil {
 			return err
 		}
 	}
+	if len(g.Unsettled)+len(g.Former) == 0 {
+		return nil
+	}
+	g.Unsettled, g.Former = nil, nil
+	tx := &store.Tx{}
+	if err := tx.Rewrite(it, g); err != nil {
+		return err
+	}
+	// A call that has changed the group meanwhile settles these people, too.
+	if err := s.db.Commit(c.Context(), tx); !errors.Is(err, store.ErrConflict) {
+		return err
+	}
 	return nil
+}
+
+// follow gives a member of a group its name, takes it from another person, and sets the role that follows. Removed
+// people may come back, and follow as well.
+func (s *SCIM) follow(c *call, personID string, was *group) error {
+	_, err := s.change(c, personID, func(tx *store.Tx, r *person.Record, it store.Item) error {
+		g, item, err := s.findGroup(c, was.ID)
+		if err != nil {
+			return err
+		}
+		groups := slices.DeleteFunc(slices.Clone(r.Groups), func(name string) bool {
+			return name == g.DisplayName || slices.Contains(was.Former, name)
+		})
+		if slices.Contains(g.Members, personID) {
+			groups = append(groups, g.DisplayName)
+		}
+		if len(was.Former) > 0 { // another group may have one of these names now
+			all, err := s.groups(c)
+			if err != nil {
+				return err
+			}
+			for _, other := range all {
+				if other.ID != g.ID && slices.Contains(was.Former, other.DisplayName) &&
+					slices.Contains(other.Members, personID) {
+					groups = append(groups, other.DisplayName)
+				}
+			}
+		}
+		slices.Sort(groups)
+		if slices.Equal(groups, r.Groups) {
+			return nil
+		}
+		r.Groups = groups
+		// Without a group that gives a role, the default of the connection counts.
+		role, _ := c.by.RoleOf(groups)
+		s.people.Follow(tx, r, c.account, role)
+		tx.Unchanged(item)
+		return s.people.Save(tx, r, it)
+	})
+	return err
 }
 
 func (s *SCIM) putGroup(c *call, groupID string) (answer, error) {
@@ -974,13 +1045,20 @@ func (g *group) patchMembers(op string, value json.RawMessage) error {
 	return g.add(members)
 }
 
+// deleteGroup takes the roles that a group gives, and then the group.
 func (s *SCIM) deleteGroup(c *call, groupID string) (answer, error) {
+	if _, err := s.changeGroup(c, groupID, func(g *group) error {
+		g.Members = []string{}
+		return nil
+	}); err != nil {
+		return answer{}, err
+	}
 	err := s.db.Change(c.Context(), func(tx *store.Tx) error {
 		g, it, err := s.findGroup(c, groupID)
-		if err != nil {
-			return err
+		if err == nil && len(g.Members)+len(g.Unsettled) > 0 {
+			err = store.ErrConflict
 		}
-		if err := s.follow(c, g.DisplayName, g.DisplayName, g.Members, nil); err != nil {
+		if err != nil {
 			return err
 		}
 		tx.Expire(c.nameKey(g.DisplayName), s.now())

@@ -426,7 +426,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		m, ok := h.single(w, r)
-		if !ok || answered(w, m) || h.lacks(w, r, c, m) {
+		if !ok {
 			return
 		}
 		if m.Method == "initialize" {
@@ -437,8 +437,11 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		version, versions := r.Header.Get(versionHeader), sdk.SupportedProtocolVersions()
 		if version != "" && !slices.Contains(versions, version) {
 			complain(w, http.StatusBadRequest, m.ID, sdk.CodeUnsupportedProtocolVersion, "This server does not have "+
-				"the version of the protocol in the header "+versionHeader+".",
+				"the version of the protocol in the header "+versionHeader+". Use one of error.data.supported.",
 				sdk.UnsupportedProtocolVersionData{Supported: versions, Requested: version})
+			return
+		}
+		if answered(w, m) || h.lacks(w, r, c, m) {
 			return
 		}
 		serve := h.rpc

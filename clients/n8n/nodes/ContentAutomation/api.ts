@@ -76,7 +76,10 @@ export async function call(caller: Caller, options: IHttpRequestOptions, expecte
   }
 }
 
-/** Sends a request, and all further ones for a list. A cursor that came before would read the same pages for ever. */
+/**
+ * Sends a request, and all further ones for a list. A cursor that came before would read the same pages for ever. The
+ * caller may change options.qs between pages.
+ */
 export async function* pages(caller: Caller, options: IHttpRequestOptions): AsyncGenerator<Answer, void, undefined> {
   const seen = new Set<string>();
   for (;;) {
