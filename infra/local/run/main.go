@@ -122,8 +122,8 @@ func run(ctx context.Context, out io.Writer, port int) error {
 		return err
 	}
 	say("Ready")
-	tools.note(say)
 	t.Greet(out, d)
+	tools.note(say)
 	go func() {
 		<-tools.explorer
 		s.Refresh()

@@ -194,8 +194,9 @@ func Run(t *testing.T, seed uint64, c Config) (out Result) {
 	return out
 }
 
-// collect collects garbage, from a deep stack: the runtime starts goroutines with stacks of the average size that the
-// last collection met. From a shallow one, those of a seed, which are many and brief, grow four times each.
+// collect collects garbage, from a deep stack. The runtime starts each goroutine with a stack of the average size that
+// the last collection found. A seed has many short goroutines: after a collection from a shallow stack, each grows its
+// stack four times.
 //
 //go:noinline
 func collect() {

@@ -77,7 +77,7 @@ func runAt(ctx context.Context, only, skip string, packages []string) error {
 	args := []string{"test", "-json", "-vet=off", "-p", "2", "-timeout", "120m", "-exec", self + " moments",
 		"-skip", skip + skips}
 	if only != "" {
-		args = append(args, "-count=1") // the results of one moment are not those of all
+		args = append(args, "-count=1") // its result is not that of all moments
 	}
 	cmd := exec.CommandContext(ctx, "go", append(args, packages...)...)
 	// GOFLAGS holds also of programs that tests build.

@@ -107,8 +107,8 @@ type outcome struct {
 	passed, failed int
 }
 
-// run runs the stages of each lane in their order, two lanes at a time and then those of the lane alone, and returns
-// the exit status. If a first stage fails, the others do not run.
+// run runs the stages of each lane in order: lanes 0 and 1 together, then the lane alone. It returns the exit status.
+// If a first stage fails, the others do not run.
 func run(ctx context.Context, out io.Writer, list []stage) int {
 	if err := os.MkdirAll(logs, 0o755); err != nil {
 		fmt.Fprintln(out, err)

@@ -12,8 +12,8 @@ type stage struct {
 	first bool
 	// needs is a program without which the stage does not run, or empty.
 	needs string
-	// long stages are those of make test-all alone, and check stages those of make check. Those that mostly wait are in
-	// lane 1, beside those that compute.
+	// long stages are those of make test-all alone, and check stages those of make check. Stages that mostly wait are
+	// in lane 1, beside stages that compute.
 	long, check bool
 	// tools is the set of tools of `local tools` that the stage needs beside the usual ones.
 	tools   string
@@ -21,8 +21,8 @@ type stage struct {
 	env     []string
 }
 
-// alone is the lane of the stages that run when no other does: processes that are killed and a browser miss their times
-// beside work that takes all cores.
+// alone is the lane of the stages that run when no other does: killed processes and a browser time out when other
+// stages use all cores.
 const alone = 2
 
 // everything has all packages: the wildcard ./... leaves out testdata.

@@ -56,9 +56,8 @@ func NewSCIM(db *store.DB, people *person.Service, connections *connection.Servi
 
 // OpenSCIM makes the service of a function.
 func OpenSCIM(e area.Env) *SCIM {
-	return NewSCIM(e.DB, person.NewService(e.DB, e.Now, e.Random), connection.NewService(e.DB, e.Now, e.Random, nil,
-		nil),
-		e.Audit, e.Now)
+	return NewSCIM(e.DB, person.NewService(e.DB, e.Now, e.Random),
+		connection.NewService(e.DB, e.Now, e.Random, nil, nil), e.Audit, e.Now)
 }
 
 // With returns the handler of the function, which serves SCIM and the operations.
@@ -83,10 +82,15 @@ type call struct {
 // named returns the path below the base, without slashes at its ends.
 func (c *call) named() string { return strings.Trim(strings.TrimPrefix(c.URL.Path, SCIMPath), "/") }
 
-// answer is the status and the body of a response. A response without a body has nil.
+// answer is a response: its body is nil if it has none, and only a new resource has a location.
 type answer struct {
-	status int
-	body   any
+	status   int
+	body     any
+	location string
+}
+
+func created(resource map[string]any) answer {
+	return answer{http.StatusCreated, resource, resource["meta"].(meta).Location}
 }
 
 type failure struct {
@@ -130,8 +134,8 @@ func (s *SCIM) serve(w http.ResponseWriter, req *http.Request) {
 	if a.body != nil {
 		w.Header().Set("Content-Type", "application/scim+json")
 	}
-	if created, ok := a.body.(map[string]any); ok && a.status == http.StatusCreated {
-		w.Header().Set("Location", created["meta"].(meta).Location)
+	if a.location != "" {
+		w.Header().Set("Location", a.location)
 	}
 	if c != nil {
 		s.record(c, g, a.status, began)
@@ -196,7 +200,7 @@ func (s *SCIM) refusal(err error, requestID string) answer {
 	if f.kind != "" {
 		body["scimType"] = f.kind
 	}
-	return answer{f.status, body}
+	return answer{status: f.status, body: body}
 }
 
 // route finds the handler of a path.
@@ -217,7 +221,7 @@ func (s *SCIM) route(c *call) (answer, error) {
 			http.MethodPatch: s.patchGroup, http.MethodDelete: s.deleteGroup}
 	case documents()[c.named()] != nil:
 		known = map[string]handler{http.MethodGet: func(*call, string) (answer, error) {
-			return answer{http.StatusOK, documents()[c.named()]}, nil
+			return answer{status: http.StatusOK, body: documents()[c.named()]}, nil
 		}}
 	default:
 		return answer{}, missing("resource")
@@ -271,7 +275,7 @@ func page(c *call, all []any) (answer, error) {
 	}
 	start, count := number("startIndex", 1, 1), min(number("count", maxResults, 0), maxResults)
 	from := min(start-1, len(all))
-	return answer{http.StatusOK, list(all[from:min(from+count, len(all))], start, len(all))}, nil
+	return answer{status: http.StatusOK, body: list(all[from:min(from+count, len(all))], start, len(all))}, nil
 }
 
 // bodies is what the body of a directory's call may have.
@@ -504,7 +508,7 @@ func (s *SCIM) replaced(c *call, r *person.Record) (bool, error) {
 
 func (s *SCIM) getUser(c *call, id string) (answer, error) {
 	r, err := s.find(c, id)
-	return answer{http.StatusOK, c.render(&r)}, err
+	return answer{status: http.StatusOK, body: c.render(&r)}, err
 }
 
 func (s *SCIM) createUser(c *call, _ string) (answer, error) {
@@ -544,7 +548,7 @@ func (s *SCIM) createUser(c *call, _ string) (answer, error) {
 			return s.people.Remove(tx, r, it)
 		})
 	}
-	return answer{http.StatusCreated, c.render(&r)}, err
+	return created(c.render(&r)), err
 }
 
 // maxExternalID bounds an id that the directory has chosen, in bytes.
@@ -581,7 +585,7 @@ func (s *SCIM) apply(c *call, id string, name, externalID *string, active *bool)
 		}
 		return s.people.Save(tx, r, it)
 	})
-	return answer{http.StatusOK, c.render(&r)}, err
+	return answer{status: http.StatusOK, body: c.render(&r)}, err
 }
 
 // sameName refuses another userName: the address names the person.
@@ -684,7 +688,7 @@ func (s *SCIM) deleteUser(c *call, id string) (answer, error) {
 		r.Deleted = true
 		return s.people.Save(tx, r, it)
 	})
-	return answer{http.StatusNoContent, nil}, err
+	return answer{status: http.StatusNoContent}, err
 }
 
 // member is a member of a group.
@@ -775,7 +779,7 @@ func (s *SCIM) listGroups(c *call, _ string) (answer, error) {
 
 func (s *SCIM) getGroup(c *call, groupID string) (answer, error) {
 	g, _, err := s.findGroup(c, groupID)
-	return answer{http.StatusOK, c.renderGroup(&g)}, err
+	return answer{status: http.StatusOK, body: c.renderGroup(&g)}, err
 }
 
 // set checks and sets the attributes of a group.
@@ -863,7 +867,7 @@ func (s *SCIM) createGroup(c *call, _ string) (answer, error) {
 	if err := s.db.Commit(c.Context(), tx); err != nil {
 		return answer{}, err
 	}
-	return answer{http.StatusCreated, c.renderGroup(&g)}, s.settle(c, g.ID)
+	return created(c.renderGroup(&g)), s.settle(c, g.ID)
 }
 
 // changeGroup changes a group, and then the roles of its members. Repeating the call finishes what was interrupted.
@@ -896,7 +900,7 @@ func (s *SCIM) changeGroup(c *call, groupID string, edit func(*group) error) (an
 	if err != nil {
 		return answer{}, busyGroup(err)
 	}
-	return answer{http.StatusOK, c.renderGroup(&g)}, s.settle(c, groupID)
+	return answer{status: http.StatusOK, body: c.renderGroup(&g)}, s.settle(c, groupID)
 }
 
 // busyGroup returns the error of a change of a group.
@@ -947,7 +951,9 @@ func (s *SCIM) follow(c *call, personID string, was *group) error {
 		if slices.Contains(g.Members, personID) {
 			groups = append(groups, g.DisplayName)
 		}
-		if len(was.Former) > 0 { // another group may have one of these names now
+		// Another group may have one of these names now. If it settles this person meanwhile, this change repeats, and
+		// reads the groups again.
+		if len(was.Former) > 0 {
 			all, err := s.groups(c)
 			if err != nil {
 				return err
@@ -1066,5 +1072,5 @@ func (s *SCIM) deleteGroup(c *call, groupID string) (answer, error) {
 		tx.Replace(it)
 		return nil
 	})
-	return answer{http.StatusNoContent, nil}, busyGroup(err)
+	return answer{status: http.StatusNoContent}, busyGroup(err)
 }
