@@ -61,7 +61,7 @@ func TestLanguagesHaveTheSameTexts(t *testing.T) {
 }
 
 // written are the languages in which the sandbox writes texts of content.
-var written = strings.Fields("ar de en es fr he hi it ja ko nl pl pt ru th tr uk vi zh zh-hant")
+var written = strings.Fields("ar bg cs da de el en es fi fr he hi hu id it ja ko nb nl pl pt ro ru sv th tr uk vi zh zh-hant")
 
 func TestLinesOfAllLanguagesHaveTheSameShape(t *testing.T) {
 	if !slices.Equal(samples.Written(), written) {
@@ -80,7 +80,7 @@ func TestLinesOfAllLanguagesHaveTheSameShape(t *testing.T) {
 		}
 	}
 	for tag, want := range map[string]string{"ja-JP": "ja", "zh-Hant-TW": "zh-hant", "zh_HK": "zh-hant",
-		"zh-CN": "zh", "uk": "uk", "sw": "en", "": "en"} {
+		"zh-CN": "zh", "uk": "uk", "no": "nb", "sw": "en", "": "en"} {
 		if got := samples.WrittenIn(tag); got != want {
 			t.Errorf("%q is written in %s, want %s", tag, got, want)
 		}

@@ -7,13 +7,16 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/content-automation/api/infra/verify/harness/sample"
+	"github.com/content-automation/api/pkg/adapter/provider/samples"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/composer"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/compose/script"
 	"github.com/content-automation/api/pkg/media/provenance"
 	"github.com/content-automation/api/pkg/media/provenance/c2pa"
 )
@@ -30,6 +33,23 @@ func credentials(t *testing.T) *c2pa.Credentials {
 		t.Fatalf("%v (make media-tools installs what is missing)", err)
 	}
 	return c
+}
+
+func TestPicturesSayTheLastDayInEachLanguage(t *testing.T) {
+	day := time.Date(2026, 12, 4, 0, 0, 0, 0, time.UTC)
+	for _, language := range samples.Written() {
+		said := composer.Until(day, language)
+		if !strings.Contains(said, "4") || !strings.Contains(said, "12") && language != "en" ||
+			strings.ContainsAny(said, "%!") || !script.Drawable(said) {
+			t.Errorf("%s: %q", language, said)
+		}
+	}
+	for language, want := range map[string]string{"no": "t.o.m. 4.12.", "hu-HU": "12.04-ig", "fi": "4.12. asti",
+		"sw": ""} {
+		if said := composer.Until(day, language); said != want {
+			t.Errorf("%s: %q, want %q", language, said, want)
+		}
+	}
 }
 
 // saved is a file that was saved, as the worker gets it.

@@ -6,12 +6,15 @@ import "golang.org/x/text/language"
 const Traditional = "zh-hant"
 
 // Language returns the language of the texts for a tag (BCP 47): the tag without its country and script. Chinese of
-// Taiwan, Hong Kong and Macao is Traditional.
+// Taiwan, Hong Kong and Macao is Traditional, and Norwegian is Bokmål, which most of Norway writes.
 func Language(tag string) string {
 	parsed, _ := language.Parse(tag) // an unknown language is "und", which has no texts
 	base, _, _ := parsed.Raw()
-	if script, _ := parsed.Script(); base.String() == "zh" && script.String() == "Hant" {
+	switch script, _ := parsed.Script(); {
+	case base.String() == "zh" && script.String() == "Hant":
 		return Traditional
+	case base.String() == "no":
+		return "nb"
 	}
 	return base.String()
 }

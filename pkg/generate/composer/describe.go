@@ -99,7 +99,7 @@ func describeOffer(o *generate.Offer, language string) *compose.Offer {
 		return p.In("en") // of digits that no font has
 	}
 	offer := &compose.Offer{Price: shown(o.Price), Was: shown(o.Was), Promotion: o.Promotion, Shop: o.Shop,
-		Action: o.Action, Address: o.Address, Until: until(o.Until, language)}
+		Action: o.Action, Address: o.Address, Until: Until(o.Until, language)}
 	if o.Percent > 0 {
 		offer.Off = percent(-o.Percent, language)
 	}

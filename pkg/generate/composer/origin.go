@@ -258,11 +258,13 @@ var lastDays = map[string]string{
 	"ru": "до %[1]d.%[2]d", "uk": "до %[1]d.%[2]d", "tr": "son gün %[1]d.%[2]d", "ar": "حتى %[1]d/%[2]d",
 	"he": "עד %[1]d.%[2]d", "hi": "%[1]d/%[2]d तक", "th": "ถึง %[1]d/%[2]d", "vi": "đến %[1]d/%[2]d",
 	"id": "sampai %[1]d/%[2]d", "zh": "至%[2]d月%[1]d日", text.Traditional: "至%[2]d月%[1]d日",
-	"ja": "%[2]d月%[1]d日まで", "ko": "%[2]d월 %[1]d일까지",
+	"ja": "%[2]d月%[1]d日まで", "ko": "%[2]d월 %[1]d일까지", "sv": "t.o.m. %[1]d/%[2]d", "da": "t.o.m. %[1]d.%[2]d.",
+	"nb": "t.o.m. %[1]d.%[2]d.", "fi": "%[1]d.%[2]d. asti", "cs": "do %[1]d. %[2]d.", "ro": "până pe %[1]d.%02[2]d",
+	"hu": "%02[2]d.%02[1]d-ig", "el": "έως %[1]d/%[2]d", "bg": "до %[1]d.%02[2]d",
 }
 
-// until says when an offer ends in a language (BCP 47), or nothing in a language that the table lacks.
-func until(day time.Time, lang string) string {
+// Until says when an offer ends in a language (BCP 47), or nothing in a language that the table lacks.
+func Until(day time.Time, lang string) string {
 	pattern, known := text.In(lastDays, lang)
 	if !known || day.IsZero() {
 		return ""

@@ -46,20 +46,25 @@ type Proposals struct {
 	ContentTypes []string `json:"content_types"`
 }
 
-// languages has a function for each language, which reads its texts when they are needed.
+// load returns a function that reads a file when its content is needed.
+func load[T any](name string) func() T {
+	return sync.OnceValue(func() (v T) {
+		raw, err := files.ReadFile(name)
+		if err == nil {
+			err = json.Unmarshal(raw, &v)
+		}
+		if err != nil {
+			panic(fmt.Sprintf("samples: %s: %v", name, err)) // the file is part of the program
+		}
+		return v
+	})
+}
+
+// languages has a function for each language that returns its texts.
 var languages = func() map[string]func() Texts {
 	all := map[string]func() Texts{}
 	for _, language := range Languages {
-		all[language] = sync.OnceValue(func() (t Texts) {
-			raw, err := files.ReadFile("texts/" + language + ".json")
-			if err == nil {
-				err = json.Unmarshal(raw, &t)
-			}
-			if err != nil {
-				panic(fmt.Sprintf("samples: %s: %v", language, err)) // the file is part of the program
-			}
-			return t
-		})
+		all[language] = load[Texts]("texts/" + language + ".json")
 	}
 	return all
 }()
@@ -76,16 +81,7 @@ func Language(tag string) string {
 func Of(tag string) Texts { return languages[Language(tag)]() }
 
 // topics are the parts of topics of the languages that have no Texts.
-var topics = sync.OnceValue(func() (all map[string]Texts) {
-	raw, err := files.ReadFile("topics.json")
-	if err == nil {
-		err = json.Unmarshal(raw, &all)
-	}
-	if err != nil {
-		panic(fmt.Sprintf("samples: topics: %v", err)) // the file is part of the program
-	}
-	return all
-})
+var topics = load[map[string]Texts]("topics.json")
 
 // TopicsOf returns the angles and twists for a language tag: those of English for languages without.
 func TopicsOf(tag string) (angles, twists []string) {
@@ -176,16 +172,7 @@ type Lines struct {
 // hookKinds are the kinds of the first lines in Lines.Hooks.
 var hookKinds = []string{"question", "contradiction", "scene"}
 
-var lines = sync.OnceValue(func() (all map[string]Lines) {
-	raw, err := files.ReadFile("lines.json")
-	if err == nil {
-		err = json.Unmarshal(raw, &all)
-	}
-	if err != nil {
-		panic(fmt.Sprintf("samples: lines: %v", err)) // the file is part of the program
-	}
-	return all
-})
+var lines = load[map[string]Lines]("lines.json")
 
 // Written lists the languages in which texts of content are written.
 func Written() []string { return slices.Sorted(maps.Keys(lines())) }
@@ -203,7 +190,8 @@ func LinesOf(tag string) Lines { return lines()[WrittenIn(tag)] }
 
 // scripts are the tables of letters of languages that are not written in Latin ones.
 var scripts = map[string][]*unicode.RangeTable{"ru": {unicode.Cyrillic}, "uk": {unicode.Cyrillic},
-	"ar": {unicode.Arabic}, "hi": {unicode.Devanagari}, "he": {unicode.Hebrew}, "th": {unicode.Thai},
+	"bg": {unicode.Cyrillic}, "el": {unicode.Greek}, "ar": {unicode.Arabic}, "hi": {unicode.Devanagari},
+	"he": {unicode.Hebrew}, "th": {unicode.Thai},
 	"ja": {unicode.Han, unicode.Hiragana, unicode.Katakana},
 	"zh": {unicode.Han}, text.Traditional: {unicode.Han},
 	"ko": {unicode.Hangul, unicode.Han}}

@@ -24,6 +24,11 @@ var asked = map[string]string{
 	"ja": "古い網から作った新しいランニングシューズ", "zh": "用旧渔网做的新跑鞋", "ko": "낡은 그물로 만든 새 운동화",
 	"he": "נעל הריצה החדשה שלנו מרשתות ישנות", "th": "รองเท้าวิ่งใหม่ของเราจากอวนเก่า",
 	"vi": "Giày chạy mới của chúng tôi từ lưới cũ", "nl": "Onze nieuwe loopschoen van oude netten", "zh-hant": "用舊漁網做的新跑鞋",
+	"sv": "Vår nya löparsko av gamla nät", "da": "Vores nye løbesko af gamle net",
+	"nb": "Den nye løpeskoen vår av gamle garn", "fi": "Uusi juoksukenkämme vanhoista verkoista",
+	"cs": "Naše nová běžecká bota ze starých sítí", "ro": "Noul nostru pantof de alergare din plase vechi",
+	"hu": "Az új futócipőnk régi hálókból", "el": "Το νέο μας παπούτσι για τρέξιμο από παλιά δίχτυα",
+	"bg": "Новата ни обувка за бягане от стари мрежи", "id": "Sepatu lari baru kami dari jaring bekas",
 }
 
 // The samples of the sandbox pass the guards in each of its languages, for each type of factory and kind of content, so
