@@ -36,6 +36,7 @@ var own = map[string]string{
 	"pkg/generate/composer/":      "files that this program has made, and those that pkg/media/probe has accepted",
 	"pkg/httpapi/conditional.go":  "answers of this program",
 	"pkg/httpapi/jsontree/":       "bodies up to 256 KB: pkg/service/api TestB9BodiesOfTheLargestSize",
+	"pkg/media/compose/text/":     "a file of this program",
 	"pkg/record/event/event.go":   "samples of this program",
 	"pkg/service/api/":            "the document of this program",
 	"pkg/service/docs/":           "the document of this program",

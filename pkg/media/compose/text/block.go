@@ -429,9 +429,6 @@ func (f *Fonts) unitsOf(text, lang string, phrases bool) ([]unit, error) {
 	breaks := breaksOf(&seg, d.chars, phrases)
 	for graphemes := seg.GraphemeIterator(); graphemes.Next(); {
 		g := graphemes.Grapheme()
-		if thaiBreak(d.chars, g.Offset) {
-			d.close()
-		}
 		if err := d.take(g.Text, g.Offset); err != nil {
 			return nil, err
 		}
@@ -454,7 +451,10 @@ func breaksOf(seg *segmenter.Segmenter, chars []rune, phrases bool) map[int]bool
 	for lines := seg.LineIterator(); lines.Next(); {
 		line := lines.Line()
 		end := line.Offset + len(line.Text)
-		breaks[end] = !withinNumber(chars, end) && (!phrases || phraseBreak(chars, end))
+		breaks[end] = !together(chars, end) && (!phrases || phraseBreak(chars, end))
+	}
+	for _, at := range thaiBreaks(chars) {
+		breaks[at] = true
 	}
 	return breaks
 }
@@ -525,7 +525,7 @@ func (d *divider) space(r rune, offset, size int) (err error) {
 		}
 		u.space = d.width(u.gap, []rune{' '})
 	}
-	if withinNumber(d.chars, offset+1) || unbroken(r) {
+	if together(d.chars, offset+1) || unbroken(r) {
 		u.clusters, u.space, u.end = append(u.clusters, cluster{text: " ", face: u.gap, width: u.space, size: size}), 0,
 			d.at
 	}
@@ -555,24 +555,19 @@ func (f *Fonts) joined(clusters []cluster) (width float64) {
 	return width
 }
 
-// thaiBreak reports whether a line may break before a Thai letter: a syllable begins with a vowel that is written
-// first. Thai has no spaces between words, and a dictionary of its words would be too large here.
-func thaiBreak(chars []rune, at int) bool {
-	leading := func(r rune) bool { return r >= 'เ' && r <= 'ไ' }
-	return at > 0 && leading(chars[at]) && unicode.Is(unicode.Thai, chars[at-1]) && !leading(chars[at-1])
-}
-
 // unbroken reports whether a space keeps the words beside it on one line (UAX 14, class GL): the no-break space, that
 // of figures and the narrow one, which stands between a number and its currency.
 func unbroken(r rune) bool { return r == '\u00a0' || r == '\u2007' || r == '\u202f' }
 
-// withinNumber reports whether a space before an offset divides the digits of a number, or a number and its sign.
-func withinNumber(chars []rune, at int) bool {
+// together reports whether a space before an offset divides what belongs together: the digits of a number, a number and
+// its sign, or a word of Thai and the sign that repeats it.
+func together(chars []rune, at int) bool {
 	if at < 2 || at >= len(chars) || chars[at-1] != ' ' {
 		return false
 	}
 	before, after := chars[at-2], chars[at]
-	return unicode.IsDigit(before) && (unicode.IsDigit(after) || sign(after)) || sign(before) && unicode.IsDigit(after)
+	return repeats(after) || unicode.IsDigit(before) && (unicode.IsDigit(after) || sign(after)) ||
+		sign(before) && unicode.IsDigit(after)
 }
 
 // sign reports whether a character is written beside a number: of a currency, a part or a degree.
@@ -682,11 +677,14 @@ var functionWords = map[string]map[string]bool{
 		"ani że żeby jak jeśli gdy kiedy czy niż to nie jest są był była było mój moja twój twoja swój swoja nasz " +
 		"nasza wasz jego jej ich ten ta te ci każdy każda bardzo ja ty on ona my wy"),
 	"tr": wordsOf("bir bu şu o ve veya ya ama fakat her hiç çok daha en ne ki eğer çünkü"),
+	"th": wordsOf("ที่ ซึ่ง ไม่ ของ ใน นอก บน จาก ถึง สู่ กับ โดย เพื่อ สำหรับ ด้วย และ หรือ แต่ ถ้า " +
+		"เมื่อ เพราะ การ ความ ผู้ นัก เป็น คือ มี ให้ จะ กำลัง ทุก ยัง เกี่ยวกับ"),
 }
 
 // postpositions are the words of a language that belong to the word before them. No line and no page begins with one.
 var postpositions = map[string]map[string]bool{
 	"tr": wordsOf("ile için gibi kadar göre karşı doğru sonra önce beri de da mi mı mu mü"),
+	"th": wordsOf("นี้ นั้น แล้ว เลย ไหม มาก ครับ ค่ะ คะ นะ"),
 	"hi": wordsOf("का की के को में से पर ने तक है हैं था थे थी भी ही"),
 }
 
@@ -703,7 +701,7 @@ func bind(units []unit, lang string) {
 	lang, _, _ = strings.Cut(strings.ToLower(lang), "-")
 	for i := range units[:max(len(units)-1, 0)] {
 		u := &units[i]
-		if endOf(*u) != word || u.space == 0 {
+		if endOf(*u) != word || u.space == 0 && lang != "th" {
 			continue
 		}
 		bare := bareWord(u.text())

@@ -361,11 +361,8 @@ func spoken(text, lang string) (all []unit) {
 	}
 	for graphemes := seg.GraphemeIterator(); graphemes.Next(); {
 		g := graphemes.Grapheme()
-		if thaiBreak(chars, g.Offset) {
-			end()
-		}
 		said := string(g.Text)
-		joined := len(g.Text) > 1 || unbroken(g.Text[0]) || withinNumber(chars, g.Offset+1)
+		joined := len(g.Text) > 1 || unbroken(g.Text[0]) || together(chars, g.Offset+1)
 		switch space := unicode.IsSpace(g.Text[0]); {
 		case space && len(u.clusters) == 0 && len(g.Text) == 1:
 		case space && !joined:
