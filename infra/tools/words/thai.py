@@ -1,4 +1,4 @@
-"""Writes the list of Thai words by which lines are broken: pkg/media/compose/text/thai.txt.gz.
+"""Writes the list of Thai words by which lines are broken: pkg/media/compose/text/words/th.txt.gz.
 
     pip download --no-deps pythainlp==5.4.0
     python3 infra/tools/words/thai.py pythainlp-5.4.0-py3-none-any.whl
@@ -40,7 +40,7 @@ def main() -> None:
         return rest(0)
 
     kept = sorted(w for w in words if len(w) <= LONGEST and not (len(w) > COMPOUND and divides(w)))
-    with open("pkg/media/compose/text/thai.txt.gz", "wb") as out:
+    with open("pkg/media/compose/text/words/th.txt.gz", "wb") as out:
         out.write(gzip.compress("\n".join(kept).encode(), mtime=0))
     print(len(kept), "words")
 

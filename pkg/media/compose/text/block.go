@@ -172,7 +172,7 @@ func (f *Fonts) fit(text, lang string, box Box) (Block, error) {
 	if err != nil {
 		return Block{}, err
 	}
-	leading, phrases := leadingOf(units), inJapanese(text, lang)
+	leading, phrases := leadingOf(units), phrasesOf(text, lang)
 	for em := box.MaxEm; ; em = max(em*0.96, box.MinEm) {
 		width := box.Width / em
 		if em == box.MinEm && !box.Whole {
@@ -182,9 +182,9 @@ func (f *Fonts) fit(text, lang string, box Box) (Block, error) {
 		if ends, ok := wrap(units, width); ok && len(ends) <= most {
 			return block(units, balance(units, width, ends), em, leading, rightToLeft(text)), nil
 		}
-		if em == box.MinEm && phrases {
+		if em == box.MinEm && phrases != loose {
 			// Phrases may leave lines half empty: without them, more fits.
-			phrases = false
+			phrases = loose
 			if units, err = f.unitsOf(text, lang, phrases); err != nil {
 				return Block{}, err
 			}
@@ -411,13 +411,13 @@ func Clean(text string) string {
 	}, text)
 }
 
-// units divides a text at the possible line breaks: those of a Japanese text are at the ends of its phrases.
+// units divides a text at the possible line breaks: those of a Japanese text are at the ends of its phrases, and those
+// of a Chinese one at the ends of its words.
 func (f *Fonts) units(text, lang string) ([]unit, error) {
-	return f.unitsOf(text, lang, inJapanese(text, lang))
+	return f.unitsOf(text, lang, phrasesOf(text, lang))
 }
 
-// unitsOf is units, with or without the phrases of Japanese.
-func (f *Fonts) unitsOf(text, lang string, phrases bool) ([]unit, error) {
+func (f *Fonts) unitsOf(text, lang string, phrases phrasing) ([]unit, error) {
 	text = Clean(text)
 	d := divider{Fonts: f, first: f.first, chars: []rune(text)}
 	if !has(d.first, text) {
@@ -446,12 +446,15 @@ func (f *Fonts) unitsOf(text, lang string, phrases bool) ([]unit, error) {
 }
 
 // breaksOf returns the offsets at which a line may end.
-func breaksOf(seg *segmenter.Segmenter, chars []rune, phrases bool) map[int]bool {
-	breaks := map[int]bool{}
+func breaksOf(seg *segmenter.Segmenter, chars []rune, phrases phrasing) map[int]bool {
+	breaks, within := map[int]bool{}, map[int]bool{}
+	if phrases == chinese {
+		within = withinChinese(chars)
+	}
 	for lines := seg.LineIterator(); lines.Next(); {
 		line := lines.Line()
 		end := line.Offset + len(line.Text)
-		breaks[end] = !together(chars, end) && (!phrases || phraseBreak(chars, end))
+		breaks[end] = !together(chars, end) && !within[end] && (phrases != japanese || phraseBreak(chars, end))
 	}
 	for _, at := range thaiBreaks(chars) {
 		breaks[at] = true
@@ -679,11 +682,13 @@ var functionWords = map[string]map[string]bool{
 	"tr": wordsOf("bir bu şu o ve veya ya ama fakat her hiç çok daha en ne ki eğer çünkü"),
 	"th": wordsOf("ที่ ซึ่ง ไม่ ของ ใน นอก บน จาก ถึง สู่ กับ โดย เพื่อ สำหรับ ด้วย และ หรือ แต่ ถ้า " +
 		"เมื่อ เพราะ การ ความ ผู้ นัก เป็น คือ มี ให้ จะ กำลัง ทุก ยัง เกี่ยวกับ"),
+	"zh": wordsOf("在 和 与 與 不 很 最 每 第 用 从 從 把 被 为 為 让 讓 对 對 由 向 跟 也 都 就 再 可"),
 }
 
 // postpositions are the words of a language that belong to the word before them. No line and no page begins with one.
 var postpositions = map[string]map[string]bool{
 	"tr": wordsOf("ile için gibi kadar göre karşı doğru sonra önce beri de da mi mı mu mü"),
+	"zh": wordsOf("的 了 吗 嗎 呢 吧 们 們 地 得 着 著 过 過 里 裡 中 上 下"),
 	"th": wordsOf("นี้ นั้น แล้ว เลย ไหม มาก ครับ ค่ะ คะ นะ"),
 	"hi": wordsOf("का की के को में से पर ने तक है हैं था थे थी भी ही"),
 }
@@ -701,7 +706,7 @@ func bind(units []unit, lang string) {
 	lang, _, _ = strings.Cut(strings.ToLower(lang), "-")
 	for i := range units[:max(len(units)-1, 0)] {
 		u := &units[i]
-		if endOf(*u) != word || u.space == 0 && lang != "th" {
+		if endOf(*u) != word || u.space == 0 && lang != "th" && lang != "zh" {
 			continue
 		}
 		bare := bareWord(u.text())
@@ -727,9 +732,24 @@ func numeric(s string) bool {
 	return strings.ContainsFunc(s, unicode.IsDigit) && !strings.ContainsFunc(s, unicode.IsLetter)
 }
 
-func inJapanese(text, lang string) bool {
+// phrasing is how the lines of a text without spaces end: anywhere, if loose.
+type phrasing int
+
+const (
+	loose phrasing = iota
+	japanese
+	chinese
+)
+
+func phrasesOf(text, lang string) phrasing {
 	lang, _, _ = strings.Cut(strings.ToLower(lang), "-")
-	return lang == "ja" || lang != "zh" && lang != "ko" && strings.ContainsFunc(text, kana)
+	switch {
+	case lang == "ja" || lang != "zh" && lang != "ko" && strings.ContainsFunc(text, kana):
+		return japanese
+	case lang != "ko":
+		return chinese
+	}
+	return loose
 }
 
 func kana(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana) }

@@ -347,7 +347,7 @@ func Subtitles(text, lang string) (all []Subtitle) {
 
 // spoken divides a text into units without fonts: the widths are approximate.
 func spoken(text, lang string) (all []unit) {
-	chars, phrases := []rune(text), inJapanese(text, lang)
+	chars, phrases := []rune(text), phrasesOf(text, lang)
 	var seg segmenter.Segmenter
 	seg.Init(chars)
 	breaks := breaksOf(&seg, chars, phrases)

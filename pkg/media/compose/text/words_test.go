@@ -1,41 +1,47 @@
 package text
 
 import (
-	_ "embed"
+	"embed"
 	"slices"
 	"strings"
 	"testing"
 )
 
-// thaiTable has sentences with their words by ICU. infra/tools/words/thai.mjs writes it.
+// words has sentences with their words by ICU, by language. infra/tools/words/icu.mjs writes them.
 //
-//go:embed testdata/thai.tsv
-var thaiTable string
+//go:embed testdata/words.*.tsv
+var words embed.FS
 
 // apart are words of ICU that are two in other dictionaries.
-var apart = strings.NewReplacer("ไม่มี", "ไม่|มี", "ประเทศไทย", "ประเทศ|ไทย")
+var apart = strings.NewReplacer("ไม่มี", "ไม่|มี", "ประเทศไทย", "ประเทศ|ไทย", "你的", "你|的", "五件事", "五件|事", "海中", "海|中",
+	"一直在", "一直|在", "拍出", "拍|出", "最常", "最|常", "不需要", "不|需要", "照常营业", "照常|营业", "受歡迎", "受|歡迎", "五百元", "五百|元")
 
 // No line ends within what ICU takes for a word, and most of its words are apart.
-func TestWordsOfThaiStayWhole(t *testing.T) {
-	ours, theirs := 0, 0
-	for row := range strings.Lines(thaiTable) {
-		sentence, words, _ := strings.Cut(strings.TrimSpace(row), "\t")
-		var ends []int
-		at := 0
-		for w := range strings.SplitSeq(apart.Replace(words), "|") {
-			at += len([]rune(w))
-			ends = append(ends, at)
+func TestLinesEndBetweenWords(t *testing.T) {
+	for _, lang := range []string{"th", "zh"} {
+		table, err := words.ReadFile("testdata/words." + lang + ".tsv")
+		if err != nil {
+			t.Fatal(err)
 		}
-		for _, at := range thaiBreaks([]rune(sentence)) {
-			ours++
-			if !slices.Contains(ends, at) {
-				t.Errorf("%s: a line may end at %d, in %s", sentence, at, words)
+		ours, theirs := 0, 0
+		for row := range strings.Lines(string(table)) {
+			sentence, words, _ := strings.Cut(strings.TrimSpace(row), "\t")
+			var ends []int
+			at := 0
+			for w := range strings.SplitSeq(apart.Replace(words), "|") {
+				at += len(w)
+				ends = append(ends, at)
+			}
+			theirs += len(ends)
+			for _, u := range spoken(sentence, lang) {
+				if ours++; !slices.Contains(ends, u.end) {
+					t.Errorf("%s: a line may end after %s, in %s", sentence, u.text(), words)
+				}
 			}
 		}
-		theirs += len(ends) - 1
-	}
-	if ours < theirs/2 {
-		t.Errorf("%d places, and ICU has %d", ours, theirs)
+		if ours < theirs/2 {
+			t.Errorf("%s: %d parts, and ICU has %d", lang, ours, theirs)
+		}
 	}
 }
 
