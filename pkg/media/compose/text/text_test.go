@@ -297,6 +297,16 @@ func TestPagesEndBySense(t *testing.T) {
 		"ru": "Кофе в ноябре|и у моря:|мы обжарили/11 партий.",
 		"uk": "Кава/в листопаді|і біля моря:|ми обсмажили/11 партій.",
 		"tr": "Bu ayakkabı/denizde|kaybolan/ağlar ile yapıldı.",
+		"nl": "We/hebben vorige|week elf netten|uit de zee/gehaald.",
+		"sv": "Förra veckan tog|vi elva nät ur|havet med våra/vänner.",
+		"da": "I sidste uge|tog vi elleve|net op af havet|med vores/venner.",
+		"nb": "Forrige uke tok|vi elleve garn|opp av havet|med våre venner.",
+		"cs": "Minulý/týden jsme|vytáhli z moře|jedenáct/starých sítí.",
+		"ro": "Săptămâna/trecută am scos|din mare|unsprezece/plase vechi.",
+		"hu": "A múlt héten|tizenegy régi/hálót húztunk|ki a tengerből.",
+		"el": "Την περασμένη/εβδομάδα|βγάλαμε από τη|θάλασσα/έντεκα δίχτυα.",
+		"bg": "Миналата/седмица|извадихме/от морето|единайсет/стари мрежи.",
+		"id": "Minggu/lalu kami|mengangkat/sebelas jaring|dari laut|untuk sepatu/baru.",
 		"ja": "新しい豆が先週の|火曜日に/届いたので、|私たちはすぐに/焙煎しました。",
 	} {
 		text := strings.NewReplacer("|", " ", "/", " ").Replace(want)
