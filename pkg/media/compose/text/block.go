@@ -172,6 +172,7 @@ func (f *Fonts) fit(text, lang string, box Box) (Block, error) {
 	if err != nil {
 		return Block{}, err
 	}
+	units = withEmoji(units)
 	leading, phrases := leadingOf(units), phrasesOf(text, lang)
 	for em := box.MaxEm; ; em = max(em*0.96, box.MinEm) {
 		width := box.Width / em
@@ -188,6 +189,7 @@ func (f *Fonts) fit(text, lang string, box Box) (Block, error) {
 			if units, err = f.unitsOf(text, lang, phrases); err != nil {
 				return Block{}, err
 			}
+			units = withEmoji(units)
 			em = box.MinEm / 0.96
 			continue
 		}
@@ -195,6 +197,37 @@ func (f *Fonts) fit(text, lang string, box Box) (Block, error) {
 			return Block{}, ErrTooLong
 		}
 	}
+}
+
+// mostEmoji is the number of emoji at the end of a text that stay with its last word.
+const mostEmoji = 3
+
+// withEmoji joins a few emoji at the end of a text with its last word: alone on a line, they look lost.
+func withEmoji(units []unit) []unit {
+	drawn := func(u unit) bool {
+		return !slices.ContainsFunc(u.clusters, func(c cluster) bool { return c.art == nil })
+	}
+	at := len(units)
+	for at > 0 && drawn(units[at-1]) {
+		at--
+	}
+	if at == 0 || len(units)-at > mostEmoji {
+		return units
+	}
+	joined := units[at-1]
+	joined.clusters = slices.Clone(joined.clusters)
+	for _, u := range units[at:] {
+		if joined.space > 0 {
+			joined.clusters = append(joined.clusters, cluster{text: " ", face: joined.gap, width: joined.space, size: 1})
+		}
+		for _, c := range u.clusters {
+			c.before += joined.width + joined.space
+			joined.clusters = append(joined.clusters, c)
+		}
+		joined.width += joined.space + u.width
+		joined.space, joined.gap, joined.end = u.space, u.gap, u.end
+	}
+	return append(slices.Clone(units[:at-1]), joined)
 }
 
 // leadingOf returns the line spacing in ems: the greatest of the fonts used.

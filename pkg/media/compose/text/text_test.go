@@ -344,6 +344,20 @@ func TestPagesEndBySense(t *testing.T) {
 }
 
 // An emoji is drawn in its colors, in a place that the words beside it leave free, in both directions.
+// Emoji at the end of a heading stay with its last word, in smaller letters if they must.
+func TestEmojiEndNoHeadingAlone(t *testing.T) {
+	f := fonts(t)
+	for text, want := range map[string]string{
+		"Подпишитесь 🎣": "Подпишитесь 🎣", "フォローしてね🎣": "フォローしてね🎣", "Follow us 🎉 🎣": "Follow|us 🎉 🎣",
+		"🎉🎉🎉🎉🎉🎉🎉🎉": "🎉🎉🎉🎉|🎉🎉🎉🎉", "🎣": "🎣", "Follow 🎣 us": "Follow|🎣 us",
+	} {
+		b, err := f.Fit(text, "", Box{Width: 400, Height: 400, MaxEm: 80, MinEm: 40, MaxLines: 2})
+		if got := strings.Join(b.Lines(), "|"); err != nil || got != want || b.Width > 400 {
+			t.Errorf("%q, %.0f wide, want %q (%v)", got, b.Width, want, err)
+		}
+	}
+}
+
 func TestEmojiAreDrawnInColor(t *testing.T) {
 	f := fonts(t)
 	for _, text := range []string{"Coffee ☕ first", "تابعونا 🎣 اليوم", "❤️", "👩🏽‍💻🇩🇪"} {
