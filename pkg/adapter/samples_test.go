@@ -61,7 +61,8 @@ func TestLanguagesHaveTheSameTexts(t *testing.T) {
 }
 
 // written are the languages in which the sandbox writes texts of content.
-var written = strings.Fields("ar bg cs da de el en es fi fr he hi hu id it ja ko nb nl pl pt ro ru sv th tr uk vi zh zh-hant")
+var written = strings.Fields("ar bg cs da de el en es fi fr he hi hu id it " +
+	"ja ko nb nl pl pt ro ru sv th tr uk vi zh zh-hant")
 
 func TestLinesOfAllLanguagesHaveTheSameShape(t *testing.T) {
 	if !slices.Equal(samples.Written(), written) {

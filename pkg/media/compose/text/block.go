@@ -218,7 +218,8 @@ func withEmoji(units []unit) []unit {
 	joined.clusters = slices.Clone(joined.clusters)
 	for _, u := range units[at:] {
 		if joined.space > 0 {
-			joined.clusters = append(joined.clusters, cluster{text: " ", face: joined.gap, width: joined.space, size: 1})
+			gap := cluster{text: " ", face: joined.gap, width: joined.space, size: 1}
+			joined.clusters = append(joined.clusters, gap)
 		}
 		for _, c := range u.clusters {
 			c.before += joined.width + joined.space
@@ -713,30 +714,32 @@ var functionWords = map[string]map[string]bool{
 		"ani że żeby jak jeśli gdy kiedy czy niż to nie jest są był była było mój moja twój twoja swój swoja nasz " +
 		"nasza wasz jego jej ich ten ta te ci każdy każda bardzo ja ty on ona my wy"),
 	"tr": wordsOf("bir bu şu o ve veya ya ama fakat her hiç çok daha en ne ki eğer çünkü"),
-	"nl": wordsOf("de het een van in op aan te ten ter tot voor door met zonder om bij uit over onder na naar tegen " +
-		"tussen en of maar dat die als wanneer terwijl omdat dan is zijn was waren wordt heeft hebben niet " +
-		"geen mijn je jouw uw haar ons onze hun dit deze elke elk zeer meer ik jij hij zij wij"),
-	"sv": wordsOf("en ett den det de i på av till från för med utan om under över mellan mot vid hos efter före och " +
-		"eller men att som när medan om är var har hade inte min din sin vår er deras denna detta varje " +
-		"mycket mer jag du han hon vi ni"),
-	"da": wordsOf("en et den det de i på af til fra for med uden om under over mellem mod ved hos efter før og eller " +
-		"men at som når mens er var har havde ikke min din sin denne dette hver meget mere jeg du han hun vi"),
-	"nb": wordsOf("en ei et den det de i på av til fra for med uten om under over mellom mot ved hos etter før og eller " +
-		"men at som når mens er var har hadde ikke min din sin vår deres denne dette hver veldig mer jeg du " +
+	"nl": wordsOf("de het een van in op aan te ten ter tot voor door met zonder om bij uit over onder na naar " +
+		"tegen tussen en of maar dat die als wanneer terwijl omdat dan is zijn was waren wordt heeft hebben " +
+		"niet geen mijn je jouw uw haar ons onze hun dit deze elke elk zeer meer ik jij hij zij wij"),
+	"sv": wordsOf("en ett den det de i på av till från för med utan om under över mellan mot vid hos efter " +
+		"före och eller men att som när medan om är var har hade inte min din sin vår er deras denna detta " +
+		"varje mycket mer jag du han hon vi ni"),
+	"da": wordsOf("en et den det de i på af til fra for med uden om under over mellem mod ved hos efter før " +
+		"og eller men at som når mens er var har havde ikke min din sin denne dette hver meget mere jeg du " +
 		"han hun vi"),
-	"cs": wordsOf("v ve na s se z ze do od k ke o u po při pro před mezi za bez přes nad pod a i nebo ale že aby když " +
-		"jak než je jsou byl byla ne můj tvůj svůj náš váš jeho její jejich ten ta to ty každý velmi já on " +
-		"ona my"),
-	"ro": wordsOf("un o al a ai ale am au de din la în pe cu fără pentru prin între spre sub după până și sau dar că să " +
-		"dacă când ca este e sunt era nu se îmi îți își mai foarte fiecare acest această meu tău său noastră " +
-		"nostru eu tu el"),
+	"nb": wordsOf("en ei et den det de i på av til fra for med uten om under over mellom mot ved hos etter " +
+		"før og eller men at som når mens er var har hadde ikke min din sin vår deres denne dette hver " +
+		"veldig mer jeg du han hun vi"),
+	"cs": wordsOf("v ve na s se z ze do od k ke o u po při pro před mezi za bez přes nad pod a i nebo ale že " +
+		"aby když jak než je jsou byl byla ne můj tvůj svůj náš váš jeho její jejich ten ta to ty každý " +
+		"velmi já on ona my"),
+	"ro": wordsOf("un o al a ai ale am au de din la în pe cu fără pentru prin între spre sub după până și sau " +
+		"dar că să dacă când ca este e sunt era nu se îmi îți își mai foarte fiecare acest această meu tău " +
+		"său noastră nostru eu tu el"),
 	"hu": wordsOf("a az egy és vagy de hogy ha mint nem is csak mert minden nagyon én te ő mi ti"),
-	"el": wordsOf("ο η το οι τα του της των τον την τους τις ένας μια ένα σε στο στη στην στον στα στις από για με " +
-		"χωρίς ως μέχρι κατά μετά πριν και ή αλλά ότι που να αν όταν είναι ήταν έχει δεν μη θα πιο πολύ κάθε"),
-	"bg": wordsOf("в във на с със от до за по под над при без през между пред и или но че да ако когато като е са беше " +
-		"не се ми ти си мой твой наш ваш този тази това тези всеки много по най аз ти той тя ние"),
-	"id": wordsOf("di ke dari pada untuk dengan tanpa oleh dalam antara dan atau tetapi yang bahwa jika ketika karena " +
-		"adalah tidak bukan akan sudah sangat setiap para sebuah seorang"),
+	"el": wordsOf("ο η το οι τα του της των τον την τους τις ένας μια ένα σε στο στη στην στον στα στις από " +
+		"για με χωρίς ως μέχρι κατά μετά πριν και ή αλλά ότι που να αν όταν είναι ήταν έχει δεν μη θα πιο " +
+		"πολύ κάθε"),
+	"bg": wordsOf("в във на с със от до за по под над при без през между пред и или но че да ако когато като " +
+		"е са беше не се ми ти си мой твой наш ваш този тази това тези всеки много по най аз ти той тя ние"),
+	"id": wordsOf("di ke dari pada untuk dengan tanpa oleh dalam antara dan atau tetapi yang bahwa jika " +
+		"ketika karena adalah tidak bukan akan sudah sangat setiap para sebuah seorang"),
 	"th": wordsOf("ที่ ซึ่ง ไม่ ของ ใน นอก บน จาก ถึง สู่ กับ โดย เพื่อ สำหรับ ด้วย และ หรือ แต่ ถ้า " +
 		"เมื่อ เพราะ การ ความ ผู้ นัก เป็น คือ มี ให้ จะ กำลัง ทุก ยัง เกี่ยวกับ"),
 	"zh": wordsOf("在 和 与 與 不 很 最 每 第 用 从 從 把 被 为 為 让 讓 对 對 由 向 跟 也 都 就 再 可"),
