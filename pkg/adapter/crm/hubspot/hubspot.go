@@ -77,18 +77,21 @@ func (a *Adapter) token(ctx context.Context, form url.Values, secret platform.Se
 	return crm.TokenOf(a.client, call, issued, before)
 }
 
-// classifyToken classifies the refusals of the token endpoint, which have a status such as BAD_REFRESH_TOKEN.
+// classifyToken classifies the refusals of the token endpoint, which have a status such as BAD_REFRESH_TOKEN. Only one
+// about the refresh token or the code ends the access.
 func classifyToken(a wire.Answer) *platform.Error {
 	var body struct {
 		Status string `json:"status"`
 	}
-	if a.Status != http.StatusBadRequest || json.Unmarshal(a.Body, &body) != nil {
+	switch {
+	case a.Status != http.StatusBadRequest || json.Unmarshal(a.Body, &body) != nil:
 		return nil
-	}
-	if strings.Contains(body.Status, "CLIENT") {
+	case strings.Contains(body.Status, "REFRESH_TOKEN"), strings.Contains(body.Status, "AUTH_CODE"):
+		return platform.Disconnected()
+	case strings.Contains(body.Status, "CLIENT"):
 		return platform.Later(platform.CodeNotConfigured, "The CRM refuses the service's application.")
 	}
-	return platform.Disconnected()
+	return nil
 }
 
 // Connect implements crm.Connector.
