@@ -95,7 +95,7 @@ func classifyToken(a wire.Answer) *platform.Error {
 	switch {
 	case !own || json.Unmarshal(a.Body, &problem) != nil:
 		return nil
-	case strings.Contains(problem.Hint, "oken"), strings.Contains(problem.Hint, "code"): // "Token …", "the … token"
+	case strings.Contains(problem.Hint, "oken"), strings.Contains(problem.Hint, "code"):
 		return platform.Disconnected()
 	}
 	return platform.Later(platform.CodeNotConfigured, "The CRM refuses the service's application.")
