@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"sync/atomic"
 	"syscall"
 
@@ -87,7 +88,11 @@ func (f failure) write(w machine) {
 	if !errors.As(f.error, &api) {
 		return
 	}
-	for _, d := range api.Details {
+	details := api.Details
+	if len(details) == 1 && strings.Contains(api.Message, details[0].Message) {
+		details = nil // the message has said it
+	}
+	for _, d := range details {
 		fmt.Fprintf(w.notes, "  %s: %s\n", d.Param, d.Message)
 	}
 	for _, hint := range f.hints {

@@ -306,6 +306,20 @@ func TestARefusalIsShownWithAllItsDetails(t *testing.T) {
 	}
 }
 
+func TestASingleFaultIsShownOnce(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusUnprocessableEntity)
+		fmt.Fprint(w, `{"data":null,"error":{"code":"validation_failed","type":"invalid_request_error","message":"/type: is `+
+			`required","param":"/type","details":[{"param":"/type","message":"is required"}]},"request_id":"r"}`)
+	}))
+	t.Cleanup(server.Close)
+	code, _, notes := play(map[string]string{"BASE_URL": server.URL, "SVC_API_KEY": faults.Key}, "factories", "create",
+		"--name", "x")
+	if code != 4 || strings.Count(notes, "is required") != 1 {
+		t.Errorf("%d: %s", code, notes)
+	}
+}
+
 func TestCompletionAndManualPages(t *testing.T) {
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
 		if code, out, notes := play(nil, "completion", shell); code != 0 || len(out) < 1000 {

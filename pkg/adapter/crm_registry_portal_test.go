@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/crm/registry"
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
+	"github.com/content-automation/api/testdata/platforms/control"
 )
 
 // portals answers for the authorization server with a token of one portal, and notes the hosts that are called.
@@ -66,6 +68,42 @@ func TestATokenGoesToItsPortalAlone(t *testing.T) {
 		at.endpoint = "https://portal.evil.example/rest/"
 		if _, err := a.Refresh(t.Context(), account); platform.KindOf(err) != platform.Reconnect {
 			t.Errorf("%s moves to another host: %v", c.named, err)
+		}
+	}
+}
+
+// Only an answer about the token ends an integration. What an outage, a proxy or a refusal of the application answers
+// is tried again.
+func TestWhatEndsAnIntegration(t *testing.T) {
+	const grant = `{"error":"invalid_grant","status":"BAD_REFRESH_TOKEN","hint":"Token has been revoked"}`
+	for _, c := range []struct {
+		status int
+		body   string
+		ends   string
+	}{
+		{400, grant, "hubspot amocrm bitrix24"},
+		{401, `{"hint":"Token has been revoked","title":"Некорректный запрос","status":401}`, "amocrm"},
+		{400, `{"hint":"Cannot decrypt the refresh token","title":"Некорректный запрос"}`, "amocrm"},
+		{400, `{"status":"BAD_AUTH_CODE","message":"missing or unknown auth code"}`, "hubspot"},
+		// amocrm-api-php #235, #563: the application, and the address of the service.
+		{401, `{"title":"Некорректный клиент","status":401,"detail":"Авторизация клиента не прошла"}`, ""},
+		{403, `{"title":"Forbidden","status":403,"detail":"IP blocked"}`, ""}, {403, grant, ""}, {404, grant, ""},
+		{402, `{"title":"Payment Required","status":402}`, ""}, {429, grant, ""}, {500, grant, ""}, {503, grant, ""},
+		{400, `{"status":"BAD_CLIENT_ID","error":"invalid_client","hint":"Check the client"}`, ""},
+		{400, `{"status":"error","message":"Any of the listed authentication credentials are missing"}`, ""},
+		{400, `{}`, ""}, {400, "<html>", ""}, {401, `{}`, ""}, {408, `{}`, ""},
+	} {
+		for _, row := range registry.Rows() {
+			f := open(t, row.Name)
+			account, err := f.Connect(t.Context(), f.grant())
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.fake.Say(control.Answer{Call: regexp.MustCompile("oauth"), Times: -1, Status: c.status, Body: c.body})
+			_, err = f.Refresh(t.Context(), account)
+			if want := strings.Contains(c.ends, row.Name); err == nil || platform.Ended(err) != want {
+				t.Errorf("%s: %d %s: %v", row.Name, c.status, c.body, err)
+			}
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -20,6 +21,7 @@ import (
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/testdata/fakes/crms"
+	"github.com/content-automation/api/testdata/platforms/control"
 )
 
 func names() []string { return []string{"amocrm", "bitrix24", "hubspot"} }
@@ -462,6 +464,20 @@ func TestContentThatIsRefused(t *testing.T) {
 	w.run(time.Hour, nil)
 	if items := w.finish(item.Generated); len(items) != 1 {
 		t.Errorf("made: %+v", items)
+	}
+}
+
+// What a CRM says about its refusal is shown.
+func TestTheWordsOfACRM(t *testing.T) {
+	w := newCrmWorld(t)
+	c := w.connect("hubspot", "factory_id", w.shop, "mapping", mapping())
+	w.run(time.Hour, nil)
+	w.fakes["hubspot"].Say(control.Answer{Call: regexp.MustCompile("/objects/products"), Times: -1,
+		Status: http.StatusBadRequest, Body: `{"status":"error","message":"Product property is off."}`})
+	w.Call(http.MethodPost, "/v1/integrations/"+c.ID+"/sync", nil)
+	w.run(time.Hour, nil)
+	if f := w.get(c.ID).LastFailure; f == nil || !strings.Contains(f.Message, "Product property is off.") {
+		t.Errorf("the failure is %+v", f)
 	}
 }
 

@@ -269,6 +269,28 @@ func TestPeriodsOfSales(t *testing.T) {
 	}
 }
 
+// A sale begins and ends by the rule of all plans on days when clocks change: a day may begin at 01:00.
+func TestASaleOnADayWithoutMidnight(t *testing.T) {
+	for zone, c := range map[string][2]string{
+		"America/Santiago": {"2026-09-06/2026-09-06", "2026-09-06T04:00:00Z 2026-09-07T03:00:00Z"},
+		"Europe/Berlin":    {"2027-03-28T02:30/2027-10-31T02:30", "2027-03-28T01:30:00Z 2027-10-31T00:30:00Z"},
+	} {
+		place, err := time.LoadLocation(zone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, refused, _ := readFeed(t, feed.Options{Format: feed.CSV, Zone: place}, []byte(
+			"id,title,price,sale_price,sale_price_effective_date\nA,Tea,10 EUR,8 EUR,"+c[0]+"\n"))
+		if len(rows) != 1 {
+			t.Fatalf("%s: %v", zone, refused)
+		}
+		sale := rows[0].Sale
+		if got := sale.From.Format(time.RFC3339) + " " + sale.Until.Format(time.RFC3339); got != c[1] {
+			t.Errorf("%s is %s, want %s", c[0], got, c[1])
+		}
+	}
+}
+
 // Ids tell products apart as they are written: shops have "a-1" beside "A-1".
 func TestIdsThatDifferInCase(t *testing.T) {
 	rows, refused, fault := readFeed(t, feed.Options{Format: feed.CSV}, []byte("sku,name,price\nA-1,Tea,1 EUR\na-1,Tea,2 EUR\nA 1,Tea,3 EUR\n"))

@@ -64,6 +64,11 @@ func feeds(t *testing.T) []feed {
 		{"line ends of old", "sku,name,description,amount,currency\rB-1,Grüner Tee,Mild & fein,1250,EUR\r", tea, nil},
 		{"lines in cells", "sku,name,description,amount,currency\nB-1,Shoe,\"Soft,\n\nwarm \"\"wool\"\"\",1250,EUR\n",
 			map[string][4]any{"B-1": {"Shoe", "Soft,\nwarm \"wool\"", int64(1250), "EUR"}}, nil},
+		{"lines of Word in cells", "sku,name,description,amount,currency\nB-1,Shoe,Soft\u2028warm\u0085,1250,EUR\n",
+			map[string][4]any{"B-1": {"Shoe", "Soft\u2028warm", int64(1250), "EUR"}}, nil},
+		{"a quote that nobody closes", "sku,name,description,amount,currency\nA,a,x,1250,EUR\nB,\"b,x,1250,EUR\n" +
+			strings.Repeat("C,c,x,1250,EUR\n", 10_000), map[string][4]any{"A": {"a", "x", int64(1250), "EUR"}},
+			[]string{"row 3: the row has 2 cells"}},
 		{"prices as people write them", "sku,name,price,currency\nA,a,\"1.299,00\",EUR\nB,b,\"1,299.00\",EUR\n" +
 			"C,c,15.00 USD,\nD,d,€ 9.90,\nE,e,1 299,JPY\nF,f,12.9,EUR\nG,g,12.9004,EUR\nH,h,\"1,299\",KWD\n\nI,i,free,EUR\nJ,j,15,\n",
 			map[string][4]any{"A": {"a", "", int64(129900), "EUR"}, "B": {"b", "", int64(129900), "EUR"},

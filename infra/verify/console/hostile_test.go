@@ -152,8 +152,9 @@ func TestHostileTriesAtTheEndpointsOfPrograms(t *testing.T) {
 		"a fragment":           `{"redirect_uris":["https://a.example/#x"]}`,
 		"a user":               `{"redirect_uris":["https://u:p@a.example/"]}`,
 		"none":                 `{"redirect_uris":[]}`,
-		"six": `{"redirect_uris":["` + strings.Repeat(`https://a.example/x","`, 5) +
+		"twenty-one": `{"redirect_uris":["` + strings.Repeat(`https://a.example/x","`, 20) +
 			`https://a.example/y"]}`,
+		"bad ones alone":     `{"redirect_uris":["javascript:alert(1)","http://evil.example/"]}`,
 		"a password alone":   `{"redirect_uris":["https://a.example/"],"grant_types":["password"]}`,
 		"a token alone":      `{"redirect_uris":["https://a.example/"],"response_types":["token"]}`,
 		"a number as name":   `{"redirect_uris":["https://a.example/"],"client_name":5}`,

@@ -168,6 +168,29 @@ func TestRegistrationsAreNarrowed(t *testing.T) {
 	}
 }
 
+// Programs register the addresses of all their versions: up to 20 (outline/outline #13583), of which those that the
+// service supports are kept.
+func TestTheAddressesOfRegistrations(t *testing.T) {
+	s := start(t)
+	var many []string
+	for n := range 20 {
+		many = append(many, fmt.Sprintf("http://localhost:%d/callback", 33418+n))
+	}
+	for name, c := range map[string]struct{ sent, kept []string }{
+		"twenty":                    {many, many},
+		"one of an unknown program": {[]string{many[0], "example:/callback", "http://a.example/"}, many[:1]},
+	} {
+		raw, err := json.Marshal(map[string]any{"redirect_uris": c.sent})
+		if err != nil {
+			t.Fatal(err)
+		}
+		status, a := s.posted(t, "/oauth/register", string(raw), "application/json")
+		if status != http.StatusCreated || fmt.Sprint(a["redirect_uris"]) != fmt.Sprint(c.kept) {
+			t.Errorf("%s: %d %v", name, status, a)
+		}
+	}
+}
+
 // Unknown parameters are ignored, whatever they have, and so is a value that is empty. A state has up to 2,048
 // characters, also where the person signs in on the way. A program may ask for several resources.
 func TestParametersAsProgramsSendThem(t *testing.T) {

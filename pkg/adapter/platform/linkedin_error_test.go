@@ -54,6 +54,7 @@ func TestTheAnswersOfLinkedIn(t *testing.T) {
 		"upload: expired":    fixture.Ending{}.Of(photo),
 		"upload: gone":       fixture.Ending{}.Of(photo),
 		"video: failed":      refused(platform.CodeMediaRefused, "The codec is not supported.").Of(video),
+		"video: no reason":   fixture.Ending{}.Of(video),
 		"video: hidden":      fixture.Ending{}.Of(video),
 		"video: gone":        fixture.Ending{}.Of(video),
 		"token: revoked":     revoked,

@@ -43,6 +43,7 @@ func TestOptionsOnTelegram(t *testing.T) {
 		{Post: with("<a>Acme</a>"), Own: formatted, Param: "caption"},
 		{Post: with(`<b onclick="x">Acme</b>`), Own: formatted, Param: "caption"},
 		{Post: with("<b> </b>"), Own: formatted, Param: "caption"},
+		{Post: with(strings.Repeat("<b>A</b> ", 101)), Own: formatted, Param: "caption"},
 	}, "privacy")
 }
 

@@ -53,14 +53,14 @@ func TestRefusalsOnTikTok(t *testing.T) {
 func TestChunks(t *testing.T) {
 	p := tiktok.New(wire.Config{})
 	for bytes, want := range map[int64][2]int64{
-		1: {1, 1}, 5 << 20: {5 << 20, 1}, 64 << 20: {64 << 20, 1}, 64<<20 + 1: {32 << 20, 2}, 100 << 20: {32 << 20, 3},
-		4 << 30: {32 << 20, 128},
+		1: {1, 1}, 5 << 20: {5 << 20, 1}, 64e6: {64e6, 1}, 64e6 + 1: {32e6, 2}, 64 << 20: {32e6, 2},
+		100 << 20: {32e6, 3}, 4 << 30: {32e6, 134},
 	} {
 		length, count := p.Chunks(bytes)
 		if length != want[0] || count != want[1] {
 			t.Errorf("%d bytes: %d chunks of %d, want %d of %d", bytes, count, length, want[1], want[0])
 		}
-		if last := bytes - (count-1)*length; last < 1 || last > 64<<20 || count > 1 &&
+		if last := bytes - (count-1)*length; last < 1 || last > 64e6 || count > 1 &&
 			(length < 5<<20 || last < length) {
 			t.Errorf("%d bytes: the last chunk has %d", bytes, last)
 		}

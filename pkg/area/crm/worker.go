@@ -238,6 +238,9 @@ func failureOf(now time.Time, cause error) Failure {
 		f.Code, f.Message = refused.Code, refused.Message
 	case errors.As(cause, &remote):
 		f.Code, f.Message = errs.ProviderUnavailable, remote.Message
+		if remote.Words != "" {
+			f.Message += " It says: " + remote.Words
+		}
 	case errors.Is(cause, task.ErrDeaths):
 		f.Message = "An answer of the CRM could not be read: what it has ended the work three times."
 	}

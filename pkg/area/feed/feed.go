@@ -379,7 +379,7 @@ func (r *Record) next(after time.Time, zone *time.Location) *resource.Time {
 		}
 		day := after.In(zone)
 		if at = clock.On(day, of); !at.After(after) {
-			at = clock.On(day.AddDate(0, 0, 1), of)
+			at = clock.On(day, of+24*time.Hour)
 		}
 	default:
 		return nil

@@ -368,6 +368,18 @@ func TestAFeedIsReadByItsSchedule(t *testing.T) {
 	}
 }
 
+// Before a day that begins at 01:00, a daily feed of its first hour is not read again at once, and again.
+func TestADailyFeedBeforeADayWithoutMidnight(t *testing.T) {
+	w := newWorld(t)
+	w.Call(http.MethodPatch, "/v1/factories/"+w.seller, object{"schedule": object{"timezone": "America/Santiago",
+		"times": []string{"09:00"}}}).Into(t, http.StatusOK, new(any))
+	w.Clock.Add(time.Date(2026, 9, 5, 4, 10, 0, 0, time.UTC).Sub(w.Now())) // 00:10
+	f := w.set("schedule", "daily", "daily_time", "00:05")
+	if f.NextRunAt.Format(time.RFC3339) != "2026-09-06T04:05:00Z" {
+		t.Errorf("next is %v", f.NextRunAt)
+	}
+}
+
 // upload brings in a feed as a media.
 func (w *world) upload(text string) (m mediaarea.Media) {
 	w.T.Helper()

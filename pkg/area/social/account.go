@@ -387,7 +387,7 @@ func Expired(tx *store.Tx, now time.Time, it store.Item, used int, cause error) 
 	switch {
 	case err != nil || !r.Usable() || r.Tokens != used:
 		return err
-	case r.TokenExpiresAt == nil, r.RefusedToken == used-1 && used > 1 && now.Sub(r.RefreshedAt) < Fresh:
+	case r.TokenExpiresAt == nil, r.refusedAgain(now):
 		return Lose(tx, now, it, used, platform.Disconnected().Saying(platform.WordsOf(cause)))
 	case r.refused():
 		return nil // its refresh is under way
@@ -397,6 +397,11 @@ func Expired(tx *store.Tx, now time.Time, it store.Item, used int, cause error) 
 		return err
 	}
 	return task.Wake(tx, now, refreshMessage(it.Owner, &r))
+}
+
+// refusedAgain reports whether the token was refreshed a moment ago because the one before it was refused.
+func (r *Record) refusedAgain(now time.Time) bool {
+	return r.TokenExpiresAt != nil && r.Tokens > 1 && r.RefusedToken == r.Tokens-1 && now.Sub(r.RefreshedAt) < Fresh
 }
 
 // RefreshTime is the approximate duration of a refresh.

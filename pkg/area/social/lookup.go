@@ -1,6 +1,7 @@
 package social
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -145,10 +146,6 @@ func (s *Service) results(ctx context.Context, o tenant.Owner, r *Record, c plat
 		error) {
 		return finder.Lookup(ctx, token, by.Kind, sought)
 	})
-	var refused *platform.Error
-	if platform.Rejects(err) && errors.As(err, &refused) {
-		return nil, errs.Invalid("kind", "%s", refused.Message)
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -300,6 +297,10 @@ func askPlatform[T any](ctx context.Context, s *Service, o tenant.Owner, r *Reco
 		return answer, nil
 	case platform.Ended(err):
 		return answer, invalidState(r, "The platform refuses the access to the account. Connect it again.", "connect")
+	case platform.Refuses(err):
+		var e *platform.Error
+		errors.As(err, &e)
+		return answer, invalidState(r, "The platform refuses the call. It says: "+cmp.Or(e.Words, e.Message), "connect")
 	}
 	unavailable := errs.Wrap(err, errs.ProviderUnavailable, "The platform does not answer at the moment. Try again "+
 		"in a few seconds.")

@@ -3,13 +3,16 @@ package social_test
 import (
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/content-automation/api/infra/verify/harness/apitest"
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/testdata/platforms/control"
 )
 
 // find calls the operation that looks something up.
@@ -93,6 +96,12 @@ func TestLookupsThatAreRefused(t *testing.T) {
 	w.fakeInstagram.Fail(w.fakeInstagram.Calls()+1, "rate limited")
 	w.fakeInstagram.Fail(w.fakeInstagram.Calls()+2, "rate limited")
 	find(w.Caller, account, "location", "Acme").Refused(t, http.StatusServiceUnavailable, errs.ProviderUnavailable, "")
+	w.fakeInstagram.Say(control.Answer{Call: regexp.MustCompile("/pages/search"), Status: http.StatusBadRequest,
+		Body: `{"error":{"code":100,"message":"Pages search is off for this app."}}`})
+	if a := find(w.Caller, account, "location", "Acme"); a.Status != http.StatusConflict ||
+		!strings.Contains(a.Error.Message, "Pages search is off for this app.") {
+		t.Errorf("a refusal: %d %s", a.Status, a.Raw)
+	}
 }
 
 // The sandbox finds ids in the form of the platform's.

@@ -109,8 +109,14 @@ func Once[T any](ctx context.Context, a *Visit, name string,
 	return result, a.Answer(ctx, err)
 }
 
-// Answer returns what the task does after the error of a call: see the function Answer.
+// Answer returns what the task does after the error of a call: see the function Answer. A reading that is refused with
+// a fresh token, too, lacks a right: where the grant is not valid, its refresh is refused.
 func (a *Visit) Answer(ctx context.Context, err error) error {
+	beside := a.Purpose == ForReading || a.Purpose == ForComments
+	if platform.KindOf(err) == platform.Expired && beside && a.Account.refusedAgain(a.Now()) {
+		err = platform.Reject(platform.CodeMissingPermission, "The platform does not let the account do this.").
+			Saying(platform.WordsOf(err)).Because(err)
+	}
 	return Answer(ctx, a.Run, a, a.Tries, err)
 }
 

@@ -110,6 +110,30 @@ func TestTheErrorOfACallSaysWhatATaskDoesNext(t *testing.T) {
 	}
 }
 
+// A reading or a call about comments that the platform refuses with a fresh token, too, ends neither the account nor
+// its posts. A post that it refuses so ends the account.
+func TestARefusalOfAFreshToken(t *testing.T) {
+	for purpose, want := range map[social.Purpose]social.State{social.ForReading: social.Connected,
+		social.ForComments: social.Connected, social.ForPublishing: social.NeedsReconnect} {
+		w := accountNewWorld(t)
+		id := w.connect()
+		w.Clock.Add(time.Hour)
+		it, r := w.read(id)
+		w.commit(func(tx *store.Tx) error { return social.Expired(tx, w.Now(), it, r.Tokens, platform.TokenExpired()) })
+		w.Clock.Add(time.Minute)
+		w.work(1)
+		v := w.visit(id, purpose, 5, platform.TokenExpired().Saying("Not with this scope."))
+		_, r = w.read(id)
+		barred := r.FiguresRefused && purpose == social.ForReading || r.CommentsRefused && purpose == social.ForComments
+		if r.Tokens != 2 || r.State != want || barred != (want == social.Connected) || v.calls != 1 {
+			t.Errorf("purpose %d: %+v, the account is %+v", purpose, v, r)
+		}
+		if barred && platform.WordsOf(v.err) != "Not with this scope." {
+			t.Errorf("purpose %d has ended with %v", purpose, v.err)
+		}
+	}
+}
+
 func TestAnAccountThatIsNotConnectedIsNotCalled(t *testing.T) {
 	w := accountNewWorld(t)
 	id := w.connect()

@@ -172,6 +172,7 @@ func (a *attempt) call(ctx context.Context, request outgoing) (Outcome, error) {
 	ended := a.receiver.Watch(ctx, a.Name())
 	o, err := a.destination(&w.Webhook).send(ctx, request)
 	ended()
+	o.Age = a.Now().Sub(a.delivery.CreatedAt.Time)
 	if err == nil {
 		err = ctx.Err() // our time was over, not the receiver's
 	}

@@ -21,6 +21,28 @@ import (
 	"github.com/content-automation/api/pkg/task/queue"
 )
 
+// One event failed for good. Six days later, a moment in which the receiver is down does not disable the webhook.
+func TestAReceiverOfRareEventsIsNotDisabledAtOnce(t *testing.T) {
+	w := deliverNewWorld(t)
+	r := w.Receive(func(n int, rw http.ResponseWriter) {
+		if n <= len(webhook.Schedule)+2 {
+			rw.WriteHeader(http.StatusServiceUnavailable)
+		}
+	}, "*")
+	first := w.Happen(event.ContentGenerated)
+	w.Run()
+	w.Clock.Add(6 * 24 * time.Hour)
+	second := w.Happen(event.ContentGenerated)
+	w.Run()
+	if got := w.Delivery(first, r.Hook.ID); got.State != "failed" {
+		t.Errorf("the first delivery is %s", got.State)
+	}
+	got, wh := w.Delivery(second, r.Hook.ID), w.Webhook(r.Hook.ID)
+	if got.State != "delivered" || wh.State != "enabled" || wh.FailingSince != nil {
+		t.Errorf("the second delivery is %s, and the webhook %+v", got.State, wh)
+	}
+}
+
 func TestAnEventArrivesSigned(t *testing.T) {
 	w := deliverNewWorld(t)
 	w.Clock.Add(time.Since(w.Clock.Now()).Truncate(time.Millisecond)) // the official library compares with now

@@ -141,6 +141,8 @@ type Outcome struct {
 	Request DeliveryRequest
 	// RetryAfter is the wait that the receiver asks for before the next attempt.
 	RetryAfter time.Duration
+	// Age is that of the delivery at the attempt.
+	Age time.Duration
 }
 
 // Succeeded reports whether the receiver took the event.

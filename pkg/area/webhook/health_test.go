@@ -17,6 +17,8 @@ func TestHealthThatAnAttemptTells(t *testing.T) {
 	message, no, gone := "no", 500, 410
 	success, failure := Outcome{Attempt: Attempt{At: resource.Instant(now)}},
 		Outcome{Attempt: Attempt{At: resource.Instant(now), Status: &no, Error: &message}}
+	retried := failure
+	retried.Age = retriedFor
 	left := Outcome{Attempt: Attempt{At: resource.Instant(now), Status: &gone, Error: &message}}
 	for name, c := range map[string]struct {
 		before  Webhook
@@ -38,8 +40,10 @@ func TestHealthThatAnAttemptTells(t *testing.T) {
 			Webhook{LastSuccessAt: at(1)}},
 		"another failure": {Webhook{FailingSince: at(-time.Hour)}, failure, false,
 			Webhook{FailingSince: at(-time.Hour)}},
-		"a failure after 5 days": {Webhook{FailingSince: at(-FailingLimit)}, failure, true,
+		"a failure after 5 days": {Webhook{FailingSince: at(-FailingLimit)}, retried, true,
 			Webhook{FailingSince: at(-FailingLimit), State: StateDisabled}},
+		"a first failure after 5 days": {Webhook{FailingSince: at(-FailingLimit)}, failure, false,
+			Webhook{FailingSince: at(-FailingLimit)}},
 		"gone": {Webhook{LastSuccessAt: at(-1)}, left, true,
 			Webhook{LastSuccessAt: at(-1), FailingSince: at(0), State: StateDisabled}},
 	} {

@@ -149,6 +149,10 @@ const successEvery = time.Minute
 // FailingLimit is the time for which all attempts at a webhook may fail before it is disabled.
 const FailingLimit = 5 * 24 * time.Hour
 
+// retriedFor is the age that a delivery has whose attempt disables a webhook. Where events are rare, the first attempt
+// at one may fail in a moment that the receiver is down, long after an outage, and its retries succeed.
+const retriedFor = 12 * time.Hour
+
 // note applies the outcome of an attempt to the webhook's health. It reports whether
 // that is worth a write: a change is, and one success a minute.
 func note(r *WebhookRecord, o Outcome, now time.Time) bool {
@@ -169,7 +173,7 @@ func note(r *WebhookRecord, o Outcome, now time.Time) bool {
 		if r.LastSuccessAt != nil && at.Before(r.LastSuccessAt.Time) {
 			return false
 		}
-	case at.Sub(r.FailingSince.Time) >= FailingLimit:
+	case at.Sub(r.FailingSince.Time) >= FailingLimit && o.Age >= retriedFor:
 		r.Disable(ReasonFailing)
 	default:
 		return false

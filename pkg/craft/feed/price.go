@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/content-automation/api/pkg/base/clock"
 	"github.com/content-automation/api/pkg/base/money"
 )
 
@@ -134,8 +135,8 @@ func timeOf(text string, zone *time.Location, ends bool) (at time.Time, err erro
 		}
 		zone = time.FixedZone("", (hours*60+minutes)*60)
 	}
-	at, err = time.ParseInLocation("2006-01-02 15:04:05",
-		fmt.Sprintf("%s-%s-%s %s:%s:%s", m[1]+m[6], m[2]+m[5], m[3]+m[4], hour, minute, second), zone)
+	at, err = time.Parse(time.DateTime,
+		fmt.Sprintf("%s-%s-%s %s:%s:%s", m[1]+m[6], m[2]+m[5], m[3]+m[4], hour, minute, second))
 	switch y := at.Year(); {
 	case err != nil:
 		return at, wrong
@@ -144,7 +145,7 @@ func timeOf(text string, zone *time.Location, ends bool) (at time.Time, err erro
 	case next:
 		at = at.AddDate(0, 0, 1)
 	}
-	return at.UTC(), nil
+	return clock.Instant(at, zone).UTC(), nil
 }
 
 // periodOf reads the two times of a sale, which a slash separates.

@@ -520,7 +520,7 @@ func (f File) WAV() (Sound, error) {
 				return Sound{}, err
 			}
 		case "data":
-			if format.byteRate == 0 {
+			if format.byteRate == 0 && wavNames[format.code] == "" {
 				return Sound{}, Unsupported("audio/wav without a byte rate before its data")
 			}
 			// A recorder that was cut off, or that wrote a stream, has left 0 or the greatest number in the lengths.
@@ -581,8 +581,8 @@ func (f File) wavFormat(at, length int64) (wavFormat, error) {
 
 // sound returns the description of a file whose samples are in a span.
 func (w wavFormat) sound(data span) Sound {
-	s := Sound{MIMEType: "audio/wav", Ext: "wav", Duration: playing(data.to-data.from, w.byteRate), claimed: w.claimed,
-		spans: []span{w.span, data}, codec: wavNames[w.code]}
+	s := Sound{MIMEType: "audio/wav", Ext: "wav", Duration: playing(data.to-data.from, max(w.byteRate, 1)),
+		claimed: w.claimed, spans: []span{w.span, data}, codec: wavNames[w.code]}
 	s.repair = func(kept []byte) []byte { return w.file(kept) }
 	return s
 }

@@ -80,10 +80,14 @@ func TestRecordingsOfWhichSomethingWouldBeLostAreRefused(t *testing.T) {
 	}
 	compressed := wav(1, 8000)
 	compressed[20] = 0x11
+	mp3 := bytes.Clone(compressed)
+	mp3[20] = 0x55
+	copy(mp3[28:], "\x00\x00\x00\x00") // as ffmpeg writes the byte rate of a variable one
 	for name, c := range map[string]struct {
 		content []byte
 		say     string
 	}{
+		"MP3 in a WAV":             {mp3, "The sound of the WAV is MP3"},
 		"44.1 kHz, then 24 kHz":    {reported(t, "concat_rate.mp3"), "44100 samples a second at its beginning and 24000 after 3.0"},
 		"AAC of two rates":         {append(adts(50), slow...), "Save it again with one sample rate"},
 		"a third is no sound":      {append(bytes.Clone(padded), noise...), "The MP3 is damaged"},

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/content-automation/api/pkg/base/clock"
 	"github.com/content-automation/api/pkg/base/errs"
 )
 
@@ -106,12 +107,11 @@ func (q *queue) in(tab string, c content) bool {
 	if changes := c.Approval.State == changesTab; changes || tab == changesTab {
 		return changes && tab == changesTab
 	}
-	midnight := time.Date(q.now.Year(), q.now.Month(), q.now.Day(), 0, 0, 0, 0, q.now.Location())
 	switch tab {
 	case dueToday:
-		return c.PublishAt != nil && c.PublishAt.Before(midnight.AddDate(0, 0, 1))
+		return c.PublishAt != nil && c.PublishAt.Before(clock.On(q.now, 24*time.Hour))
 	case dueWeek:
-		return c.PublishAt != nil && c.PublishAt.Before(midnight.AddDate(0, 0, 7))
+		return c.PublishAt != nil && c.PublishAt.Before(clock.On(q.now, 7*24*time.Hour))
 	}
 	return true
 }

@@ -6,6 +6,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	client "github.com/content-automation/api/clients/go"
+	"github.com/content-automation/api/pkg/auth/session"
+	"github.com/content-automation/api/pkg/base/clock"
 )
 
 func date(t *testing.T, text string) time.Time {
@@ -70,6 +74,44 @@ func TestTheDaysOfACalendarInZones(t *testing.T) {
 		if len(days) != 7 || found != c.want {
 			t.Errorf("%s: %d days, the entry is on %q, want %s", zone, len(days), found, c.want)
 		}
+	}
+}
+
+// A time that is chosen in the calendar follows the rule of all plans: one that the clocks skip is later by what they
+// skip, and of one that they show twice it is the first.
+func TestATimeOfTheNightOfAChange(t *testing.T) {
+	for _, c := range []struct{ zone, at, want string }{
+		{"America/New_York", "2027-03-14T02:30", "2027-03-14T07:30:00Z"}, // 03:30
+		{"Europe/Berlin", "2027-03-28T02:30", "2027-03-28T01:30:00Z"},    // 03:30
+		{"Europe/Berlin", "2026-10-25T02:30", "2026-10-25T00:30:00Z"},    // the first
+		{"America/New_York", "2026-11-01T01:30", "2026-11-01T05:30:00Z"}, // the first
+		{"America/Havana", "2027-03-14T00:15", "2027-03-14T05:15:00Z"},   // 01:15
+	} {
+		post := httptest.NewRequest(http.MethodPost, "/", strings.NewReader("at="+c.at))
+		post.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		body, err := movedTo(&request{Request: post, session: &session.Session{Zone: c.zone}})
+		if got, _ := body.(map[string]any); err != nil || got["publish_at"] != c.want {
+			t.Errorf("%s in %s is %v, want %s: %v", c.at, c.zone, body, c.want, err)
+		}
+	}
+}
+
+// A day that begins at 01:00 is one of the next days, and what is due before it is due today.
+func TestADayWithoutMidnight(t *testing.T) {
+	zone, err := time.LoadLocation("America/Santiago")
+	if err != nil {
+		t.Fatal(err)
+	}
+	eve := time.Date(2026, 9, 5, 12, 0, 0, 0, zone)
+	days, _, _ := today{}.days(&view{}, clock.On(eve, 0))
+	for n, d := range days {
+		if want := eve.AddDate(0, 0, n).Format(time.DateOnly); d.Day.Format(time.DateOnly) != want {
+			t.Errorf("day %d is %v, want %s", n, d.Day, want)
+		}
+	}
+	late := time.Date(2026, 9, 5, 23, 30, 0, 0, zone)
+	if q := (&queue{now: eve}); !q.in(dueToday, content{ContentItem: client.ContentItem{PublishAt: &late}}) {
+		t.Error("an item of 23:30 is not due today")
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"unicode"
 
 	client "github.com/content-automation/api/clients/go"
+	"github.com/content-automation/api/pkg/base/clock"
 	clip "github.com/content-automation/api/pkg/base/text"
 )
 
@@ -697,22 +698,22 @@ func versionOf(r *request, c content) []choice {
 // day stays.
 func movedTo(r *request) (any, error) {
 	zone := zoneOf(r.Request, r.session)
-	at, err := time.ParseInLocation("2006-01-02T15:04", r.PostFormValue("at"), zone)
+	wall, err := time.Parse("2006-01-02T15:04", r.PostFormValue("at"))
 	if day, wrong := time.Parse(time.DateOnly, r.PostFormValue("day")); err != nil && wrong == nil {
 		var c content
 		if err := r.api.get(r.Context(), r.apiPath("content-items"), nil, &c); err != nil {
 			return nil, err
 		}
 		if c.PublishAt != nil {
-			clock := c.PublishAt.In(zone)
-			at = time.Date(day.Year(), day.Month(), day.Day(), clock.Hour(), clock.Minute(), clock.Second(), 0, zone)
+			of := c.PublishAt.In(zone)
+			wall = time.Date(day.Year(), day.Month(), day.Day(), of.Hour(), of.Minute(), of.Second(), 0, time.UTC)
 			err = nil
 		}
 	}
 	if err != nil {
 		return nil, about("at", "Choose a day and a time.")
 	}
-	return map[string]any{"publish_at": at.UTC().Format(time.RFC3339)}, nil
+	return map[string]any{"publish_at": clock.Instant(wall, zone).UTC().Format(time.RFC3339)}, nil
 }
 
 // reuses reports whether the item can be made again with the parts that it has.

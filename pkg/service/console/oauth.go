@@ -53,7 +53,7 @@ const (
 
 const (
 	// mostRedirects bounds the addresses of a program, and longestRedirect the characters of one.
-	mostRedirects, longestRedirect = 5, 512
+	mostRedirects, longestRedirect = 20, 512
 	// longestProgram bounds the name of a program, in characters.
 	longestProgram = 64
 	// longestToken bounds a code, a token and an address, and longestState what a program gets back as it is.
@@ -402,6 +402,7 @@ func (s *site) register(r *http.Request) (int, any, error) {
 	if in.Name = clippedName(in.Name); in.Name == "" {
 		in.Name = "Program"
 	}
+	usable := redirectables(in.Redirects)
 	switch {
 	case !printable(in.Name):
 		return 0, nil, bad(invalidMetadata, "client_name has printable characters alone")
@@ -414,17 +415,14 @@ func (s *site) register(r *http.Request) (int, any, error) {
 	case !offers(in.Grants, grants), !offers(in.Responses, responses):
 		return 0, nil, bad(invalidMetadata, "grant_types has authorization_code or refresh_token, and "+
 			"response_types code")
-	case len(in.Redirects) == 0 || len(in.Redirects) > mostRedirects:
-		return 0, nil, bad(invalidRedirect, "redirect_uris has one to five addresses")
+	case len(in.Redirects) > mostRedirects:
+		return 0, nil, bad(invalidRedirect, "redirect_uris has up to 20 addresses")
+	case len(usable) == 0:
+		return 0, nil, bad(invalidRedirect, "An address of redirect_uris is https, http on 127.0.0.1, [::1] or "+
+			"localhost, or has a scheme of a program of the computer such as com.example.app, and no fragment. "+
+			"It is ASCII: a host with other letters is written as xn--…")
 	}
-	for _, address := range in.Redirects {
-		if !redirectable(address) {
-			return 0, nil, bad(invalidRedirect, "An address of redirect_uris is https, http on 127.0.0.1, [::1] or "+
-				"localhost, or has a scheme of a program of the computer such as com.example.app, and no fragment. "+
-				"It is ASCII: a host with other letters is written as xn--…")
-		}
-	}
-	p, err := s.Sessions.Register(r.Context(), session.Program{Name: in.Name, Redirects: in.Redirects}, addressOf(r))
+	p, err := s.Sessions.Register(r.Context(), session.Program{Name: in.Name, Redirects: usable}, addressOf(r))
 	if errors.Is(err, session.ErrRegistrations) {
 		now := s.Now().UTC()
 		return 0, nil, &refusal{after: now.Truncate(time.Hour).Add(time.Hour).Sub(now),
@@ -462,6 +460,11 @@ func redirectable(address string) bool {
 	}
 	return slices.Contains(schemes, u.Scheme) || strings.Contains(u.Scheme, ".") && isToken(
 		strings.ReplaceAll(u.Scheme, ".", ""), 3, 64)
+}
+
+// redirectables returns the addresses that may get codes. Programs register those of all their versions.
+func redirectables(all []string) []string {
+	return slices.DeleteFunc(slices.Clone(all), func(address string) bool { return !redirectable(address) })
 }
 
 // loopback reports whether an address is on the computer of the browser.
@@ -610,11 +613,10 @@ func programOf(id string, raw []byte) (p session.Program, ok bool) {
 		!offers(in.Responses, responses) {
 		return p, false
 	}
-	in.Redirects = slices.DeleteFunc(in.Redirects, func(address string) bool { return !redirectable(address) })
-	if len(in.Redirects) == 0 {
+	p = session.Program{ID: id, Name: clippedName(in.Name), Redirects: redirectables(in.Redirects)}
+	if len(p.Redirects) == 0 {
 		return p, false
 	}
-	p = session.Program{ID: id, Name: clippedName(in.Name), Redirects: in.Redirects}
 	if p.Name == "" || !printable(p.Name) || !oneScript(p.Name) ||
 		!ownsName(p.Name, append(slices.Clone(p.Redirects), id)) {
 		p.Name = sourceOf(id)

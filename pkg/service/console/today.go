@@ -15,6 +15,7 @@ import (
 
 	client "github.com/content-automation/api/clients/go"
 	"github.com/content-automation/api/pkg/area/erasure"
+	"github.com/content-automation/api/pkg/base/clock"
 	clip "github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/base/web"
 )
@@ -74,7 +75,7 @@ const (
 func readToday(r *request, midnight time.Time) (t today, err error) {
 	now := r.site.Now().UTC()
 	last := time.Date(now.Year(), now.Month()-1, 1, 0, 0, 0, 0, time.UTC)
-	until := midnight.AddDate(0, 0, shownDays).UTC().Format(time.RFC3339)
+	until := clock.On(midnight, shownDays*24*time.Hour).UTC().Format(time.RFC3339)
 	posts := url.Values{"from": {midnight.UTC().Format(time.RFC3339)}, "to": {until}, "order": {"asc"}}
 	return t, atOnce(
 		func() (err error) { t.Entries, t.Partial, err = r.entriesSince(last); return err },
@@ -283,7 +284,7 @@ type dayOfPosts struct {
 func (t today) days(v *view, midnight time.Time) (days []dayOfPosts, out, clients int) {
 	faces := map[string]bool{}
 	for n := range shownDays {
-		at := midnight.AddDate(0, 0, n)
+		at := clock.On(midnight, time.Duration(n)*24*time.Hour)
 		one := dayOfPosts{Day: at, Path: calendarPath + "?view=day&date=" + at.Format(time.DateOnly)}
 		for _, p := range t.Posts {
 			if v.in(p.PlannedAt).Format(time.DateOnly) != at.Format(time.DateOnly) {
@@ -371,7 +372,7 @@ func (t today) steps(v *view) (all []step) {
 func showToday(r *request) error {
 	forgetCorner(r)
 	now := r.site.Now().In(zoneOf(r.Request, r.session))
-	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
+	midnight := clock.On(now, 0)
 	t, err := readToday(r, midnight)
 	if err != nil {
 		return err

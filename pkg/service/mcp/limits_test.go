@@ -185,6 +185,8 @@ func TestWrongArgumentsSayWhatIsTaken(t *testing.T) {
 		{"plan_week", "is not a known value; did you mean video? The values are post, video", object{"factory_id": "fac_1", "content_types": []string{"post", "reel"}}},
 		{"revise_content", "hashtags must be a list", object{"content_item_id": "cnt_1", "hashtags": "a"}},
 		{"call_operation", "path.factory_id must be a text", object{"operation_id": "getFactory", "path": object{"factory_id": []int{1}}}},
+		{"call_operation", "Send fewer or shorter parameters", object{"operation_id": "listFactories",
+			"query": object{"q": strings.Repeat("x", 8200)}}},
 		{"account_overview", "account_overview takes no arguments.", object{"x": 1}},
 		{"review_content", "Say in note what is to be changed",
 			object{"content_item_id": "cnt_1", "decision": "request_changes"}},

@@ -371,6 +371,9 @@ var free = map[string]bool{"createEstimate": true, "estimateGeneration": true}
 // callOperationTool is the tool whose scope is that of the operation that it calls.
 const callOperationTool = "call_operation"
 
+// longestAddress bounds the address of an operation that is called. API Gateway takes 10,240 bytes with the headers.
+const longestAddress = 8 << 10
+
 type operationIn struct {
 	orderIn
 	OperationID string            `json:"operation_id"`
@@ -460,6 +463,10 @@ func callOperation(ctx context.Context, c call, in operationIn) (toolResult, err
 	}
 	if len(query) > 0 {
 		path += "?" + query.Encode()
+	}
+	if len(path) > longestAddress {
+		return toolResult{}, invalid("query", "Send fewer or shorter parameters: an address has up to %d bytes.",
+			longestAddress)
 	}
 	key := ""
 	if o.Method != http.MethodGet {

@@ -25,17 +25,20 @@ func Hub(now func() time.Time) *Fake {
 	})
 	mux := http.NewServeMux()
 	mux.HandleFunc("/oauth/authorize", f.authorize(nil))
-	mux.HandleFunc("POST /oauth/v1/token", func(w http.ResponseWriter, r *http.Request) {
+	// The paths of version 1 end on 16 February 2027.
+	mux.HandleFunc("POST /oauth/2026-03/token", func(w http.ResponseWriter, r *http.Request) {
 		granted := f.grant(r.FormValue, false)
 		if granted == nil {
-			control.JSON(w, http.StatusBadRequest, object{"status": "BAD_REFRESH_TOKEN"})
+			control.JSON(w, http.StatusBadRequest, object{"error": "invalid_grant", "status": "BAD_REFRESH_TOKEN",
+				"error_description": "refresh token is invalid, expired or revoked"})
 			return
 		}
 		control.JSON(w, http.StatusOK, granted)
 	})
-	mux.HandleFunc("DELETE /oauth/v1/refresh-tokens/{token}", func(w http.ResponseWriter, r *http.Request) {
-		if !f.TakeRefresh(r.PathValue("token"), true) {
-			control.JSON(w, http.StatusNotFound, object{"status": "error"})
+	mux.HandleFunc("POST /oauth/2026-03/token/revoke", func(w http.ResponseWriter, r *http.Request) {
+		if r.FormValue("client_secret") != oauth.ClientSecret || r.FormValue("token_type_hint") != "refresh_token" ||
+			!f.TakeRefresh(r.FormValue("token"), true) {
+			control.JSON(w, http.StatusBadRequest, object{"category": "VALIDATION_ERROR", "message": "Invalid input"})
 			return
 		}
 		f.Revoke()

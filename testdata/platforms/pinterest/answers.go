@@ -65,6 +65,8 @@ var Answers = map[string]control.Answer{
 	"upload: storage": {Call: uploads, Status: 503, Body: "<Error><Code>SlowDown</Code></Error>"},
 	"video: gone":     refused(states, 404, 40, "Media upload not found."),
 	"video: failed":   {Call: states, Status: 200, Body: `{"media_id":"1","media_type":"video","status":"failed"}`},
+	"video: always fails": {Call: states, Status: 200,
+		Body: `{"media_id":"1","media_type":"video","status":"failed"}`},
 	"figures: denied": refused(figures, 403, 403, "Not authorized to access board or Pin."),
 	"figures: gone":   refused(figures, 404, 404, "Pin not found."),
 

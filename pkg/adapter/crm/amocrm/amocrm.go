@@ -84,19 +84,21 @@ func (a *Adapter) token(ctx context.Context, domain, redirect string, grant map[
 	return crm.TokenOf(a.client, call, issued, before)
 }
 
-// classifyToken classifies the refusals of the token endpoint, which has problem details as body.
+// classifyToken classifies the refusals of the token endpoint, which has problem details as body. Only a hint about the
+// token or the code ends the access. One without a hint is about the application (amocrm-api-php #235), and the status
+// 403 about the address of the service (#563).
 func classifyToken(a wire.Answer) *platform.Error {
 	var problem struct {
 		Hint string `json:"hint"`
 	}
-	if a.Status < 400 || a.Status > 499 || a.Status == http.StatusTooManyRequests ||
-		json.Unmarshal(a.Body, &problem) != nil {
+	own := a.Status == http.StatusBadRequest || a.Status == http.StatusUnauthorized
+	switch {
+	case !own || json.Unmarshal(a.Body, &problem) != nil:
 		return nil
+	case strings.Contains(problem.Hint, "oken"), strings.Contains(problem.Hint, "code"):
+		return platform.Disconnected()
 	}
-	if strings.Contains(problem.Hint, "client") {
-		return platform.Later(platform.CodeNotConfigured, "The CRM refuses the service's application.")
-	}
-	return platform.Disconnected()
+	return platform.Later(platform.CodeNotConfigured, "The CRM refuses the service's application.")
 }
 
 // Connect implements crm.Connector. The callback names the host of the account, which decides where the code goes: a

@@ -60,16 +60,26 @@ func (a *Adapter) Authorization(ctx context.Context, in crm.Authorization) (stri
 
 func (a *Adapter) api() string { return a.client.Base("https://api.hubapi.com") }
 
+// tokens is the path of the token endpoint. HubSpot ends that of version 1 on 16 February 2027
+// (developers.hubspot.com/changelog/v1-oauth-api-deprecation).
+const tokens = "/oauth/2026-03/token"
+
+// proven returns a call of an endpoint of tokens that has the proof of the application in its form.
+func (a *Adapter) proven(ctx context.Context, name, path string, form url.Values, secret platform.Secret) (wire.Call,
+	error) {
+	app, err := a.client.App(ctx)
+	form.Set("client_id", app.ID)
+	form.Set("client_secret", app.Secret.Reveal())
+	return wire.Call{Name: name, Method: http.MethodPost, URL: a.api() + path, Form: form,
+		Secrets: []platform.Secret{app.Secret, secret}}, err
+}
+
 func (a *Adapter) token(ctx context.Context, form url.Values, secret platform.Secret,
 	before platform.Token) (platform.Token, error) {
-	app, err := a.client.App(ctx)
+	call, err := a.proven(ctx, "token", tokens, form, secret)
 	if err != nil {
 		return platform.Token{}, err
 	}
-	form.Set("client_id", app.ID)
-	form.Set("client_secret", app.Secret.Reveal())
-	call := wire.Call{Name: "token", Method: http.MethodPost, URL: a.api() + "/oauth/v1/token", Form: form,
-		Secrets: []platform.Secret{app.Secret, secret}}
 	var issued wire.TokenAnswer
 	if err := crm.JSON(ctx, a.client, call, classifyToken, &issued); err != nil {
 		return platform.Token{}, err
@@ -77,18 +87,21 @@ func (a *Adapter) token(ctx context.Context, form url.Values, secret platform.Se
 	return crm.TokenOf(a.client, call, issued, before)
 }
 
-// classifyToken classifies the refusals of the token endpoint, which have a status such as BAD_REFRESH_TOKEN.
+// classifyToken classifies the refusals of the token endpoint, which have a status such as BAD_REFRESH_TOKEN. Only one
+// about the refresh token or the code ends the access.
 func classifyToken(a wire.Answer) *platform.Error {
 	var body struct {
 		Status string `json:"status"`
 	}
-	if a.Status != http.StatusBadRequest || json.Unmarshal(a.Body, &body) != nil {
+	switch {
+	case a.Status != http.StatusBadRequest || json.Unmarshal(a.Body, &body) != nil:
 		return nil
-	}
-	if strings.Contains(body.Status, "CLIENT") {
+	case strings.Contains(body.Status, "REFRESH_TOKEN"), strings.Contains(body.Status, "AUTH_CODE"):
+		return platform.Disconnected()
+	case strings.Contains(body.Status, "CLIENT"):
 		return platform.Later(platform.CodeNotConfigured, "The CRM refuses the service's application.")
 	}
-	return platform.Disconnected()
+	return nil
 }
 
 // Connect implements crm.Connector.
@@ -120,9 +133,11 @@ func (a *Adapter) Refresh(ctx context.Context, acc crm.Account) (platform.Token,
 // Revoke implements crm.Connector.
 func (a *Adapter) Revoke(ctx context.Context, acc crm.Account) error {
 	t := acc.Token.Refresh
-	err := crm.JSON(ctx, a.client, wire.Call{Name: "revoke", Method: http.MethodDelete,
-		URL: a.api() + "/oauth/v1/refresh-tokens/" + url.PathEscape(t.Reveal()), Secrets: []platform.Secret{t}},
-		crm.Classify, nil)
+	call, err := a.proven(ctx, "revoke", tokens+"/revoke", url.Values{"token": {t.Reveal()},
+		"token_type_hint": {"refresh_token"}}, t)
+	if err == nil {
+		err = crm.JSON(ctx, a.client, call, crm.Classify, nil)
+	}
 	if platform.Refuses(err) || platform.KindOf(err) == platform.Expired {
 		return nil // it has ended
 	}

@@ -229,8 +229,8 @@ func (p *Platform) Prepare(ctx context.Context, w *platform.Work[state]) (ready 
 	if err := p.Get(ctx, w.Account.Token.Access, "/media/"+url.PathEscape(w.Own.Video), nil, &media); err != nil {
 		return false, 0, err
 	}
-	if media.Status == "failed" {
-		return false, 0, platform.Reject(platform.CodeMediaRefused, "Pinterest could not process the video.")
+	if media.Status == "failed" { // Pinterest names no reason, which may be its own
+		return false, 0, platform.Again(nil)
 	}
 	return media.Status == "succeeded", processing, nil
 }

@@ -355,9 +355,17 @@ var (
 	attributes = map[string]string{"a": "href", "code": "class"}
 )
 
+// mostFormatted bounds the formatted parts of a text: Telegram drops the formats and links of others without a word
+// (TelegramBots #854, tdlib/td #739).
+const mostFormatted = 100
+
 // htmlProblem returns what is wrong with a text in HTML, or "".
 func htmlProblem(text string) string {
 	var open []string
+	if n := strings.Count(text, "</"); n > mostFormatted {
+		return fmt.Sprintf("has %d formatted parts. Telegram keeps %d, and shows the others as plain text.", n,
+			mostFormatted)
+	}
 	for _, m := range tags().FindAllStringSubmatch(text, -1) {
 		closes, name, attribute := m[1] != "", m[2], strings.TrimSpace(m[3])
 		known, _, _ := strings.Cut(attribute, "=")

@@ -15,10 +15,10 @@ import (
 )
 
 const (
-	// defaultChunk is the length of a chunk. The last chunk has up to twice that length. A file
-	// of at most singleChunk is a single chunk.
-	defaultChunk = 32 << 20
-	singleChunk  = 64 << 20
+	// defaultChunk is the length of a chunk. The last chunk has up to twice that length. A file of at most singleChunk
+	// is a single chunk. TikTok takes 64 MB, and refuses chunks without saying which MB it means (post-for-me #327).
+	defaultChunk = 32_000_000
+	singleChunk  = 64_000_000
 
 	// TikTok answers 30 requests for the status a minute.
 	between    = 2 * time.Second
