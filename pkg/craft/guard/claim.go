@@ -518,7 +518,12 @@ func (k *knownFacts) read(text, language string, what claimSet) {
 		k.add(c)
 	}
 	for _, other := range read {
-		k.week(lexiconOf(other), normal(text))
+		k.week(lexiconOf(other), normal(text), true)
+	}
+	for _, other := range latin {
+		if len(text) <= shortInput {
+			k.week(lexiconOf(other), normal(text), false)
+		}
 	}
 	for _, word := range strings.FieldsFunc(strings.ToLower(normal(text)), func(r rune) bool {
 		return !isWord(r) && r != '_' && r != '-'
@@ -543,6 +548,9 @@ func withoutShares(claims []claim) []claim {
 	}
 	return claims
 }
+
+// shortInput is the length in bytes up to which an input may have too few words for its language to be told.
+const shortInput = 200
 
 // nearUntil is the longest text between a date and the word that makes it the end of a period, in bytes.
 const nearUntil = 12
@@ -1071,10 +1079,10 @@ var rangeWords = []string{",", "、", "・", "and", "und", " y ", " et ", " e ",
 // longestRange is the longest text between the two days of a range, in bytes.
 const longestRange = 24
 
-// week adds the days of an input. Monday to Friday are five days.
-func (k *knownFacts) week(l *lexicon, text string) {
+// week adds the days of an input, which may be written short. Monday to Friday are five days.
+func (k *knownFacts) week(l *lexicon, text string, short bool) {
 	for _, s := range sentences(text) {
-		days := l.weekdays(l.fold(s), true)
+		days := l.weekdays(l.fold(s), short)
 		for i, d := range days {
 			if l.closedOn(l.fold(s), d) {
 				continue

@@ -200,6 +200,7 @@ func (s *scan) dates() {
 
 // times takes the times of day out of a text.
 func (s *scan) times() {
+	s.hourRanges()
 	s.each(clock(), aTime, func(m []string) []string {
 		hour, minute := atoi(m[1]+m[4]+m[6]), atoi(m[2]+m[5]+m[7]+m[8])
 		switch half := strings.ToLower(m[3]); {
@@ -214,7 +215,7 @@ func (s *scan) times() {
 		return clockKeys(hour, minute, m[3] != "")
 	})
 	s.each(namedClock(), aTime, func(m []string) []string {
-		hour, minute := atoi(m[1]+m[3]), atoi(m[2]+m[4])
+		hour, minute := atoi(m[1]+m[3]+m[6]), atoi(m[2]+m[4]+m[7])
 		if m[5] != "" {
 			minute = 30
 		}
@@ -233,6 +234,37 @@ func (s *scan) times() {
 	}
 }
 
+// hourRanges finds ranges of hours, such as 9 to 18. Points of minutes, as also in telephone numbers, become colons. In
+// an answer, hours without minutes may be anything.
+func (s *scan) hourRanges() {
+	s.text = hourRange().ReplaceAllStringFunc(s.text, func(m string) string {
+		if n := hourRange().FindStringSubmatch(m); n[2] == "" || n[4] == "" || hoursOf(n) == nil {
+			return m
+		}
+		return strings.ReplaceAll(m, ".", ":")
+	})
+	if s.answer {
+		return
+	}
+	opens := s.words.has(s.words.fold(s.maskedText), "open")
+	for _, m := range hourRange().FindAllStringSubmatch(s.text, -1) {
+		if keys := hoursOf(m); keys != nil && (opens || m[5] != "") {
+			s.claims = append(s.claims, claim{kind: aTime, text: m[0], keys: keys})
+		}
+	}
+}
+
+// hoursOf returns the keys of the hours of a range if it is one.
+func hoursOf(m []string) (all []string) {
+	for i := 1; i < 5; i += 2 {
+		if m[6] != "" || atoi(m[i]) > 24 || atoi(m[i+1]) > 59 {
+			return nil
+		}
+		all = append(all, fmt.Sprintf("%02d:%02d", atoi(m[i])%24, atoi(m[i+1])))
+	}
+	return all
+}
+
 // clockKeys returns the keys of a time of day in digits. Before noon, it may be in the other half of the day, unless
 // its half is known.
 func clockKeys(hour, minute int, known bool) []string {
@@ -246,9 +278,17 @@ func clockKeys(hour, minute int, known bool) []string {
 var (
 	// namedClock matches a time whose point is no colon, after a word for a time, and the hours of Vietnamese.
 	namedClock = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:kl|klo|klokken|klockan|saat|ore|alle)\.?\s` +
+		return regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:kl|klo|klokken|klockan|saat|ore|alle|pukul)\.?\s` +
 			`(\d{1,2})\.(\d\d)\b|` +
-			`(?:^|[^\d.,])(\d{1,2})\s?(?:giờ|h)(?:\s?(\d\d)\b(?:\sphút)?|\s(rưỡi))?\s(?:sáng|trưa|chiều|tối)`)
+			`(?:^|[^\d.,])(\d{1,2})\s?(?:giờ|h)(?:\s?(\d\d)\b(?:\sphút)?|\s(rưỡi))?\s(?:sáng|trưa|chiều|tối)|` +
+			`(?:^|[^\d.,])(\d{1,2})(?::(\d\d))?\s(?:утра|вечера|ранку|вечора|rano|wieczorem|` +
+			`(?:de la |da |di |del |du )(?:mañana|tarde|noche|manhã|noite|mattina|mattino|pomeriggio|sera|matin|soir)|صباح\p{L}*|مساء\p{L}*|בבוקר|בערב)`)
+	})
+	// hourRange matches a range of hours, with the word for them and money after it.
+	hourRange = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)(?:^|[^\p{L}\p{Sc}\d.,:/-])(\d{1,2})(?:[:.](\d\d))?\s?(?:-|\s(?:bis|to|tot|till|` +
+			`til|do|до|a|à|alle|às|sampai)\s)\s?(\d{1,2})(?:[:.](\d\d)\b|\b)` +
+			`(\s?(?:uhr|uur|hodin)\b)?(\s?(?:\p{Sc}|eur|tl|kr|zł|lei|usd))?`)
 	})
 	// afternoon and morning match the words for the half of the day beside a time.
 	afternoon = sync.OnceValue(func() *regexp.Regexp { return anyWord("afternoon") })
@@ -298,12 +338,16 @@ func (s *scan) halfOfDay(c claim) []string {
 		after = after[:i]
 	}
 	late, early := c.keys[1], c.keys[0]
-	switch near := before + " " + after + " " + s.numberText[c.from:c.to] + " "; {
-	case morning().MatchString(near):
-		return []string{early}
-	case afternoon().MatchString(near):
-		return []string{fmt.Sprintf("%02d%s", atoi(early[:2])+12, early[2:]), late}
-	case s.answer:
+	// The word of another time may be before this one: 9:00 in the morning to 6:00 in the evening.
+	for _, near := range []string{s.numberText[c.from:c.to], after, before} {
+		switch near += " "; {
+		case morning().MatchString(near):
+			return []string{early}
+		case afternoon().MatchString(near):
+			return []string{fmt.Sprintf("%02d%s", atoi(early[:2])+12, early[2:]), late}
+		}
+	}
+	if s.answer {
 		return []string{early}
 	}
 	return c.keys

@@ -409,6 +409,8 @@ func listed(base string) string {
 		return "nb"
 	case "fil":
 		return "tl"
+	case "bs":
+		return "hr"
 	}
 	return base
 }
@@ -456,7 +458,7 @@ func foreignAlphabet(base, text string) bool {
 func otherWords(base, text string) bool {
 	expected := common()[listed(base)]
 	if expected == nil {
-		return false
+		return isEnglish(text)
 	}
 	// Of each other language: the words that only it has, and those that only the expected one has.
 	theirs, ours, own := map[string]int{}, map[string]int{}, 0
@@ -486,6 +488,19 @@ func otherWords(base, text string) bool {
 		}
 	}
 	return false
+}
+
+// isEnglish reports whether a text in a language without a list is in English, whose words it would not have.
+func isEnglish(text string) bool {
+	all := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' })
+	found, n := map[string]bool{}, 0
+	for _, word := range all {
+		if len(word) > 2 && common()["en"][word] {
+			found[word] = true
+			n++
+		}
+	}
+	return len(found) >= leastAlone && 4*n >= len(all)
 }
 
 // marks are letters that each sentence of a language has.

@@ -206,10 +206,15 @@ var prefixes = map[string]string{"ar": "والبفكلس", "he": "ובהלמשכ
 // longestPrefix is the number of letters that may be written before a word.
 const longestPrefix = 3
 
+// leading are the vowels of Thai that are written before the consonant after which they are spoken: no word begins
+// there. The word for closed is that for open without the first one.
+const leading = "เแโใไ"
+
 // begins reports whether a word begins at an offset.
 func (l *lexicon) begins(text string, at int) bool {
 	if l.spaceless() {
-		return true
+		r, _ := utf8.DecodeLastRuneInString(text[:at])
+		return !strings.ContainsRune(leading, r)
 	}
 	for range longestPrefix + 1 {
 		r, size := utf8.DecodeLastRuneInString(text[:at])
@@ -690,26 +695,39 @@ func tongue(text string) string {
 	if strings.ContainsAny(lower, "ơưđạảấầẩậắằẵặẹẻẽếềểễệịỉọỏốồổỗộớờởợụủứừửữựỳỷỹ") {
 		return "vi"
 	}
-	best, most := "", 0
-	for code, n := range frequent(lower) {
-		if n > most || n == most && code < best {
-			best, most = code, n
+	if percentBefore().MatchString(lower) {
+		return "tr"
+	}
+	best, all := "", frequent(lower)
+	for _, code := range latin {
+		if all[code] > all[best] {
+			best = code
 		}
 	}
 	return best
 }
 
+// latin are the languages in Latin letters with words for the guards: first those of which they know most.
+var latin = strings.Fields("de en es fr it pl pt tr cs da fi hu id nb nl ro sv")
+
 // frequent returns the number of frequent words of each language with words for the guards in a text of Latin letters.
+// A language without one of its letters is left out.
 func frequent(text string) map[string]int {
 	all := map[string]int{}
+	codes := slices.DeleteFunc(slices.Clone(latin), func(code string) bool {
+		return strings.ContainsFunc(text, func(r rune) bool {
+			return r > 'z' && unicode.Is(unicode.Latin, r) && !strings.ContainsRune(alphabets()[code], r)
+		})
+	})
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) }) {
-		for _, code := range []string{"de", "en", "es", "fr", "it", "pl", "pt", "tr"} {
+		for _, code := range codes {
 			if common()[code][word] {
 				all[code]++
 			}
-			for _, p := range lexiconOf(code).patterns["warranty"] {
+			l := lexiconOf(code)
+			for _, p := range l.patterns["warranty"] {
 				for _, one := range p[0].phrases {
-					if one.text == word {
+					if from, _, ok := l.find(l.fold(word), one); ok && from == 0 {
 						all[code]++
 					}
 				}

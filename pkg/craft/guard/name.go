@@ -50,11 +50,14 @@ func newNames(r Rules) *names {
 		n.add(l, normal(name))
 	}
 	for _, fact := range r.Facts {
-		text := normal(fact)
-		for _, person := range personText().FindAllString(text, -1) {
-			n.add(l, person)
+		text, own := normal(fact), tongue(fact)
+		// All nouns of German begin with a capital letter, and those of other languages are often nearly the same.
+		if own != "de" || l.base == "de" {
+			for _, person := range personText().FindAllString(text, -1) {
+				n.add(l, person)
+			}
 		}
-		for _, p := range l.patterns["owner"] {
+		for _, p := range slices.Concat(l.patterns["owner"], lexiconOf(own).patterns["owner"]) {
 			for _, one := range p[0].phrases {
 				n.after(l, text, one.text)
 			}

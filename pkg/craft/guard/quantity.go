@@ -279,6 +279,7 @@ func (s *scan) amount(from, to int) amount {
 		a.kind, a.unit, a.end, a.ok = aPercentage, "%", at, true
 	default:
 		m, ok := unitOf(first)
+		ok = ok && (lower != "ay" || listed(s.words.base) != "tl") // the month of Turkish is no word of Filipino
 		if m2, counts := unitOf(second); !ok && counts && m2.counted() {
 			m, ok, end = m2, true, at
 		}
@@ -355,7 +356,7 @@ func inDigits(text string, answer bool, l *lexicon) string {
 	}
 	text = l.cents(b.String() + text[from:])
 	if l.base == "tr" {
-		text = percentBefore().ReplaceAllString(text, "$1%")
+		text = percentBefore().ReplaceAllString(text, "$1$2%")
 	}
 	return text
 }
@@ -890,7 +891,7 @@ var (
 	tenths = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\d+(?:\.\d+)?)\s?(割引き?|割|成|折)`) })
 	// percentBefore is the form of Turkish, whose number follows.
 	percentBefore = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(?:yüzde\s|%\s?)(\d+(?:[.,]\d+)?)`)
+		return regexp.MustCompile(`(?i)(^|[^\d\s]\s|[^\d\s])(?:yüzde\s|%\s?)(\d+(?:[.,]\d+)?)`)
 	})
 )
 
@@ -989,7 +990,7 @@ var (
 	})
 	// tenThousands matches a number in digits before the sign for ten thousand.
 	tenThousands = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(\d+(?:[.,]\d+)?)\s?(?:万|萬|만)\s?(?:(\d{1,4})(천)?)?`)
+		return regexp.MustCompile(`(\d+(?:[.,]\d+)?)\s?(?:万|萬|만)\s?(?:(\d{1,4})([천千])?)?`)
 	})
 )
 
