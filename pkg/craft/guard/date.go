@@ -14,49 +14,7 @@ import (
 )
 
 // months are the names of months, with their cases and abbreviations.
-var months = sync.OnceValue(func() lookup[int] {
-	return table[int]{
-		1: "ianuarie január januára januarja jaanuar tammikuuta tammikuun tammikuu leden ledna ιανουαρίου " +
-			"януари януару siječnja januara " +
-			"january jan januar jän jänner enero ene janvier janv gennaio gen janeiro января январь янв" +
-			" stycznia januari ocak styczeń січня січень يناير ינואר जनवरी มกราคม",
-		2: "februarie február februára februarja veebruar helmikuuta helmikuun helmikuu únor února φεβρουαρίου " +
-			"февруари veljače februara " +
-			"february feb februar febrero février févr fevrier febbraio fevereiro fev февраля февраль" +
-			" фев lutego februari şubat luty лютого лютий فبراير פברואר फरवरी फ़रवरी กุมภาพันธ์",
-		3: "martie március marts maret märts maaliskuuta maaliskuun maaliskuu března březen μαρτίου ožujka " +
-			"march mar märz mrz marzo mars março марта март мар marca maart mart marzec березня березень" +
-			" مارس מרץ मार्च มีนาคม",
-		4: "aprilie április apríla aprila aprill huhtikuuta huhtikuun huhtikuu dubna duben απριλίου април travnja " +
-			"april apr abril abr avril avr aprile апреля апрель апр kwietnia nisan kwiecień квітня" +
-			" квітень أبريل إبريل אפריל अप्रैल เมษายน",
-		5: "május mája toukokuuta toukokuun toukokuu května květen μαΐου μαίου svibnja " +
-			"may mai mayo maggio mag maio мая май maja mei mayıs maj травня травень مايو מאי मई พฤษภาคม",
-		6: "iunie június júna junija juuni kesäkuuta kesäkuun kesäkuu června červen ιουνίου юни lipnja juna " +
-			"june jun juni junio juin giugno giu junho июня июнь июн czerwca haziran czerwiec червня" +
-			" червень يونيو יוני जून มิถุนายน",
-		7: "iulie július júla julija juuli julai heinäkuuta heinäkuun heinäkuu července červenec ιουλίου юли " +
-			"srpnja jula july jul juli julio juillet juil luglio lug julho июля июль июл lipca temmuz lipiec липня " +
-			"липень يوليو יולי जुलाई กรกฎาคม",
-		8: "augusti augusztus augusta avgusta agustus ogos elokuuta elokuun elokuu srpna srpen αυγούστου " +
-			"kolovoza avgust " +
-			"august aug agosto août aout августа август авг sierpnia augustus ağustos sierpień серпня" +
-			" серпень أغسطس אוגוסט अगस्त สิงหาคม",
-		9: "septembrie szeptember septembra syyskuuta syyskuun syyskuu září σεπτεμβρίου септември rujna " +
-			"september sep sept septiembre setiembre septembre settembre setembro сентября сентябрь сен" +
-			" сент września eylül wrzesień вересня вересень سبتمبر ספטמבר सितंबर सितम्बर กันยายน",
-		10: "octombrie október októbra oktobra oktoober lokakuuta lokakuun lokakuu října říjen οκτωβρίου октомври " +
-			"october oct oktober okt octubre octobre ottobre outubro октября октябрь окт października" +
-			" ekim październik жовтня жовтень أكتوبر אוקטובר अक्टूबर अक्तूबर ตุลาคม",
-		11: "noiembrie novembra marraskuuta marraskuun marraskuu listopadu νοεμβρίου ноември studenoga studenog " +
-			"november nov noviembre novembre novembro ноября ноябрь ноя нояб listopada kasım listopad" +
-			" листопада листопад نوفمبر נובמבר नवंबर नवम्बर พฤศจิกายน",
-		12: "decembrie decembra detsember desember joulukuuta joulukuun joulukuu prosince prosinec δεκεμβρίου " +
-			"декември prosinca disember " +
-			"december dec dezember dez diciembre dic décembre déc decembre dicembre dezembro декабря" +
-			" декабрь дек grudnia aralık grudzień грудня грудень ديسمبر דצמבר दिसंबर दिसम्बर ธันวาคม",
-	}.index()
-})
+var months = sync.OnceValue(func() lookup[float64] { return valuesIn("months") })
 
 // date is a day of a year. A year, month or day that is not stated is 0.
 type date struct{ year, month, day int }
@@ -107,10 +65,11 @@ var (
 // monthOf returns the month that a word names. In Hebrew, the word for in is written before it.
 func monthOf(word string) (month int, ok bool) {
 	word = strings.ToLower(word)
-	if month, ok = months().of(word); !ok {
-		month, ok = months().of(strings.TrimPrefix(word, "ב"))
+	v, ok := months().of(word)
+	if !ok {
+		v, ok = months().of(strings.TrimPrefix(word, "ב"))
 	}
-	return month, ok
+	return int(v), ok
 }
 
 func atoi(s string) int {
@@ -237,32 +196,21 @@ func (s *scan) times() {
 // hourRanges finds ranges of hours, such as 9 to 18. Points of minutes, as also in telephone numbers, become colons. In
 // an answer, hours without minutes may be anything.
 func (s *scan) hourRanges() {
+	opens := !s.answer && s.words.has(s.words.fold(s.maskedText), "open")
 	s.text = hourRange().ReplaceAllStringFunc(s.text, func(m string) string {
-		if n := hourRange().FindStringSubmatch(m); n[2] == "" || n[4] == "" || hoursOf(n) == nil {
+		n := hourRange().FindStringSubmatch(m)
+		if n[6] != "" || max(atoi(n[1]), atoi(n[3])) > 24 || max(atoi(n[2]), atoi(n[4])) > 59 {
+			return m
+		}
+		if opens || !s.answer && n[5] != "" {
+			key := func(i int) string { return fmt.Sprintf("%02d:%02d", atoi(n[i])%24, atoi(n[i+1])) }
+			s.claims = append(s.claims, claim{kind: aTime, text: m, keys: []string{key(1), key(3)}})
+		}
+		if n[2] == "" || n[4] == "" {
 			return m
 		}
 		return strings.ReplaceAll(m, ".", ":")
 	})
-	if s.answer {
-		return
-	}
-	opens := s.words.has(s.words.fold(s.maskedText), "open")
-	for _, m := range hourRange().FindAllStringSubmatch(s.text, -1) {
-		if keys := hoursOf(m); keys != nil && (opens || m[5] != "") {
-			s.claims = append(s.claims, claim{kind: aTime, text: m[0], keys: keys})
-		}
-	}
-}
-
-// hoursOf returns the keys of the hours of a range if it is one.
-func hoursOf(m []string) (all []string) {
-	for i := 1; i < 5; i += 2 {
-		if m[6] != "" || atoi(m[i]) > 24 || atoi(m[i+1]) > 59 {
-			return nil
-		}
-		all = append(all, fmt.Sprintf("%02d:%02d", atoi(m[i])%24, atoi(m[i+1])))
-	}
-	return all
 }
 
 // clockKeys returns the keys of a time of day in digits. Before noon, it may be in the other half of the day, unless
@@ -281,8 +229,10 @@ var (
 		return regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:kl|klo|klokken|klockan|saat|ore|alle|pukul)\.?\s` +
 			`(\d{1,2})\.(\d\d)\b|` +
 			`(?:^|[^\d.,])(\d{1,2})\s?(?:giờ|h)(?:\s?(\d\d)\b(?:\sphút)?|\s(rưỡi))?\s(?:sáng|trưa|chiều|tối)|` +
-			`(?:^|[^\d.,])(\d{1,2})(?::(\d\d))?\s(?:утра|вечера|ранку|вечора|rano|wieczorem|` +
-			`(?:de la |da |di |del |du )(?:mañana|tarde|noche|manhã|noite|mattina|mattino|pomeriggio|sera|matin|soir)|صباح\p{L}*|مساء\p{L}*|בבוקר|בערב)`)
+			`(?:^|[^\d.,])(\d{1,2})(?::(\d\d))?\s(?:утра|вечера|ранку|вечора|` +
+			`rano|wieczorem|` +
+			`(?:de la |da |di |del |du )(?:mañana|tarde|noche|manhã|noite|mattin[ao]|pomeriggio|sera|matin|soir)|` +
+			`صباح\p{L}*|مساء\p{L}*|בבוקר|בערב)`)
 	})
 	// hourRange matches a range of hours, with the word for them and money after it.
 	hourRange = sync.OnceValue(func() *regexp.Regexp {
@@ -297,13 +247,9 @@ var (
 
 // times are the words about times by their list, in all languages, as parts of expressions.
 var times = sync.OnceValue(func() map[string][]string {
-	raw, err := wordLists.ReadFile("words/times.tsv")
-	if err != nil {
-		panic(err) // it is a part of the program
-	}
 	all := map[string][]string{}
-	for line := range strings.Lines(string(raw)) {
-		name, words, _ := strings.Cut(strings.TrimSpace(line), "\t")
+	for _, row := range rowsOf("times") {
+		name, words := row[0], row[1]
 		for word := range strings.SplitSeq(words, "|") {
 			head, begins := strings.CutSuffix(word, "*")
 			word = regexp.QuoteMeta(head)

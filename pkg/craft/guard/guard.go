@@ -224,13 +224,9 @@ func Reasons(found []Finding) string { return strings.Join(ListFindings(found), 
 
 // common are frequent words of languages that share a script. A word may be in several lists.
 var common = sync.OnceValue(func() map[string]map[string]bool {
-	raw, err := wordLists.ReadFile("words/common.tsv")
-	if err != nil {
-		panic(err) // it is a part of the program
-	}
 	all := map[string]map[string]bool{}
-	for line := range strings.Lines(string(raw)) {
-		tag, words, _ := strings.Cut(line, "\t")
+	for _, row := range rowsOf("common") {
+		tag, words := row[0], row[1]
 		all[tag] = map[string]bool{}
 		for word := range strings.FieldsSeq(words) {
 			all[tag][word] = true
@@ -417,14 +413,9 @@ func listed(base string) string {
 
 // alphabets are the letters of languages in Latin letters beside those from a to z.
 var alphabets = sync.OnceValue(func() map[string]string {
-	raw, err := wordLists.ReadFile("words/alphabets.tsv")
-	if err != nil {
-		panic(err) // it is a part of the program
-	}
 	all := map[string]string{}
-	for line := range strings.Lines(string(raw)) {
-		tag, own, _ := strings.Cut(strings.TrimSpace(line), "\t")
-		all[tag] = own
+	for _, row := range rowsOf("alphabets") {
+		all[row[0]] = row[1]
 	}
 	return all
 })
