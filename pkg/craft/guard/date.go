@@ -228,16 +228,15 @@ var (
 	namedClock = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:kl|klo|klokken|klockan|saat|ore|alle|pukul)\.?\s` +
 			`(\d{1,2})\.(\d\d)\b|` +
-			`(?:^|[^\d.,])(\d{1,2})\s?(?:giờ|h)(?:\s?(\d\d)\b(?:\sphút)?|\s(rưỡi))?\s(?:sáng|trưa|chiều|tối)|` +
-			`(?:^|[^\d.,])(\d{1,2})(?::(\d\d))?\s(?:утра|вечера|ранку|вечора|` +
-			`rano|wieczorem|` +
+			`(?:^|[^\d.,])(\d{1,2})\s?(?:giờ|h)(?:\s?(\d\d)\b(?:\sphút)?|\s(rưỡi))?\s(?:sáng|trưa|chiều|tối)` +
+			`|(?:^|[^\d.,])(\d{1,2})(?::(\d\d))?\s(?:утра|вечера|ранку|вечора|rano|wieczorem|` +
 			`(?:de la |da |di |del |du )(?:mañana|tarde|noche|manhã|noite|mattin[ao]|pomeriggio|sera|matin|soir)|` +
 			`صباح\p{L}*|مساء\p{L}*|בבוקר|בערב)`)
 	})
 	// hourRange matches a range of hours, with the word for them and money after it.
 	hourRange = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(?:^|[^\p{L}\p{Sc}\d.,:/-])(\d{1,2})(?:[:.](\d\d))?\s?(?:-|\s(?:bis|to|tot|till|` +
-			`til|do|до|a|à|alle|às|sampai)\s)\s?(\d{1,2})(?:[:.](\d\d)\b|\b)` +
+		return regexp.MustCompile(`(?i)(?:^|[^\p{L}\p{Sc}\d.,:/-])(\d{1,2})(?:[:.](\d\d))?\s?(?:-|` +
+			`\s(?:bis|to|tot|till|til|do|до|a|à|alle|às|sampai)\s)\s?(\d{1,2})(?:[:.](\d\d)\b|\b)` +
 			`(\s?(?:uhr|uur|hodin)\b)?(\s?(?:\p{Sc}|eur|tl|kr|zł|lei|usd))?`)
 	})
 	// afternoon and morning match the words for the half of the day beside a time.
