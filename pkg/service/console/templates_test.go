@@ -94,6 +94,22 @@ func TestNamesOfOthersHaveTheirDirection(t *testing.T) {
 	}
 }
 
+// The page of an item that is being made or published follows it. That of another one stays as it is.
+func TestThePageOfAnItemFollowsIt(t *testing.T) {
+	for state, follows := range map[string]int{"queued": 2, "generating": 2, "publishing": 2, "generated": 0,
+		"scheduled": 0, "published": 0, "failed": 0} {
+		one := content{ID: "cnt_1", ContentItem: client.ContentItem{State: client.ContentState(state),
+			Publications: []client.Publication{{Platform: "telegram", State: "pending"}}}}
+		var out strings.Builder
+		err := screens()["content-item"].render(&out, &view{Language: "en", Dialog: true,
+			Data: map[string]any{"One": one, "Names": callers{}, "Accounts": map[string]outlet{}}})
+		got := strings.Count(out.String(), `data-polled="/settings/content-items/cnt_1?dialog=`)
+		if err != nil || got != follows {
+			t.Errorf("%s: %d parts follow, want %d: %v", state, got, follows, err)
+		}
+	}
+}
+
 // A page is parsed when it is first shown, so that a mistake in one would be seen late.
 func TestEveryPageIsParsed(t *testing.T) {
 	if n := len(screens()); n < 50 {
