@@ -1160,6 +1160,25 @@ func (k *knownFacts) endsOn(now time.Time) bool {
 // nearPrice is the longest text between a price and the word before it, in bytes.
 const nearPrice = 14
 
+// nearSecond is the longest text between a former price and the price of now, if that has no word of its own, in bytes.
+const nearSecond = 10
+
+// endOf returns the end of a price with its currency.
+func (s *scan) endOf(c claim) int {
+	if end := c.from + len(c.text); end <= len(s.maskedText) && strings.EqualFold(s.maskedText[c.from:end], c.text) {
+		return end
+	}
+	return c.to
+}
+
+// follows reports whether a text begins with a word of a kind, in a language whose words follow.
+func (l *lexicon) follows(text, kind string) bool {
+	text = strings.TrimLeft(text, " ")
+	return strings.Contains("tr hi ja ko", l.base) && slices.ContainsFunc(l.patterns[kind], func(p pattern) bool {
+		return slices.ContainsFunc(p[0].phrases, func(one phrase) bool { return strings.HasPrefix(text, one.text) })
+	})
+}
+
 // swappedPrices returns two prices of which the earlier one is said to be the present one: it was 103, and is now 129.
 func (s *scan) swappedPrices() (part string, ok bool) {
 	var was, now *claim
@@ -1172,11 +1191,17 @@ func (s *scan) swappedPrices() (part string, ok bool) {
 			before = before[at+1:]
 		}
 		before = s.words.fold(before)
-		switch {
-		case s.words.near(before, "old"):
+		switch after := s.words.fold(texts.After(s.maskedText, s.endOf(c), nearPrice)); {
+		case s.words.follows(after, "old"), was == nil && s.words.near(before, "old"):
 			was = &s.claims[i]
 		case s.words.near(before, "new"):
 			now = &s.claims[i]
+		}
+	}
+	for i, c := range s.claims {
+		if was != nil && now == nil && c.kind == aPrice && len(c.keys) > 0 && c.from > was.from &&
+			c.from-s.endOf(*was) <= nearSecond {
+			now = &s.claims[i] // it has no word of its own in 通常1,290円が1,032円
 		}
 	}
 	if was == nil || now == nil {

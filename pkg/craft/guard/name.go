@@ -692,7 +692,8 @@ const (
 // untilText matches a word between a weekday and a date that are the two ends of a period.
 var untilText = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:to|till|until|through|bis|zum|jusqu|au|hasta|al|fino|até|ao|do|` +
-		`до|по|kadar|حتى|إلى|עד|तक|ถึง|đến|or|oder|and|und|и|і|и|y|et|e|i|ve)(?:[^\p{L}]|$)|まで|から|까지|부터|到|至|-|–`)
+		`до|по|kadar|حتى|إلى|עד|तक|ถึง|đến|or|oder|and|und|и|і|и|y|et|e|i|ve)(?:[^\p{L}]|$)|まで|から|까지|부터|到|至|` +
+		`(?:^|[^\p{Hebrew}])[-–]`)
 })
 
 // bracketText matches the weekday of Japanese and Korean in brackets after a date.
