@@ -2,6 +2,7 @@ package guard
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -520,6 +521,7 @@ func (k *knownFacts) read(text, language string, what claimSet) {
 	for _, other := range read {
 		k.week(lexiconOf(other), normal(text), true)
 	}
+	k.shortDays(read, normal(text))
 	for _, other := range latin {
 		if len(text) <= shortInput {
 			k.week(lexiconOf(other), normal(text), false)
@@ -1099,6 +1101,53 @@ func (k *knownFacts) week(l *lexicon, text string, short bool) {
 			}
 			for day := d.day; day != days[i+1].day; day = (day + 1) % 7 {
 				k.days[day] = true
+			}
+		}
+	}
+}
+
+// shortWeek has the short names of the days of the week in a language, from Sunday, and matches a range and a day of
+// opening hours such as Mo-Fr 9-18, Sa 10-14.
+type shortWeek struct {
+	days        map[string]int
+	ranges, day *regexp.Regexp
+}
+
+var shortWeeks = sync.OnceValue(func() map[string]shortWeek {
+	all := map[string]shortWeek{}
+	for _, row := range rowsOf("days") {
+		days := map[string]int{}
+		for i, names := range row[1:] {
+			for name := range strings.SplitSeq(names, "|") {
+				days[name] = (i + 1) % 7
+			}
+		}
+		names := slices.Sorted(maps.Keys(days))
+		slices.Reverse(names) // the longer one of two with the same beginning is first
+		day := `(?:^|[^\p{L}])(` + strings.Join(names, "|") + `)\.?`
+		all[row[0]] = shortWeek{days, regexp.MustCompile(day + `\s?[-–—~～〜至到]\s?(` + strings.Join(names, "|") +
+			`)(?:[^\p{L}]|$)`), regexp.MustCompile(day + `:?\s?\d`)}
+	}
+	return all
+})
+
+// shortDays adds the days of opening hours with a range of days. An input in some languages may say that it is closed.
+func (k *knownFacts) shortDays(languages []string, text string) {
+	parts := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return strings.ContainsRune(",;\n，；、،", r) })
+	parts = slices.DeleteFunc(parts, func(part string) bool {
+		return len(text) > maxScanned || slices.ContainsFunc(languages, func(code string) bool {
+			return lexiconOf(code).has(lexiconOf(code).fold(part), "closed")
+		})
+	})
+	for _, week := range shortWeeks() {
+		used := slices.ContainsFunc(parts, week.ranges.MatchString)
+		for i := 0; used && i < len(parts); i++ {
+			if m := week.ranges.FindStringSubmatch(parts[i]); m != nil {
+				for n := range (week.days[m[2]]-week.days[m[1]]+7)%7 + 1 {
+					k.days[(week.days[m[1]]+n)%7] = true
+				}
+			} else if m := week.day.FindStringSubmatch(parts[i]); m != nil {
+				k.days[week.days[m[1]]] = true
 			}
 		}
 	}
