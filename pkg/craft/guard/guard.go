@@ -412,13 +412,7 @@ func listed(base string) string {
 }
 
 // alphabets are the letters of languages in Latin letters beside those from a to z.
-var alphabets = sync.OnceValue(func() map[string]string {
-	all := map[string]string{}
-	for _, row := range rowsOf("alphabets") {
-		all[row[0]] = row[1]
-	}
-	return all
-})
+var alphabets = sync.OnceValue(func() map[string]string { return textsIn("alphabets") })
 
 // leastOthers is the number of letters of other alphabets from which a text is in another language, if they are one of
 // shareOthers letters or more. Names have some.

@@ -581,6 +581,15 @@ func rowsOf(name string) (rows [][]string) {
 	return rows
 }
 
+// textsIn returns the texts of a table by their names.
+func textsIn(name string) map[string]string {
+	all := map[string]string{}
+	for _, row := range rowsOf(name) {
+		all[row[0]] = row[1]
+	}
+	return all
+}
+
 // valueOf returns the number of a table of words.
 func valueOf(text string) float64 {
 	v, err := strconv.ParseFloat(text, 64)
