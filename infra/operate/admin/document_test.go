@@ -94,7 +94,7 @@ func TestTheFirstDeploymentCanBeRunAsWritten(t *testing.T) {
 var settingsScript = regexp.MustCompile(`(?ms)^python3 - .*?^PY$`)
 
 // TestTheFirstDeploymentSetsWhatIsTaken runs the programs of the page on the settings. After each of them the customer
-// can be deployed, and the fleet once the page deploys all. Its calls go to a name that is open then: with a domain, the
+// can be deployed, and the fleet once the page deploys all. Its calls go to a name that is open then: with a domain the
 // name of the gateway is closed, and with client certificates only the public one takes calls without one.
 func TestTheFirstDeploymentSetsWhatIsTaken(t *testing.T) {
 	page, file := read(t, "docs/first-deployment.md"), filepath.Join(t.TempDir(), "cdk.json")
@@ -106,7 +106,8 @@ func TestTheFirstDeploymentSetsWhatIsTaken(t *testing.T) {
 		run := exec.Command("sh", "-c", page[at[0]:at[1]]+"\n")
 		run.Dir = filepath.Dir(file)
 		run.Env = append(os.Environ(), "ACCOUNT_ID=111122223333", "ME=ada@example.com", "SENDER=no-reply@example.com",
-			"ZONE=Z0123456789ABCDEFGHIJ", "API_NAME=api.example.com", "PUBLIC_NAME=public.example.com", "BUCKET=first")
+			"ZONE=Z0123456789ABCDEFGHIJ", "API_NAME=api.example.com", "PUBLIC_NAME=public.example.com",
+			"BUCKET=first")
 		if out, err := run.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
@@ -135,7 +136,8 @@ func TestTheFirstDeploymentSetsWhatIsTaken(t *testing.T) {
 			}
 		}
 		domain := s.Domains[s.Region]
-		if own, _, _ := strings.Cut(following, "BASE_URL=https"); domain.Name != "" && strings.Contains(own, "$BASE_URL") {
+		own, _, _ := strings.Cut(following, "BASE_URL=https")
+		if domain.Name != "" && strings.Contains(own, "$BASE_URL") {
 			t.Errorf("program %d has given the API a name, and calls go to the closed one", i+1)
 		}
 	}
