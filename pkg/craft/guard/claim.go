@@ -59,6 +59,7 @@ type scan struct {
 	// language is that of the text, and answer reports that it is an answer: in answers, some words are a manner of
 	// speech.
 	language string
+	tongue   string // the language of an input, if it is known
 	words    *lexicon
 	answer   bool
 }
@@ -91,6 +92,7 @@ func scanOfInput(text, language string) *scan {
 		return s
 	}
 	s = scanOf(text, language, false)
+	s.tongue = tongue(text)
 	if len(text) > maxScanned {
 		return s
 	}
@@ -495,7 +497,7 @@ func (k *knownFacts) read(text, language string, what claimSet) {
 	scanned := scanOfInput(text, language)
 	found := slices.Clone(scanned.claims)
 	k.count(scanned)
-	read, own := []string{lexiconOf(language).base}, tongue(text)
+	read, own := []string{lexiconOf(language).base}, scanned.tongue
 	for _, other := range []string{own, "en"} {
 		if other == "" || slices.Contains(read, other) {
 			continue
@@ -1113,6 +1115,8 @@ type shortWeek struct {
 	ranges, day *regexp.Regexp
 }
 
+const rangeSigns = "-–—~～〜至到"
+
 var shortWeeks = sync.OnceValue(func() map[string]shortWeek {
 	all := map[string]shortWeek{}
 	for _, row := range rowsOf("days") {
@@ -1125,8 +1129,8 @@ var shortWeeks = sync.OnceValue(func() map[string]shortWeek {
 		names := slices.Sorted(maps.Keys(days))
 		slices.Reverse(names) // the longer one of two with the same beginning is first
 		day := `(?:^|[^\p{L}])(` + strings.Join(names, "|") + `)\.?`
-		all[row[0]] = shortWeek{days, regexp.MustCompile(day + `\s?[-–—~～〜至到]\s?(` + strings.Join(names, "|") +
-			`)(?:[^\p{L}]|$)`), regexp.MustCompile(day + `:?\s?\d`)}
+		all[row[0]] = shortWeek{days, regexp.MustCompile(day + `\s?[` + rangeSigns + `]\s?(` +
+			strings.Join(names, "|") + `)(?:[^\p{L}]|$)`), regexp.MustCompile(day + `:?\s?\d`)}
 	}
 	return all
 })
@@ -1135,10 +1139,12 @@ var shortWeeks = sync.OnceValue(func() map[string]shortWeek {
 func (k *knownFacts) shortDays(languages []string, text string) {
 	parts := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return strings.ContainsRune(",;\n，；、،", r) })
 	parts = slices.DeleteFunc(parts, func(part string) bool {
-		return len(text) > maxScanned || slices.ContainsFunc(languages, func(code string) bool {
-			return lexiconOf(code).has(lexiconOf(code).fold(part), "closed")
-		})
+		return len(part) > 2*nearDate || !strings.ContainsAny(part, rangeSigns) ||
+			slices.ContainsFunc(languages, func(code string) bool {
+				return lexiconOf(code).has(lexiconOf(code).fold(part), "closed")
+			})
 	})
+	parts = parts[:min(len(parts), 14)] // as many as two weeks have days
 	for _, week := range shortWeeks() {
 		used := slices.ContainsFunc(parts, week.ranges.MatchString)
 		for i := 0; used && i < len(parts); i++ {

@@ -662,7 +662,7 @@ func tongue(text string) string {
 	if strings.ContainsAny(lower, "ơưđạảấầẩậắằẵặẹẻẽếềểễệịỉọỏốồổỗộớờởợụủứừửữựỳỷỹ") {
 		return "vi"
 	}
-	if percentBefore().MatchString(lower) {
+	if strings.Contains(lower, "%") && percentBefore().MatchString(lower) {
 		return "tr"
 	}
 	best, all := "", frequent(lower)
@@ -686,18 +686,15 @@ func frequent(text string) map[string]int {
 			return r > 'z' && unicode.Is(unicode.Latin, r) && !strings.ContainsRune(alphabets()[code], r)
 		})
 	})
+	for _, code := range codes {
+		if l := lexiconOf(code); l.has(l.fold(text), "warranty") {
+			all[code]++
+		}
+	}
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) }) {
 		for _, code := range codes {
 			if common()[code][word] {
 				all[code]++
-			}
-			l := lexiconOf(code)
-			for _, p := range l.patterns["warranty"] {
-				for _, one := range p[0].phrases {
-					if from, _, ok := l.find(l.fold(word), one); ok && from == 0 {
-						all[code]++
-					}
-				}
 			}
 		}
 	}

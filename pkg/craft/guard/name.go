@@ -50,7 +50,7 @@ func newNames(r Rules) *names {
 		n.add(l, normal(name))
 	}
 	for _, fact := range r.Facts {
-		text, own := normal(fact), tongue(fact)
+		text, own := normal(fact), scanOfInput(fact, r.Language).tongue
 		// All nouns of German begin with a capital letter, and those of other languages are often nearly the same.
 		if own != "de" || l.base == "de" {
 			for _, person := range personText().FindAllString(text, -1) {
