@@ -52,6 +52,11 @@ func TestARepeatAnswersTheFirstAnswer(t *testing.T) {
 	if n := f.count(); n != 1 {
 		t.Errorf("there are %d things", n)
 	}
+	// The guide says that quotation marks are a part of the key.
+	if quoted := f.call("POST", "/v1/things", `{"name":"a"}`, key[0], `"`+key[1]+`"`); quoted.raw == first.raw ||
+		quoted.status != http.StatusCreated {
+		t.Errorf("a key in quotation marks: %d %s", quoted.status, quoted.raw)
+	}
 	// Other accounts and the other mode have keys of their own.
 	f.caller.Mode = "live"
 	if live := f.call("POST", "/v1/things", `{"name":"b"}`, key...); live.status != http.StatusCreated ||

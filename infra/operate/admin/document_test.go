@@ -2,10 +2,16 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/content-automation/api/infra/app/customer"
 )
 
 // script is a block of commands of a document.
@@ -81,6 +87,62 @@ func TestTheFirstDeploymentCanBeRunAsWritten(t *testing.T) {
 	}
 	if commands < 25 {
 		t.Errorf("the page has %d commands", commands)
+	}
+}
+
+// settingsScript is a program of the page that changes cdk.json.
+var settingsScript = regexp.MustCompile(`(?ms)^python3 - .*?^PY$`)
+
+// TestTheFirstDeploymentSetsWhatIsTaken runs the programs of the page on the settings. After each of them the customer
+// can be deployed, and the fleet once the page deploys all. Its calls go to a name that is open then: with a domain the
+// name of the gateway is closed, and with client certificates only the public one takes calls without one.
+func TestTheFirstDeploymentSetsWhatIsTaken(t *testing.T) {
+	page, file := read(t, "docs/first-deployment.md"), filepath.Join(t.TempDir(), "cdk.json")
+	if err := os.WriteFile(file, []byte(read(t, "cdk.json")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	places := settingsScript.FindAllStringIndex(page, -1)
+	for i, at := range places {
+		run := exec.Command("sh", "-c", page[at[0]:at[1]]+"\n")
+		run.Dir = filepath.Dir(file)
+		run.Env = append(os.Environ(), "ACCOUNT_ID=111122223333", "ME=ada@example.com", "SENDER=no-reply@example.com",
+			"ZONE=Z0123456789ABCDEFGHIJ", "API_NAME=api.example.com", "PUBLIC_NAME=public.example.com",
+			"BUCKET=first")
+		if out, err := run.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		var settings struct{ Context map[string]any }
+		text, err := os.ReadFile(file)
+		if err := errors.Join(err, json.Unmarshal(text, &settings)); err != nil {
+			t.Fatal(err)
+		}
+		s, err := customer.Read(func(key string) any {
+			if key == "customer" {
+				return "first"
+			}
+			return settings.Context[key]
+		})
+		if err != nil {
+			t.Errorf("after program %d: %v", i+1, err)
+		}
+		end := len(page)
+		if i+1 < len(places) {
+			end = places[i+1][0]
+		}
+		following := page[at[1]:end]
+		if strings.Contains(following, "make deploy-all") {
+			if _, err := customer.ReadFleet(func(key string) any { return settings.Context[key] }); err != nil {
+				t.Errorf("the page deploys all: %v", err)
+			}
+		}
+		domain := s.Domains[s.Region]
+		own, _, _ := strings.Cut(following, "BASE_URL=https")
+		if domain.Name != "" && strings.Contains(own, "$BASE_URL") {
+			t.Errorf("program %d has given the API a name, and calls go to the closed one", i+1)
+		}
+	}
+	if len(places) < 4 {
+		t.Errorf("the page has %d programs", len(places))
 	}
 }
 

@@ -248,6 +248,11 @@ func TestTheSearch(t *testing.T) {
 	found(a.item[10:]).hides(t, `href="/settings/content-items/`+a.item)
 	found("agent lim").shows(t, `href="/settings/mandates"`)
 	found("zzz").shows(t, "Nothing has these words.")
+	// More templates than a page of the list.
+	for i := range 101 {
+		s.must(t, "POST", "/v1/templates", object{"name": fmt.Sprintf("Layout %03d", i), "theme": "calm"}, 201)
+	}
+	found("layout 000").shows(t, `href="/settings/templates/`)
 	auditor := s.signedIn(t, "developer").get("/settings/search?q=people")
 	auditor.hides(t, `href="/settings/people"`)
 }

@@ -65,7 +65,19 @@ func TestTextsOfOthersHaveTheirOwnDirection(t *testing.T) {
 		"profile_ids": []string{profile}}, 201)
 	automation := id("POST", "/v1/automations", object{"factory_id": factory, "template": object{"kind": "post",
 		"prompt": long}, "trigger": object{"kind": "time", "cron": "30 9 * * 1-5"}}, 201)
+	template := id("POST", "/v1/templates", object{"name": long, "theme": "calm", "profile_id": profile}, 201)
+	experiment := id("POST", "/v1/experiments", object{"factory_id": factory, "question": long, "factors": []object{{
+		"name": "pillar", "arms": []string{arabic, "Care"}}}, "metric": object{"name": "likes", "platform": "instagram"},
+		"budget": object{"posts": 120, "days": 60}}, 201)
+	shop := s.shelf(t)
+	shop.table.Store("sku,name,Preis,availability\nS-1," + long + ",10.00 EUR,in_stock\nS-2," + long + ",free,in_stock\n")
 	b := s.signedIn(t, "owner")
+	b.post(shop.path(), url.Values{"url": {shop.url}, "format": {"csv"}, "mapping": {"price = Preis"}, "schedule": {"manual"},
+		"daily_time": {"06:30"}, "on_price_change": {"hold"}, "on_sold_out": {"keep"}, "on_removed": {"hold"},
+		"photos": {"none"}, "version": {"0"}}).shows(t, "The feed is set.")
+	b.post(shop.path()+"/sync", url.Values{})
+	feed := shop.ended(b)
+	run := between(feed.body, shop.path()+"/runs/", `"`)
 	seen := 0
 	check := func(path, body string) {
 		t.Helper()
@@ -74,7 +86,7 @@ func TestTextsOfOthersHaveTheirOwnDirection(t *testing.T) {
 			t.Errorf("%s: %s", path, text)
 		}
 	}
-	of := "?profile_id=" + profile
+	of, feedAt := "?profile_id="+profile, strings.TrimPrefix(shop.path(), "/settings")
 	for _, path := range []string{"", "/approvals", "/approvals?tab=all", "/calendar", "/calendar?view=week", "/calendar" + of,
 		"/content-items", "/content-items/" + item, "/content-items/" + other, "/content-items/" + item + "/unschedule",
 		"/profiles", "/profiles/" + profile, "/profiles/" + profile + "/delete", "/profiles/" + profile + "/erase",
@@ -83,7 +95,9 @@ func TestTextsOfOthersHaveTheirOwnDirection(t *testing.T) {
 		"/api-keys/" + key + "/rotate", "/api-keys/" + key + "/revoke", "/mandates", "/webhooks", "/webhooks/" + hook,
 		"/webhooks/" + hook + "/edit", "/webhooks/" + hook + "/delete", "/events", "/usage", "/automations", "/automations/new",
 		"/automations/" + automation, "/automations/" + automation + "/delete", "/audit-log", "/audit-log?reads=1", "/exports",
-		"/erasure", "/experiments", "/applications", "/search?q=" + url.QueryEscape(arabic), "/profiles/" + profile + "/connect-page"} {
+		"/erasure", "/experiments", "/experiments/" + experiment, "/templates", "/templates/" + template, "/templates/new", "/people",
+		"/feeds", feedAt, feedAt + "/runs/" + run, feedAt + "/products", "/factory-months?factory_id=" + factory, "/programs",
+		"/service-levels", "/sign-on", "/profile", "/applications", "/search?q=" + url.QueryEscape(arabic), "/profiles/" + profile + "/connect-page"} {
 		p := b.get("/settings" + path)
 		if p.status != http.StatusOK {
 			t.Errorf("%s: %d", path, p.status)

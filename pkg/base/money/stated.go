@@ -1,6 +1,7 @@
 package money
 
 import (
+	_ "embed" // the names of currencies are in a table beside
 	"regexp"
 	"slices"
 	"strconv"
@@ -11,53 +12,25 @@ import (
 	texts "github.com/content-automation/api/pkg/base/text"
 )
 
+//go:embed currencies.tsv
+var currencyTable string
+
 // currencyNames maps the signs, codes and words of texts to the currencies that they may mean. Words are in lower case.
 // A word with * matches all words that begin with it. Ambiguous words, such as pound and won, are omitted: wrongly
 // refusing a text costs more than missing a price.
 var currencyNames = sync.OnceValue(func() map[string]string {
-	return expand(map[string]string{
-		"EUR": "€ eur euro euros euroa eurot eurų eurai evro evrov evra евро євро " +
-			"ευρώ ευρω يورو אירו यूरो ยูโร 欧元 歐元 ユーロ 유로",
-		dollars: "dollar dollars dólar* dolar* доллар* долар* δολάρι* δολαρι* دولار* " +
-			"דולר* डॉलर ดอลลาร์ ドル 달러 bucks",
-		dollars + " MXN ARS CLP COP UYU DOP": "$",
-		"USD":                                "us$ 美元 美金", "CAD": "c$ ca$", "AUD": "a$ au$", "HKD": "hk$", "TWD": "nt$",
-		"SGD": "s$", "NZD": "nz$", "MXN": "mx$",
-		"GBP EGP LBP SYP SHP GIP FKP SSP": "£", "GBP": "quid 英镑 ポンド 파운드", "GBP EGP SDG": "جنيه",
-		"JPY CNY": "¥ ￥", "JPY": "円 日元 日圓 yen иен иены иена 엔", "CNY TWD HKD": "元", "CNY": "人民币 rmb yuan* юан* 위안",
-		"RUB BYN": "руб рубль рубля рублей рублям рублях rubel* ruble* rouble*", "RUB": "₽",
-		"UAH": "₴ грн гривен* гривн*", "KZT": "₸ тенге тг",
-		"INR PKR LKR NPR MUR": "rs rupee* rupie* рупи*", "INR": "₹", "INR NPR": "रुपये रुपए रु", "PKR INR": "روپے",
-		"BDT": "৳ টাকা",
-		"KRW": "₩ 원 韩元 ウォン", "THB": "฿ บาท baht бат бата батов バーツ", "VND": "₫ đồng", "PHP": "₱", "IDR": "rp rupiah",
-		"MYR": "rm ringgit", "NGN": "₦ naira", "GHS": "₵",
-		"ILS": "₪ שקל* ש\"ח ש״ח shekel* шекел*", "AED MAD": "درهم دراهم dirham*",
-		"SAR QAR OMR YER IRR": "ريال ريالا riyal* rial rials", "KWD BHD JOD IQD TND DZD LYD RSD": "دينار dinar* динар*",
-		"PLN": "zł złotych złoty złote zloty* злот*", "CZK": "kč korun*",
-		"SEK NOK DKK ISK": "kr krona kronor krone kroner kronen krónur крон кроны крона", "HUF": "forint*",
-		"RON MDL": "lei лей", "BGN": "лв лева",
-		"TRY": "₺ tl lira liras lire liralık lirası лир лиры лира", "TRY SYP LBP": "ليرة", "GEL": "₾ ლარი", "AMD": "֏",
-		"AZN": "₼ manat", "CHF": "sfr franken франк*", "CHF XAF XOF XPF": "fr franc francs",
-		"BRL": "r$ reais", "MXN ARS CLP COP UYU DOP PHP CUP": "peso pesos песо", "PEN": "s/", "VES": "bolívares",
-		"ZAR": "rand",
-	})
-})
-
-// expand returns the currencies of each word.
-func expand(words map[string]string) map[string]string {
 	all := map[string]string{}
-	for codes, list := range words {
-		for word := range strings.FieldsSeq(list) {
+	for line := range strings.Lines(currencyTable) {
+		codes, words, _ := strings.Cut(line, "\t")
+		for word := range strings.FieldsSeq(words) {
 			all[word] = codes
 		}
 	}
 	return all
-}
+})
 
 // particles follow a Korean word without a space.
 var particles = strings.Fields("에 은 을 의 이 만 도 로 으로 에서 부터 까지 짜리 대 인 입니다 이면 이에요 예요")
-
-const dollars = "USD CAD AUD NZD HKD SGD TWD JMD TTD BBD BSD BZD BND FJD GYD LRD NAD SRD KYD XCD BMD"
 
 // alsoWords are codes that are words in capital letters as well, such as TOP 10. They stand for a currency after a
 // number only.

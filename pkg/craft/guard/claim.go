@@ -2,6 +2,7 @@ package guard
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -58,6 +59,7 @@ type scan struct {
 	// language is that of the text, and answer reports that it is an answer: in answers, some words are a manner of
 	// speech.
 	language string
+	tongue   string // the language of an input, if it is known
 	words    *lexicon
 	answer   bool
 }
@@ -90,6 +92,7 @@ func scanOfInput(text, language string) *scan {
 		return s
 	}
 	s = scanOf(text, language, false)
+	s.tongue = tongue(text)
 	if len(text) > maxScanned {
 		return s
 	}
@@ -494,7 +497,7 @@ func (k *knownFacts) read(text, language string, what claimSet) {
 	scanned := scanOfInput(text, language)
 	found := slices.Clone(scanned.claims)
 	k.count(scanned)
-	read, own := []string{lexiconOf(language).base}, tongue(text)
+	read, own := []string{lexiconOf(language).base}, scanned.tongue
 	for _, other := range []string{own, "en"} {
 		if other == "" || slices.Contains(read, other) {
 			continue
@@ -518,7 +521,13 @@ func (k *knownFacts) read(text, language string, what claimSet) {
 		k.add(c)
 	}
 	for _, other := range read {
-		k.week(lexiconOf(other), normal(text))
+		k.week(lexiconOf(other), normal(text), true)
+	}
+	k.shortDays(read, normal(text))
+	for _, other := range latin {
+		if len(text) <= shortInput {
+			k.week(lexiconOf(other), normal(text), false)
+		}
 	}
 	for _, word := range strings.FieldsFunc(strings.ToLower(normal(text)), func(r rune) bool {
 		return !isWord(r) && r != '_' && r != '-'
@@ -543,6 +552,9 @@ func withoutShares(claims []claim) []claim {
 	}
 	return claims
 }
+
+// shortInput is the length in bytes up to which an input may have too few words for its language to be told.
+const shortInput = 200
 
 // nearUntil is the longest text between a date and the word that makes it the end of a period, in bytes.
 const nearUntil = 12
@@ -1071,10 +1083,10 @@ var rangeWords = []string{",", "、", "・", "and", "und", " y ", " et ", " e ",
 // longestRange is the longest text between the two days of a range, in bytes.
 const longestRange = 24
 
-// week adds the days of an input. Monday to Friday are five days.
-func (k *knownFacts) week(l *lexicon, text string) {
+// week adds the days of an input, which may be written short. Monday to Friday are five days.
+func (k *knownFacts) week(l *lexicon, text string, short bool) {
 	for _, s := range sentences(text) {
-		days := l.weekdays(l.fold(s), true)
+		days := l.weekdays(l.fold(s), short)
 		for i, d := range days {
 			if l.closedOn(l.fold(s), d) {
 				continue
@@ -1091,6 +1103,57 @@ func (k *knownFacts) week(l *lexicon, text string) {
 			}
 			for day := d.day; day != days[i+1].day; day = (day + 1) % 7 {
 				k.days[day] = true
+			}
+		}
+	}
+}
+
+// shortWeek has the short names of the days of the week in a language, from Sunday, and matches a range and a day of
+// opening hours such as Mo-Fr 9-18, Sa 10-14.
+type shortWeek struct {
+	days        map[string]int
+	ranges, day *regexp.Regexp
+}
+
+const rangeSigns = "-–—~～〜至到"
+
+var shortWeeks = sync.OnceValue(func() map[string]shortWeek {
+	all := map[string]shortWeek{}
+	for _, row := range rowsOf("days") {
+		days := map[string]int{}
+		for i, names := range row[1:] {
+			for name := range strings.SplitSeq(names, "|") {
+				days[name] = (i + 1) % 7
+			}
+		}
+		names := slices.Sorted(maps.Keys(days))
+		slices.Reverse(names) // the longer one of two with the same beginning is first
+		day := `(?:^|[^\p{L}])(` + strings.Join(names, "|") + `)\.?`
+		all[row[0]] = shortWeek{days, regexp.MustCompile(day + `\s?[` + rangeSigns + `]\s?(` +
+			strings.Join(names, "|") + `)(?:[^\p{L}]|$)`), regexp.MustCompile(day + `:?\s?\d`)}
+	}
+	return all
+})
+
+// shortDays adds the days of opening hours with a range of days. An input in some languages may say that it is closed.
+func (k *knownFacts) shortDays(languages []string, text string) {
+	parts := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return strings.ContainsRune(",;\n，；、،", r) })
+	parts = slices.DeleteFunc(parts, func(part string) bool {
+		return len(part) > 2*nearDate || !strings.ContainsAny(part, rangeSigns) ||
+			slices.ContainsFunc(languages, func(code string) bool {
+				return lexiconOf(code).has(lexiconOf(code).fold(part), "closed")
+			})
+	})
+	parts = parts[:min(len(parts), 14)] // as many as two weeks have days
+	for _, week := range shortWeeks() {
+		used := slices.ContainsFunc(parts, week.ranges.MatchString)
+		for i := 0; used && i < len(parts); i++ {
+			if m := week.ranges.FindStringSubmatch(parts[i]); m != nil {
+				for n := range (week.days[m[2]]-week.days[m[1]]+7)%7 + 1 {
+					k.days[(week.days[m[1]]+n)%7] = true
+				}
+			} else if m := week.day.FindStringSubmatch(parts[i]); m != nil {
+				k.days[week.days[m[1]]] = true
 			}
 		}
 	}
@@ -1152,6 +1215,25 @@ func (k *knownFacts) endsOn(now time.Time) bool {
 // nearPrice is the longest text between a price and the word before it, in bytes.
 const nearPrice = 14
 
+// nearSecond is the longest text between a former price and the price of now, if that has no word of its own, in bytes.
+const nearSecond = 10
+
+// endOf returns the end of a price with its currency.
+func (s *scan) endOf(c claim) int {
+	if end := c.from + len(c.text); end <= len(s.maskedText) && strings.EqualFold(s.maskedText[c.from:end], c.text) {
+		return end
+	}
+	return c.to
+}
+
+// follows reports whether a text begins with a word of a kind, in a language whose words follow.
+func (l *lexicon) follows(text, kind string) bool {
+	text = strings.TrimLeft(text, " ")
+	return strings.Contains("tr hi ja ko", l.base) && slices.ContainsFunc(l.patterns[kind], func(p pattern) bool {
+		return slices.ContainsFunc(p[0].phrases, func(one phrase) bool { return strings.HasPrefix(text, one.text) })
+	})
+}
+
 // swappedPrices returns two prices of which the earlier one is said to be the present one: it was 103, and is now 129.
 func (s *scan) swappedPrices() (part string, ok bool) {
 	var was, now *claim
@@ -1164,11 +1246,17 @@ func (s *scan) swappedPrices() (part string, ok bool) {
 			before = before[at+1:]
 		}
 		before = s.words.fold(before)
-		switch {
-		case s.words.near(before, "old"):
+		switch after := s.words.fold(texts.After(s.maskedText, s.endOf(c), nearPrice)); {
+		case s.words.follows(after, "old"), was == nil && s.words.near(before, "old"):
 			was = &s.claims[i]
 		case s.words.near(before, "new"):
 			now = &s.claims[i]
+		}
+	}
+	for i, c := range s.claims {
+		if was != nil && now == nil && c.kind == aPrice && len(c.keys) > 0 && c.from > was.from &&
+			c.from-s.endOf(*was) <= nearSecond {
+			now = &s.claims[i] // it has no word of its own in 通常1,290円が1,032円
 		}
 	}
 	if was == nil || now == nil {

@@ -14,49 +14,7 @@ import (
 )
 
 // months are the names of months, with their cases and abbreviations.
-var months = sync.OnceValue(func() lookup[int] {
-	return table[int]{
-		1: "ianuarie január januára januarja jaanuar tammikuuta tammikuun tammikuu leden ledna ιανουαρίου " +
-			"януари януару siječnja januara " +
-			"january jan januar jän jänner enero ene janvier janv gennaio gen janeiro января январь янв" +
-			" stycznia januari ocak styczeń січня січень يناير ינואר जनवरी มกราคม",
-		2: "februarie február februára februarja veebruar helmikuuta helmikuun helmikuu únor února φεβρουαρίου " +
-			"февруари veljače februara " +
-			"february feb februar febrero février févr fevrier febbraio fevereiro fev февраля февраль" +
-			" фев lutego februari şubat luty лютого лютий فبراير פברואר फरवरी फ़रवरी กุมภาพันธ์",
-		3: "martie március marts maret märts maaliskuuta maaliskuun maaliskuu března březen μαρτίου ožujka " +
-			"march mar märz mrz marzo mars março марта март мар marca maart mart marzec березня березень" +
-			" مارس מרץ मार्च มีนาคม",
-		4: "aprilie április apríla aprila aprill huhtikuuta huhtikuun huhtikuu dubna duben απριλίου април travnja " +
-			"april apr abril abr avril avr aprile апреля апрель апр kwietnia nisan kwiecień квітня" +
-			" квітень أبريل إبريل אפריל अप्रैल เมษายน",
-		5: "május mája toukokuuta toukokuun toukokuu května květen μαΐου μαίου svibnja " +
-			"may mai mayo maggio mag maio мая май maja mei mayıs maj травня травень مايو מאי मई พฤษภาคม",
-		6: "iunie június júna junija juuni kesäkuuta kesäkuun kesäkuu června červen ιουνίου юни lipnja juna " +
-			"june jun juni junio juin giugno giu junho июня июнь июн czerwca haziran czerwiec червня" +
-			" червень يونيو יוני जून มิถุนายน",
-		7: "iulie július júla julija juuli julai heinäkuuta heinäkuun heinäkuu července červenec ιουλίου юли " +
-			"srpnja jula july jul juli julio juillet juil luglio lug julho июля июль июл lipca temmuz lipiec липня " +
-			"липень يوليو יולי जुलाई กรกฎาคม",
-		8: "augusti augusztus augusta avgusta agustus ogos elokuuta elokuun elokuu srpna srpen αυγούστου " +
-			"kolovoza avgust " +
-			"august aug agosto août aout августа август авг sierpnia augustus ağustos sierpień серпня" +
-			" серпень أغسطس אוגוסט अगस्त สิงหาคม",
-		9: "septembrie szeptember septembra syyskuuta syyskuun syyskuu září σεπτεμβρίου септември rujna " +
-			"september sep sept septiembre setiembre septembre settembre setembro сентября сентябрь сен" +
-			" сент września eylül wrzesień вересня вересень سبتمبر ספטמבר सितंबर सितम्बर กันยายน",
-		10: "octombrie október októbra oktobra oktoober lokakuuta lokakuun lokakuu října říjen οκτωβρίου октомври " +
-			"october oct oktober okt octubre octobre ottobre outubro октября октябрь окт października" +
-			" ekim październik жовтня жовтень أكتوبر אוקטובר अक्टूबर अक्तूबर ตุลาคม",
-		11: "noiembrie novembra marraskuuta marraskuun marraskuu listopadu νοεμβρίου ноември studenoga studenog " +
-			"november nov noviembre novembre novembro ноября ноябрь ноя нояб listopada kasım listopad" +
-			" листопада листопад نوفمبر נובמבר नवंबर नवम्बर พฤศจิกายน",
-		12: "decembrie decembra detsember desember joulukuuta joulukuun joulukuu prosince prosinec δεκεμβρίου " +
-			"декември prosinca disember " +
-			"december dec dezember dez diciembre dic décembre déc decembre dicembre dezembro декабря" +
-			" декабрь дек grudnia aralık grudzień грудня грудень ديسمبر דצמבר दिसंबर दिसम्बर ธันวาคม",
-	}.index()
-})
+var months = sync.OnceValue(func() lookup[float64] { return valuesIn("months") })
 
 // date is a day of a year. A year, month or day that is not stated is 0.
 type date struct{ year, month, day int }
@@ -107,10 +65,11 @@ var (
 // monthOf returns the month that a word names. In Hebrew, the word for in is written before it.
 func monthOf(word string) (month int, ok bool) {
 	word = strings.ToLower(word)
-	if month, ok = months().of(word); !ok {
-		month, ok = months().of(strings.TrimPrefix(word, "ב"))
+	v, ok := months().of(word)
+	if !ok {
+		v, ok = months().of(strings.TrimPrefix(word, "ב"))
 	}
-	return month, ok
+	return int(v), ok
 }
 
 func atoi(s string) int {
@@ -200,6 +159,7 @@ func (s *scan) dates() {
 
 // times takes the times of day out of a text.
 func (s *scan) times() {
+	s.hourRanges()
 	s.each(clock(), aTime, func(m []string) []string {
 		hour, minute := atoi(m[1]+m[4]+m[6]), atoi(m[2]+m[5]+m[7]+m[8])
 		switch half := strings.ToLower(m[3]); {
@@ -214,7 +174,7 @@ func (s *scan) times() {
 		return clockKeys(hour, minute, m[3] != "")
 	})
 	s.each(namedClock(), aTime, func(m []string) []string {
-		hour, minute := atoi(m[1]+m[3]), atoi(m[2]+m[4])
+		hour, minute := atoi(m[1]+m[3]+m[6]), atoi(m[2]+m[4]+m[7])
 		if m[5] != "" {
 			minute = 30
 		}
@@ -233,6 +193,26 @@ func (s *scan) times() {
 	}
 }
 
+// hourRanges finds ranges of hours, such as 9 to 18. Points of minutes, as also in telephone numbers, become colons. In
+// an answer, hours without minutes may be anything.
+func (s *scan) hourRanges() {
+	opens := !s.answer && s.words.has(s.words.fold(s.maskedText), "open")
+	s.text = hourRange().ReplaceAllStringFunc(s.text, func(m string) string {
+		n := hourRange().FindStringSubmatch(m)
+		if n[6] != "" || max(atoi(n[1]), atoi(n[3])) > 24 || max(atoi(n[2]), atoi(n[4])) > 59 {
+			return m
+		}
+		if opens || !s.answer && n[5] != "" {
+			key := func(i int) string { return fmt.Sprintf("%02d:%02d", atoi(n[i])%24, atoi(n[i+1])) }
+			s.claims = append(s.claims, claim{kind: aTime, text: m, keys: []string{key(1), key(3)}})
+		}
+		if n[2] == "" || n[4] == "" {
+			return m
+		}
+		return strings.ReplaceAll(m, ".", ":")
+	})
+}
+
 // clockKeys returns the keys of a time of day in digits. Before noon, it may be in the other half of the day, unless
 // its half is known.
 func clockKeys(hour, minute int, known bool) []string {
@@ -246,9 +226,18 @@ func clockKeys(hour, minute int, known bool) []string {
 var (
 	// namedClock matches a time whose point is no colon, after a word for a time, and the hours of Vietnamese.
 	namedClock = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:kl|klo|klokken|klockan|saat|ore|alle)\.?\s` +
+		return regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:kl|klo|klokken|klockan|saat|ore|alle|pukul)\.?\s` +
 			`(\d{1,2})\.(\d\d)\b|` +
-			`(?:^|[^\d.,])(\d{1,2})\s?(?:giờ|h)(?:\s?(\d\d)\b(?:\sphút)?|\s(rưỡi))?\s(?:sáng|trưa|chiều|tối)`)
+			`(?:^|[^\d.,])(\d{1,2})\s?(?:giờ|h)(?:\s?(\d\d)\b(?:\sphút)?|\s(rưỡi))?\s(?:sáng|trưa|chiều|tối)` +
+			`|(?:^|[^\d.,])(\d{1,2})(?::(\d\d))?\s(?:утра|вечера|ранку|вечора|rano|wieczorem|` +
+			`(?:de la |da |di |del |du )(?:mañana|tarde|noche|manhã|noite|mattin[ao]|pomeriggio|sera|matin|soir)|` +
+			`صباح\p{L}*|مساء\p{L}*|בבוקר|בערב)`)
+	})
+	// hourRange matches a range of hours, with the word for them and money after it.
+	hourRange = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)(?:^|[^\p{L}\p{Sc}\d.,:/-])(\d{1,2})(?:[:.](\d\d))?\s?(?:-|` +
+			`\s(?:bis|to|tot|till|til|do|до|a|à|alle|às|sampai)\s)\s?(\d{1,2})(?:[:.](\d\d)\b|\b)` +
+			`(\s?(?:uhr|uur|hodin)\b)?(\s?(?:\p{Sc}|eur|tl|kr|zł|lei|usd))?`)
 	})
 	// afternoon and morning match the words for the half of the day beside a time.
 	afternoon = sync.OnceValue(func() *regexp.Regexp { return anyWord("afternoon") })
@@ -257,13 +246,9 @@ var (
 
 // times are the words about times by their list, in all languages, as parts of expressions.
 var times = sync.OnceValue(func() map[string][]string {
-	raw, err := wordLists.ReadFile("words/times.tsv")
-	if err != nil {
-		panic(err) // it is a part of the program
-	}
 	all := map[string][]string{}
-	for line := range strings.Lines(string(raw)) {
-		name, words, _ := strings.Cut(strings.TrimSpace(line), "\t")
+	for _, row := range rowsOf("times") {
+		name, words := row[0], row[1]
 		for word := range strings.SplitSeq(words, "|") {
 			head, begins := strings.CutSuffix(word, "*")
 			word = regexp.QuoteMeta(head)
@@ -298,12 +283,16 @@ func (s *scan) halfOfDay(c claim) []string {
 		after = after[:i]
 	}
 	late, early := c.keys[1], c.keys[0]
-	switch near := before + " " + after + " " + s.numberText[c.from:c.to] + " "; {
-	case morning().MatchString(near):
-		return []string{early}
-	case afternoon().MatchString(near):
-		return []string{fmt.Sprintf("%02d%s", atoi(early[:2])+12, early[2:]), late}
-	case s.answer:
+	// The word of another time may be before this one: 9:00 in the morning to 6:00 in the evening.
+	for _, near := range []string{s.numberText[c.from:c.to], after, before} {
+		switch near += " "; {
+		case morning().MatchString(near):
+			return []string{early}
+		case afternoon().MatchString(near):
+			return []string{fmt.Sprintf("%02d%s", atoi(early[:2])+12, early[2:]), late}
+		}
+	}
+	if s.answer {
 		return []string{early}
 	}
 	return c.keys

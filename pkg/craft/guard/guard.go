@@ -224,13 +224,9 @@ func Reasons(found []Finding) string { return strings.Join(ListFindings(found), 
 
 // common are frequent words of languages that share a script. A word may be in several lists.
 var common = sync.OnceValue(func() map[string]map[string]bool {
-	raw, err := wordLists.ReadFile("words/common.tsv")
-	if err != nil {
-		panic(err) // it is a part of the program
-	}
 	all := map[string]map[string]bool{}
-	for line := range strings.Lines(string(raw)) {
-		tag, words, _ := strings.Cut(line, "\t")
+	for _, row := range rowsOf("common") {
+		tag, words := row[0], row[1]
 		all[tag] = map[string]bool{}
 		for word := range strings.FieldsSeq(words) {
 			all[tag][word] = true
@@ -409,23 +405,14 @@ func listed(base string) string {
 		return "nb"
 	case "fil":
 		return "tl"
+	case "bs":
+		return "hr"
 	}
 	return base
 }
 
 // alphabets are the letters of languages in Latin letters beside those from a to z.
-var alphabets = sync.OnceValue(func() map[string]string {
-	raw, err := wordLists.ReadFile("words/alphabets.tsv")
-	if err != nil {
-		panic(err) // it is a part of the program
-	}
-	all := map[string]string{}
-	for line := range strings.Lines(string(raw)) {
-		tag, own, _ := strings.Cut(strings.TrimSpace(line), "\t")
-		all[tag] = own
-	}
-	return all
-})
+var alphabets = sync.OnceValue(func() map[string]string { return textsIn("alphabets") })
 
 // leastOthers is the number of letters of other alphabets from which a text is in another language, if they are one of
 // shareOthers letters or more. Names have some.
@@ -456,7 +443,7 @@ func foreignAlphabet(base, text string) bool {
 func otherWords(base, text string) bool {
 	expected := common()[listed(base)]
 	if expected == nil {
-		return false
+		return isEnglish(text)
 	}
 	// Of each other language: the words that only it has, and those that only the expected one has.
 	theirs, ours, own := map[string]int{}, map[string]int{}, 0
@@ -486,6 +473,19 @@ func otherWords(base, text string) bool {
 		}
 	}
 	return false
+}
+
+// isEnglish reports whether a text in a language without a list is in English, whose words it would not have.
+func isEnglish(text string) bool {
+	all := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' })
+	found, n := map[string]bool{}, 0
+	for _, word := range all {
+		if len(word) > 2 && common()["en"][word] {
+			found[word] = true
+			n++
+		}
+	}
+	return len(found) >= leastAlone && 4*n >= len(all)
 }
 
 // marks are letters that each sentence of a language has.

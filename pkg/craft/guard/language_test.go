@@ -50,9 +50,25 @@ func TestShortEnglishTextsAreTold(t *testing.T) {
 		{Text: "Three answers from our customers"},
 		{Text: "Tell us which one is yours"}}
 	for _, language := range strings.Fields("vi cs da nb fi sk hu ro id ms hr lt sw tl de fr pl tr et lv sl sq is " +
-		"az ca") {
+		"az ca af ga cy eu mt so uz bs eo ha zu") {
 		if len(Rules{Language: language}.language(slides)) == 0 {
 			t.Errorf("they pass as %s", language)
+		}
+	}
+}
+
+// Texts in languages without a list of words are not in English, although some of their words look so.
+func TestUnlistedLanguagesAreNotEnglish(t *testing.T) {
+	for language, text := range map[string]string{
+		"af": "Ons bak elke dag vars brood in ons klein winkel. Wat was jy gewoond om te eet? Ons wil dit hoor, want ons is so nuuskierig.",
+		"cy": "Rydym yn pobi bara ffres bob dydd yn ein siop fach. Dewch draw yn y bore am baned o goffi a sgwrs gyda ni.",
+		"ga": "Bácálaimid arán úr gach lá inár siopa beag. Tar ar maidin agus bíodh cupán caife agat linn.",
+		"eu": "Egunero ogi freskoa egiten dugu gure denda txikian. Etorri goizean eta hartu kafe bat gurekin.",
+		"bs": "Svaki dan pečemo svježi hljeb u našoj maloj radnji. Dođite ujutro na kafu s nama.",
+		"zu": "Sibhaka isinkwa esisha nsuku zonke esitolo sethu esincane. Woza ekuseni uzophuza ikhofi nathi.",
+	} {
+		if found := (Rules{Language: language}).language([]Field{{Text: text}}); len(found) > 0 {
+			t.Errorf("%s: %v", language, found)
 		}
 	}
 }

@@ -206,10 +206,15 @@ var prefixes = map[string]string{"ar": "والبفكلس", "he": "ובהלמשכ
 // longestPrefix is the number of letters that may be written before a word.
 const longestPrefix = 3
 
+// leading are the vowels of Thai that are written before the consonant after which they are spoken: no word begins
+// there. The word for closed is that for open without the first one.
+const leading = "เแโใไ"
+
 // begins reports whether a word begins at an offset.
 func (l *lexicon) begins(text string, at int) bool {
 	if l.spaceless() {
-		return true
+		r, _ := utf8.DecodeLastRuneInString(text[:at])
+		return !strings.ContainsRune(leading, r)
 	}
 	for range longestPrefix + 1 {
 		r, size := utf8.DecodeLastRuneInString(text[:at])
@@ -421,40 +426,7 @@ func wordsOf(text string) []string {
 
 // inflections are the endings that the forms of one word may differ by. The stem of a word is what is left without its
 // first ending that fits, as long as three letters stay.
-var inflections = map[string]string{
-	"en": "est er ing ed es s ly 's",
-	"de": "eren erer eres erem ere sten ster stes stem ste er es en em e s n st",
-	"es": "ísimos ísimas ísimo ísima itos itas ito ita os as es o a e",
-	"pt": "íssimos íssimas íssimo íssima inhos inhas inho inha os as es o a e",
-	"it": "issimi issime issimo issima hi he i e o a",
-	"fr": "ères ère es s e",
-	"pl": "szego szemu szych szymi szym szej szą szy sze sza iego iemu iej ich imi im ego emu ej ych ymi ym ą ę ie " +
-		"owi ów om ach ami em y i e a o u",
-	"uk": "ішого ішому ішими ішій ішою ішої ішим іших іший іша іше іші шого шому шими шій шої шим ших ший ша ше ші " +
-		"ого ому ими ій ою ої им их ий а е і у и о",
-	"hi": "ियों ियाँ ों ें ा ी े ो",
-	"ko": "하고 한데 하게 합니다 하지 해서 해요 한 해 할 하",
-	"he": "ים ות ה ת י",
-	"ar": "ات ون ين ان ها هم ا ه ة ي",
-	"nl": "ste st ere er en es e s",
-	"sv": "aste ast are arna orna erna en et na ar or er as ets ens a e t n s",
-	"da": "ste st este est ere erne ene et en er es e t n s",
-	"nb": "ste st este est ere ene et en er ar a e t n s",
-	"cs": "ějšího ějším ější ejší šího ších ším ší ého ému ými ých ým ého ou ech ách ami ům ovi é í á ý ě y i e " +
-		"a o u",
-	"sk": "ejšie ejší ejšia šie ejšieho ejším ejší šieho ších ším ší ého ému ými ých ým ou och ách ami ov ovi é " +
-		"í á ý y i e a o u",
-	"hr": "ijega ijem ijih iji ije ija ega emu oga omu ima ama om em og im ih oj i e a o u",
-	"sl": "ejšega ejši ejša ega emu imi ih im om em ami ah ov i e a o u",
-	"ro": "ilor elor ului iei uri ele ile ul ea lui ii ă i e a u",
-	"hu": "ebbek abbak ebb abb bb ban ben ból ből nak nek val vel tól től ról ről nál nél hoz hez höz ra re ba be " +
-		"on en ön ot et öt at ok ek ök ak ja je an ul ül t k n a e",
-	"fi": "impia impaa impi in mpi ssa ssä sta stä lla llä lta ltä lle ksi tta ttä ista issa ien ina een aan " +
-		"ään oon ia iä ja jä oja oita n a ä t i",
-	"el": "ότερος ότερη ότερο ότερα ότερες ότατος ους ών ού ός ής ές οί ων ος ης ας ες οι ου η ή ο ό α ά ι ε έ ς",
-	"ca": "íssim íssima es os ns s a e",
-	"id": "nya lah kah an", "ms": "nya lah kah an",
-}
+var inflections = sync.OnceValue(func() map[string]string { return textsIn("endings") })
 
 // beginnings are what a form of a word may have before it.
 var beginnings = map[string]string{"id": "ter se", "ms": "ter se"}
@@ -503,7 +475,7 @@ func (l *lexicon) sameWord(word, forbidden string) bool {
 	if base == "nl" {
 		word, forbidden = single(word), single(forbidden)
 	}
-	endings := strings.Fields(inflections[base])
+	endings := strings.Fields(inflections()[base])
 	return len(endings) > 0 && (inflected(word, forbidden, endings) || l.base == "fr" &&
 		inflected(word, strings.TrimSuffix(forbidden, "er"), []string{"ère", "ères"}) &&
 		strings.HasSuffix(forbidden, "er"))
@@ -690,29 +662,39 @@ func tongue(text string) string {
 	if strings.ContainsAny(lower, "ơưđạảấầẩậắằẵặẹẻẽếềểễệịỉọỏốồổỗộớờởợụủứừửữựỳỷỹ") {
 		return "vi"
 	}
-	best, most := "", 0
-	for code, n := range frequent(lower) {
-		if n > most || n == most && code < best {
-			best, most = code, n
+	if strings.Contains(lower, "%") && percentBefore().MatchString(lower) {
+		return "tr"
+	}
+	best, all := "", frequent(lower)
+	for _, code := range latin {
+		if all[code] > all[best] {
+			best = code
 		}
 	}
 	return best
 }
 
+// latin are the languages in Latin letters with words for the guards: first those of which they know most.
+var latin = strings.Fields("de en es fr it pl pt tr cs da fi hu id nb nl ro sv")
+
 // frequent returns the number of frequent words of each language with words for the guards in a text of Latin letters.
+// A language without one of its letters is left out.
 func frequent(text string) map[string]int {
 	all := map[string]int{}
+	codes := slices.DeleteFunc(slices.Clone(latin), func(code string) bool {
+		return strings.ContainsFunc(text, func(r rune) bool {
+			return r > 'z' && unicode.Is(unicode.Latin, r) && !strings.ContainsRune(alphabets()[code], r)
+		})
+	})
+	for _, code := range codes {
+		if l := lexiconOf(code); l.has(l.fold(text), "warranty") {
+			all[code]++
+		}
+	}
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) }) {
-		for _, code := range []string{"de", "en", "es", "fr", "it", "pl", "pt", "tr"} {
+		for _, code := range codes {
 			if common()[code][word] {
 				all[code]++
-			}
-			for _, p := range lexiconOf(code).patterns["warranty"] {
-				for _, one := range p[0].phrases {
-					if one.text == word {
-						all[code]++
-					}
-				}
 			}
 		}
 	}

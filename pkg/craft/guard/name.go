@@ -50,11 +50,14 @@ func newNames(r Rules) *names {
 		n.add(l, normal(name))
 	}
 	for _, fact := range r.Facts {
-		text := normal(fact)
-		for _, person := range personText().FindAllString(text, -1) {
-			n.add(l, person)
+		text, own := normal(fact), scanOfInput(fact, r.Language).tongue
+		// All nouns of German begin with a capital letter, and those of other languages are often nearly the same.
+		if own != "de" || l.base == "de" {
+			for _, person := range personText().FindAllString(text, -1) {
+				n.add(l, person)
+			}
 		}
-		for _, p := range l.patterns["owner"] {
+		for _, p := range slices.Concat(l.patterns["owner"], lexiconOf(own).patterns["owner"]) {
 			for _, one := range p[0].phrases {
 				n.after(l, text, one.text)
 			}
@@ -489,19 +492,15 @@ func latinLetter(r rune) bool { return unicode.Is(unicode.Latin, r) }
 
 // sounds are the Latin letters for which a letter of another script may stand in a name. A letter with none is not
 // heard, as far as the comparison goes: vowels are left out.
-var sounds = map[rune]string{
-	'б': "b", 'в': "vw", 'г': "gh", 'ґ': "g", 'д': "d", 'ж': "gjz", 'з': "zs", 'к': "kcq", 'л': "l", 'м': "m",
-	'н': "n", 'п': "p", 'р': "r", 'с': "scz", 'т': "t", 'ф': "f", 'х': "hkc", 'ц': "cz", 'ч': "c", 'ш': "sc", 'щ': "s",
-	'β': "bv", 'γ': "g", 'δ': "d", 'ζ': "z", 'θ': "t", 'κ': "kcq", 'λ': "l", 'μ': "m", 'ν': "n", 'π': "p", 'ρ': "r",
-	'σ': "s", 'ς': "s", 'τ': "t", 'φ': "f", 'χ': "h",
-	'ב': "bv", 'ג': "gj", 'ד': "d", 'ז': "z", 'ח': "h", 'ט': "t", 'כ': "kc", 'ך': "kc", 'ל': "l", 'מ': "m", 'ם': "m",
-	'נ': "n", 'ן': "n", 'ס': "scz", 'פ': "pf", 'ף': "pf", 'צ': "cz", 'ץ': "cz", 'ק': "kcq",
-	'ר': "r", 'ש': "s", 'ת': "t",
-	'ب': "bp", 'پ': "p", 'ت': "t", 'ث': "t", 'ج': "gj", 'ح': "h", 'خ': "k", 'د': "d", 'ر': "r", 'ز': "zs", 'س': "scz",
-	'ش': "s", 'ص': "s", 'ط': "t", 'غ': "g", 'ف': "fv", 'ق': "gqk", 'ك': "kcqg", 'ل': "l", 'م': "m", 'ن': "n",
-	'क': "kcq", 'ख': "k", 'ग': "g", 'घ': "g", 'च': "c", 'ज': "jgz", 'ट': "t", 'ड': "d", 'त': "t", 'द': "d", 'न': "n",
-	'प': "p", 'फ': "fp", 'ब': "b", 'म': "m", 'र': "r", 'ल': "l", 'व': "vw", 'श': "s", 'स': "scz", 'ह': "h",
-}
+var sounds = sync.OnceValue(func() map[rune]string {
+	all := map[rune]string{}
+	for _, row := range rowsOf("sounds") {
+		for letter := range strings.FieldsSeq(row[1]) {
+			all[first(letter)] = row[0]
+		}
+	}
+	return all
+})
 
 // kana are the consonants of the rows of Katakana, from カ.
 var kana = map[string]string{"カキクケコ": "kcq", "ガギグゲゴ": "g", "サシスセソ": "scz", "ザジズゼゾ": "zjs", "タチツテト": "tc",
@@ -519,9 +518,9 @@ func heard(word string) (all []string) {
 	last := rune(0)
 	for _, r := range strings.ToLower(word) {
 		switch {
-		case r == last && sounds[r] != "":
-		case sounds[r] != "":
-			all = append(all, sounds[r])
+		case r == last && sounds()[r] != "":
+		case sounds()[r] != "":
+			all = append(all, sounds()[r])
 		case r >= 0xac00 && r <= 0xd7a3:
 			n := int(r - 0xac00)
 			for _, s := range []string{hangulFirst[n/588], hangulLast[n%28]} {
@@ -689,7 +688,8 @@ const (
 // untilText matches a word between a weekday and a date that are the two ends of a period.
 var untilText = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:to|till|until|through|bis|zum|jusqu|au|hasta|al|fino|até|ao|do|` +
-		`до|по|kadar|حتى|إلى|עד|तक|ถึง|đến|or|oder|and|und|и|і|и|y|et|e|i|ve)(?:[^\p{L}]|$)|まで|から|까지|부터|到|至|-|–`)
+		`до|по|kadar|حتى|إلى|עד|तक|ถึง|đến|or|oder|and|und|и|і|и|y|et|e|i|ve)(?:[^\p{L}]|$)|まで|から|까지|부터|到|至|` +
+		`(?:^|[^\p{Hebrew}])[-–]`)
 })
 
 // bracketText matches the weekday of Japanese and Korean in brackets after a date.
@@ -719,6 +719,13 @@ func (k *knownFacts) disagree(s *scan) (part string, ok bool) {
 // dayBeside returns the day of the week that a text names beside a date, and where both are, or -1.
 func (s *scan) dayBeside(c claim) (day, from, to int) {
 	before, after := texts.Before(s.maskedText, c.from, nearDate), texts.After(s.maskedText, c.to, nearDate)
+	// A short name ends with a point or a comma: Sun., 12 December.
+	if short := strings.TrimRight(before, " .,"); strings.ContainsAny(before[len(short):], ".,") {
+		name := short[strings.LastIndexFunc(short, func(r rune) bool { return !isLetter(r) })+1:]
+		if day, ok := shortWeeks()[s.words.base].days[strings.ToLower(name)]; ok {
+			return day, c.from - (len(before) - len(short)) - len(name), c.to
+		}
+	}
 	if i := strings.LastIndexAny(before, ".!?\n।。"); i >= 0 {
 		before = strings.ToValidUTF8(before[i+1:], "")
 	}

@@ -279,6 +279,7 @@ func (s *scan) amount(from, to int) amount {
 		a.kind, a.unit, a.end, a.ok = aPercentage, "%", at, true
 	default:
 		m, ok := unitOf(first)
+		ok = ok && (lower != "ay" || listed(s.words.base) != "tl") // the month of Turkish is no word of Filipino
 		if m2, counts := unitOf(second); !ok && counts && m2.counted() {
 			m, ok, end = m2, true, at
 		}
@@ -355,7 +356,7 @@ func inDigits(text string, answer bool, l *lexicon) string {
 	}
 	text = l.cents(b.String() + text[from:])
 	if l.base == "tr" {
-		text = percentBefore().ReplaceAllString(text, "$1%")
+		text = percentBefore().ReplaceAllString(text, "$1$2%")
 	}
 	return text
 }
@@ -561,22 +562,51 @@ type measure struct {
 // units are the words for units and for what is counted, in all languages: an input may be in another language than the
 // answer. A unit has the dimension that it measures, and how many of the base unit of the dimension it is.
 var units = sync.OnceValue(func() lookup[measure] {
-	raw, err := wordLists.ReadFile("words/units.tsv")
-	if err != nil {
-		panic(err) // it is a part of the program
-	}
 	all := table[measure]{}
-	for line := range strings.Lines(string(raw)) {
-		of, rest, _ := strings.Cut(line, "\t")
-		factor, words, _ := strings.Cut(rest, "\t")
-		value, err := strconv.ParseFloat(factor, 64)
-		if err != nil {
-			panic(err)
-		}
-		all[measure{of, value}] += " " + words
+	for _, row := range rowsOf("units") {
+		all[measure{row[0], valueOf(row[1])}] += " " + row[2]
 	}
 	return all.index()
 })
+
+// rowsOf returns the rows of a table of words.
+func rowsOf(name string) (rows [][]string) {
+	raw, err := wordLists.ReadFile("words/" + name + ".tsv")
+	if err != nil {
+		panic(err) // it is a part of the program
+	}
+	for line := range strings.Lines(string(raw)) {
+		rows = append(rows, strings.Split(strings.TrimSuffix(line, "\n"), "\t"))
+	}
+	return rows
+}
+
+// textsIn returns the texts of a table by their names.
+func textsIn(name string) map[string]string {
+	all := map[string]string{}
+	for _, row := range rowsOf(name) {
+		all[row[0]] = row[1]
+	}
+	return all
+}
+
+// valueOf returns the number of a table of words.
+func valueOf(text string) float64 {
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		panic(err) // it is a part of the program
+	}
+	return v
+}
+
+// valuesIn returns the values of the words of a table.
+func valuesIn(name string) lookup[float64] {
+	all := table[float64]{}
+	for _, row := range rowsOf(name) {
+		all[valueOf(row[0])] = row[1]
+	}
+	return all.index()
+}
 
 // percents are the words for a part of a hundred.
 var percents = sync.OnceValue(func() lookup[bool] {
@@ -634,51 +664,10 @@ func valuesOf(text string) (all []float64) {
 }
 
 // magnitudes multiply the number before them. Those that end with * are the beginnings of words.
-var magnitudes = sync.OnceValue(func() lookup[float64] {
-	return table[float64]{
-		1e3: "ribu rb tusen tusind tisíc* ezer tuhat* mii k thousand tausend tsd тыс тысяч* mil mille mila " +
-			"tysiąc* bin duizend" +
-			" тисяч* ألف آلاف אלף אלפים हज़ार हजार nghìn ngàn",
-		1e5: "lakh lakhs लाख",
-		1e7: "crore crores करोड़",
-		1e6: "juta jt triệu m mio mn million* millón millon millones millionen milión* milhão milhões" +
-			" milion* млн миллион* мільйон* milyon" +
-			" مليون ملايين מיליון",
-		1e9: "bn mrd billion* milliard* млрд миллиард* bilhão bilhões miliard*",
-	}.index()
-})
+var magnitudes = sync.OnceValue(func() lookup[float64] { return valuesIn("magnitudes") })
 
 // numerals are numbers in words that may stand before a unit.
-var numerals = sync.OnceValue(func() lookup[float64] {
-	return table[float64]{
-		2:    "two zwei dos deux due duas dois два две двух twee",
-		3:    "three drei tres trois tre três три трех трёх drie",
-		4:    "four vier cuatro quatre quattro quatro четыре четырех четырёх",
-		5:    "five fünf cinco cinq cinque пять пяти vijf",
-		6:    "six sechs seis sei шесть шести zes",
-		7:    "seven sieben siete sept sette sete семь семи zeven",
-		8:    "eight acht ocho huit otto oito восемь восьми",
-		9:    "nine neun nueve neuf nove девять девяти negen",
-		10:   "ten zehn diez dix dieci dez десять десяти tien",
-		12:   "twelve zwölf doce douze dodici doze двенадцать двенадцати twaalf",
-		15:   "fifteen fünfzehn quince quinze quindici пятнадцать пятнадцати vijftien",
-		20:   "twenty zwanzig veinte vingt venti vinte двадцать двадцати twintig",
-		25:   "twenty-five fünfundzwanzig veinticinco vingt-cinq venticinque",
-		30:   "thirty dreißig treinta trente trenta trinta тридцать тридцати dertig",
-		40:   "forty vierzig cuarenta quarante quaranta quarenta сорок сорока veertig",
-		50:   "fifty fünfzig cincuenta cinquante cinquanta cinquenta пятьдесят пятидесяти vijftig",
-		60:   "sixty sechzig sesenta soixante sessanta sessenta шестьдесят шестидесяти zestig",
-		70:   "seventy siebzig setenta soixante-dix settanta семьдесят семидесяти zeventig",
-		75:   "seventy-five fünfundsiebzig",
-		80:   "eighty achtzig ochenta quatre-vingt quatre-vingts ottanta oitenta восемьдесят восьмидесяти tachtig",
-		90:   "ninety neunzig noventa quatre-vingt-dix novanta девяносто negentig",
-		100:  "hundred hundert einhundert cien cent cento cem сто ста honderd",
-		200:  "zweihundert doscientos doscientas duecento duzentos двести двухсот",
-		300:  "dreihundert trescientos trescientas trecento trezentos триста трехсот трёхсот",
-		500:  "fünfhundert quinientos quinientas cinquecento quinhentos пятьсот пятисот",
-		1000: "thousand tausend eintausend mil mille тысяча тысячу",
-	}.index()
-})
+var numerals = sync.OnceValue(func() lookup[float64] { return valuesIn("numerals") })
 
 // table has the words for values, divided by spaces. A word with * matches all words that begin with it.
 type table[V comparable] map[V]string
@@ -890,7 +879,7 @@ var (
 	tenths = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\d+(?:\.\d+)?)\s?(割引き?|割|成|折)`) })
 	// percentBefore is the form of Turkish, whose number follows.
 	percentBefore = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(?:yüzde\s|%\s?)(\d+(?:[.,]\d+)?)`)
+		return regexp.MustCompile(`(?i)(^|[^\d\s]\s|[^\d\s])(?:yüzde\s|%\s?)(\d+(?:[.,]\d+)?)`)
 	})
 )
 
@@ -989,7 +978,7 @@ var (
 	})
 	// tenThousands matches a number in digits before the sign for ten thousand.
 	tenThousands = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(\d+(?:[.,]\d+)?)\s?(?:万|萬|만)\s?(?:(\d{1,4})(천)?)?`)
+		return regexp.MustCompile(`(\d+(?:[.,]\d+)?)\s?(?:万|萬|만)\s?(?:(\d{1,4})([천千])?)?`)
 	})
 )
 

@@ -669,6 +669,11 @@ func (c content) Status() choice {
 	return choice{tones[string(c.State)], string(c.State)}
 }
 
+// UnderWay reports whether the item changes soon without the person, so that its page follows it.
+func (c content) UnderWay() bool {
+	return slices.Contains([]string{"queued", "generating", "publishing"}, string(c.State))
+}
+
 // undecided are the states of approvals that keep a post from being published, in words of people.
 var undecided = map[client.ContentApprovalState]choice{changesTab: {"bad", "changes requested"},
 	"pending": {"warn", "to approve"}}

@@ -38,7 +38,7 @@ type searched struct {
 	Members         []string
 	// Ends is the member with the end of a secret, by which a person knows it.
 	Ends string
-	// Here reports that the page judges the newest rows: the API does not search in the list, which is short.
+	// Here reports that the page judges the rows, which it reads whole: the API does not search in the list.
 	Here bool
 	// Whole reports that the row has no page: the path is that of its list.
 	Whole bool
@@ -67,15 +67,14 @@ func isID(search, id string) bool {
 // find returns the rows of a list that have the words of a search, in one call of the API.
 func (l searched) find(ctx context.Context, a api, search string) (found hits, err error) {
 	found.Text = l.Text
-	query := url.Values{"limit": {"100"}}
+	query, most := url.Values{}, mostNames // at most: listAll ends with the page that has as many
 	if !l.Here {
-		query = url.Values{"limit": {strconv.Itoa(mostHits)}, "q": {text.ClipText(search, mostSought)}}
+		query, most = url.Values{"limit": {strconv.Itoa(mostHits)}, "q": {text.ClipText(search, mostSought)}}, 0
 	}
 	if l.API == "/v1/content-items" {
 		query.Set("fields", "title,caption,prompt,state")
 	}
-	var rows []map[string]any
-	_, err = a.list(ctx, l.API, query, &rows)
+	rows, err := listAll[map[string]any](ctx, a, l.API, query, most)
 	for _, row := range rows {
 		var names []string
 		for _, member := range l.Members {

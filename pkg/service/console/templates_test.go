@@ -64,6 +64,52 @@ func TestTextsOfOthersHaveTheirDirection(t *testing.T) {
 	}
 }
 
+var (
+	// othersName is the name of a factory, profile, key or person in a text.
+	othersName = regexp.MustCompile(`\{\{[^{}]*(?:\$n|\.Data\.Names)\.(?:Factory|Profile|By) [^{}]*\}\}`)
+	lastTag    = regexp.MustCompile(`(?s).*<(\w+)((?:[^<>]|\{\{[^{}]*\}\})*)(>?)`)
+)
+
+// The element that has the name of something of others has the direction of the name.
+func TestNamesOfOthersHaveTheirDirection(t *testing.T) {
+	files, err := fs.Glob(templates, "templates/*.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, file := range files {
+		b, err := templates.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, at := range othersName.FindAllIndex(b, -1) {
+			m := lastTag.FindStringSubmatch(string(b[:at[0]]))
+			if found++; m[3] != "" && m[1] != "bdi" && m[1] != "option" && !strings.Contains(m[2], `dir="auto"`) {
+				t.Errorf("%s: no direction: <%s%s> %s", file, m[1], m[2], b[at[0]:at[1]])
+			}
+		}
+	}
+	if found < 10 {
+		t.Errorf("only %d names were found", found)
+	}
+}
+
+// The page of an item that is being made or published follows it. That of another one stays as it is.
+func TestThePageOfAnItemFollowsIt(t *testing.T) {
+	for state, follows := range map[string]int{"queued": 2, "generating": 2, "publishing": 2, "generated": 0,
+		"scheduled": 0, "published": 0, "failed": 0} {
+		one := content{ID: "cnt_1", ContentItem: client.ContentItem{State: client.ContentState(state),
+			Publications: []client.Publication{{Platform: "telegram", State: "pending"}}}}
+		var out strings.Builder
+		err := screens()["content-item"].render(&out, &view{Language: "en", Dialog: true,
+			Data: map[string]any{"One": one, "Names": callers{}, "Accounts": map[string]outlet{}}})
+		got := strings.Count(out.String(), `data-polled="/settings/content-items/cnt_1?dialog=`)
+		if err != nil || got != follows {
+			t.Errorf("%s: %d parts follow, want %d: %v", state, got, follows, err)
+		}
+	}
+}
+
 // A page is parsed when it is first shown, so that a mistake in one would be seen late.
 func TestEveryPageIsParsed(t *testing.T) {
 	if n := len(screens()); n < 50 {
