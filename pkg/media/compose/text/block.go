@@ -10,6 +10,7 @@ import (
 	"github.com/go-text/typesetting/segmenter"
 	"golang.org/x/text/unicode/bidi"
 
+	language "github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/media/compose/script"
 )
 
@@ -44,7 +45,7 @@ type part struct {
 	before, width float64
 }
 
-// Word is a part of a line that is spoken at once: a word, or a character in scripts without spaces.
+// Word is a part of a line that is spoken at once: a word, or a phrase of Japanese.
 type Word struct {
 	// Begin is the offset into the text, in bytes.
 	Begin int
@@ -172,10 +173,14 @@ func (f *Fonts) fit(text, lang string, box Box) (Block, error) {
 	if err != nil {
 		return Block{}, err
 	}
+	apart := units
 	units = withEmoji(units)
 	leading, phrases := leadingOf(units), phrasesOf(text, lang)
 	for em := box.MaxEm; ; em = max(em*0.96, box.MinEm) {
 		width := box.Width / em
+		if em == box.MinEm && widest(units) > width {
+			units = apart
+		}
 		if em == box.MinEm && !box.Whole {
 			units = divided(units, width)
 		}
@@ -186,10 +191,10 @@ func (f *Fonts) fit(text, lang string, box Box) (Block, error) {
 		if em == box.MinEm && phrases != loose {
 			// Phrases may leave lines half empty: without them, more fits.
 			phrases = loose
-			if units, err = f.unitsOf(text, lang, phrases); err != nil {
+			if apart, err = f.unitsOf(text, lang, phrases); err != nil {
 				return Block{}, err
 			}
-			units = withEmoji(units)
+			units = withEmoji(apart)
 			em = box.MinEm / 0.96
 			continue
 		}
@@ -201,6 +206,13 @@ func (f *Fonts) fit(text, lang string, box Box) (Block, error) {
 
 // mostEmoji is the number of emoji at the end of a text that stay with its last word.
 const mostEmoji = 3
+
+func widest(units []unit) (width float64) {
+	for _, u := range units {
+		width = max(width, u.whole())
+	}
+	return width
+}
 
 // withEmoji joins a few emoji at the end of a text with its last word: alone on a line, they look lost.
 func withEmoji(units []unit) []unit {
@@ -218,7 +230,7 @@ func withEmoji(units []unit) []unit {
 	joined.clusters = slices.Clone(joined.clusters)
 	for _, u := range units[at:] {
 		if joined.space > 0 {
-			gap := cluster{text: " ", face: joined.gap, width: joined.space, size: 1}
+			gap := cluster{text: " ", face: joined.gap, width: joined.space, size: u.begin - joined.end}
 			joined.clusters = append(joined.clusters, gap)
 		}
 		for _, c := range u.clusters {
@@ -226,7 +238,7 @@ func withEmoji(units []unit) []unit {
 			joined.clusters = append(joined.clusters, c)
 		}
 		joined.width += joined.space + u.width
-		joined.space, joined.gap, joined.end = u.space, u.gap, u.end
+		joined.space, joined.gap, joined.end, joined.hyphen = u.space, u.gap, u.end, u.hyphen
 	}
 	return append(slices.Clone(units[:at-1]), joined)
 }
@@ -597,7 +609,7 @@ func (f *Fonts) joined(clusters []cluster) (width float64) {
 func unbroken(r rune) bool { return r == '\u00a0' || r == '\u2007' || r == '\u202f' }
 
 // together reports whether a space before an offset divides what belongs together: the digits of a number, a number and
-// its sign, or a word of Thai and the sign that repeats it.
+// its sign, or a word of Thai and a sign that repeats or shortens it.
 func together(chars []rune, at int) bool {
 	if at < 2 || at >= len(chars) || chars[at-1] != ' ' {
 		return false
@@ -628,8 +640,7 @@ func RightToLeft(text, lang string) bool {
 	if rightToLeft(text) || leftToRight(text) {
 		return rightToLeft(text)
 	}
-	lang, _, _ = strings.Cut(strings.ToLower(lang), "-")
-	return slices.Contains([]string{"ar", "he", "fa", "ur", "yi", "ps"}, lang)
+	return slices.Contains([]string{"ar", "he", "fa", "ur", "yi", "ps"}, baseOf(lang))
 }
 
 // rightToLeft reports whether a paragraph runs from right to left, by its first letter with a direction.
@@ -763,7 +774,7 @@ func wordsOf(s string) map[string]bool {
 
 // bind sets which units belong to the one after them: numbers, function words, and words before a postposition.
 func bind(units []unit, lang string) {
-	lang, _, _ = strings.Cut(strings.ToLower(lang), "-")
+	lang = baseOf(lang)
 	for i := range units[:max(len(units)-1, 0)] {
 		u := &units[i]
 		if endOf(*u) != word || u.space == 0 && lang != "th" && lang != "zh" {
@@ -802,14 +813,20 @@ const (
 )
 
 func phrasesOf(text, lang string) phrasing {
-	lang, _, _ = strings.Cut(strings.ToLower(lang), "-")
+	lang = baseOf(lang)
 	switch {
 	case lang == "ja" || lang != "zh" && lang != "ko" && strings.ContainsFunc(text, kana):
 		return japanese
-	case lang != "ko":
+	case lang != "ko" && strings.ContainsFunc(text, func(r rune) bool { return unicode.Is(unicode.Han, r) }):
 		return chinese
 	}
 	return loose
+}
+
+// baseOf returns the language of a tag (BCP 47).
+func baseOf(tag string) string {
+	base, _, _ := strings.Cut(language.Language(tag), "-")
+	return base
 }
 
 func kana(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana) }

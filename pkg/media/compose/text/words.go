@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+	"unicode/utf8"
 )
 
 //go:embed words
@@ -16,22 +17,21 @@ var wordFiles embed.FS
 
 // lexicon has the words of a language that is written without spaces between them. infra/tools/words makes the lists.
 type lexicon struct {
-	// words are sorted, and longest is the length of the longest of them, in characters.
-	words   func() []string
-	longest int
+	// words returns the sorted words, and the length of the longest of them, in characters.
+	words func() (words []string, longest int)
 	// begins reports whether a word can begin at a character, and follows whether a mark belongs to the word before it.
 	begins  func(chars []rune, at int) bool
 	follows func(r rune) bool
 }
 
 var (
-	thaiWords    = lexicon{load("th"), 20, thaiBegins, repeats}
-	chineseWords = lexicon{load("zh"), 4, func([]rune, int) bool { return true }, func(rune) bool { return false }}
+	thaiWords    = lexicon{load("th"), thaiBegins, repeats}
+	chineseWords = lexicon{load("zh"), func([]rune, int) bool { return true }, func(rune) bool { return false }}
 )
 
 // load returns a function that reads the words of a language when they are needed.
-func load(language string) func() []string {
-	return sync.OnceValue(func() []string {
+func load(language string) func() ([]string, int) {
+	return sync.OnceValues(func() (words []string, longest int) {
 		file, err := wordFiles.ReadFile("words/" + language + ".txt.gz")
 		if err == nil {
 			var r io.Reader
@@ -42,7 +42,11 @@ func load(language string) func() []string {
 		if err != nil {
 			panic("text: words of " + language + ": " + err.Error()) // the file is part of the program
 		}
-		return strings.Split(string(file), "\n")
+		words = strings.Split(string(file), "\n")
+		for _, w := range words {
+			longest = max(longest, utf8.RuneCountInString(w))
+		}
+		return words, longest
 	})
 }
 
@@ -59,6 +63,7 @@ func (l lexicon) divide(chars []rune) (all []piece) {
 		piece
 		unknown, pieces int
 	}
+	words, longest := l.words()
 	best := make([]way, len(chars)+1) // to divide what is after an offset
 	ends := func(at int) bool { return at == len(chars) || l.begins(chars, at) }
 	for from := len(chars) - 1; from >= 0; from-- {
@@ -71,8 +76,8 @@ func (l lexicon) divide(chars []rune) (all []piece) {
 		}
 		after := best[to]
 		best[from] = way{piece{from, to, false}, after.unknown + to - from, after.pieces + 1}
-		for to := from + 1; to <= min(from+l.longest, len(chars)); to++ {
-			if _, known := slices.BinarySearch(l.words(), string(chars[from:to])); !known {
+		for to := from + 1; to <= min(from+longest, len(chars)); to++ {
+			if _, known := slices.BinarySearch(words, string(chars[from:to])); !known {
 				continue
 			}
 			end := to
@@ -122,17 +127,24 @@ func thaiBegins(chars []rune, at int) bool {
 	return !follows && (at == 0 || chars[at-1] < 'เ' || chars[at-1] > 'ไ')
 }
 
-// thaiBreaks returns the offsets at which words of Thai begin that follow others, in characters.
+// mostUnknown is the number of letters in no word that stay with the words beside them.
+const mostUnknown = 3
+
+// thaiBreaks returns the offsets at which words of Thai begin that follow others, in characters. Letters that are in no
+// word stay together, and a few of them with the words before and after: they are parts of a name.
 func thaiBreaks(chars []rune) (all []int) {
 	parts(chars, isThai, func(begin int, part []rune) {
-		pieces := thaiWords.divide(part)
-		for i, p := range pieces {
-			// Letters that are in no word stay together, and a few of them with the word before.
-			end := i
-			for end < len(pieces) && !pieces[end].known {
-				end++
+		var words []piece
+		for _, p := range thaiWords.divide(part) {
+			if n := len(words); n > 0 && !p.known && !words[n-1].known {
+				words[n-1].to = p.to
+				continue
 			}
-			if i > 0 && (p.known || pieces[i-1].known && pieces[end-1].to-p.from > 3) {
+			words = append(words, p)
+		}
+		whole := func(p piece) bool { return p.known || p.to-p.from > mostUnknown }
+		for i, p := range words {
+			if i > 0 && whole(words[i-1]) && whole(p) {
 				all = append(all, begin+p.from)
 			}
 		}

@@ -47,7 +47,7 @@ func TestLinesEndBetweenWords(t *testing.T) {
 
 func TestThaiIsDividedIntoWords(t *testing.T) {
 	for _, words := range []string{
-		"รองเท้า|ของ|เรา", "ใน|ทะเล", "เด็กๆ|ชอบ", "คุณ|ฌิฌุฌูฌี|ไป|ตลาด", "ฯลฯ", "ก", "", "ๆ", "ะะ", "เเเ", "กก",
+		"รองเท้า|ของ|เรา", "ใน|ทะเล", "เด็กๆ|ชอบ", "คุณ|ฌิฌุฌูฌี|ไป|ตลาด", "ฯลฯ", "ก", "", "ๆ", "ะะ", "เเเ", "กก", "ติ๊กต็อก",
 	} {
 		sentence := []rune(strings.ReplaceAll(words, "|", ""))
 		breaks := thaiBreaks(sentence)
@@ -85,5 +85,12 @@ func TestLongThaiIsDividedInTime(t *testing.T) {
 	long := strings.Repeat("ไม่มีใครบอกคุณกขคงจฉชซ", 4000)
 	if breaks := thaiBreaks([]rune(long)); len(breaks) < 4000 {
 		t.Errorf("%d places", len(breaks))
+	}
+	// Letters in no word, and words of Chinese: in time that grows with the square, these would take a minute.
+	if breaks := thaiBreaks([]rune(strings.Repeat("ฌ", 100_000))); len(breaks) > 0 {
+		t.Errorf("%d places in no word", len(breaks))
+	}
+	if within := withinChinese([]rune(strings.Repeat("中国", 100_000))); len(within) < 50_000 {
+		t.Errorf("%d places in words", len(within))
 	}
 }
