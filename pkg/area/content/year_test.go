@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"log/slog"
 	"maps"
 	"math/rand/v2"
 	"net/http"
@@ -25,6 +27,7 @@ import (
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/base/money"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
@@ -325,6 +328,10 @@ func TestAYearOfPrices(t *testing.T) {
 	if os.Getenv("BREADTH") != "" {
 		shops, days, products, posts, changes = 4, 365, 1000, 7, 690
 	}
+	// The log of a year has 280 MB.
+	defer slog.SetDefault(slog.Default())
+	slog.SetDefault(slog.New(slog.DiscardHandler))
+	defer metric.SetOutput(metric.SetOutput(io.Discard))
 	all, began := make([]*year, shops), time.Now()
 	t.Run("shops", func(t *testing.T) {
 		for i := range shops {
