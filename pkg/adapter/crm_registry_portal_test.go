@@ -107,3 +107,27 @@ func TestWhatEndsAnIntegration(t *testing.T) {
 		}
 	}
 }
+
+// HubSpot has ended a token only where its refusal names the token. After others, the token has to be revoked again.
+func TestWhatEndsATokenOfHubSpot(t *testing.T) {
+	for _, c := range []struct {
+		status  int
+		body    string
+		revoked bool
+	}{
+		{200, "", true}, {400, `{"status":"BAD_REFRESH_TOKEN","message":"missing or unknown refresh token"}`, true},
+		{400, `{"status":"BAD_CLIENT_ID","message":"missing or unknown client id"}`, false},
+		{400, `{"status":"error","message":"token_type_hint is not known"}`, false},
+		{401, `{"error":"invalid_client"}`, false}, {401, `{}`, false}, {403, `{}`, false}, {404, `{}`, false},
+	} {
+		f := open(t, "hubspot")
+		account, err := f.Connect(t.Context(), f.grant())
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.fake.Say(control.Answer{Call: regexp.MustCompile("/revoke$"), Status: c.status, Body: c.body})
+		if err := f.Revoke(t.Context(), account); (err == nil) != c.revoked {
+			t.Errorf("%d %s: %v", c.status, c.body, err)
+		}
+	}
+}

@@ -135,13 +135,10 @@ func (a *Adapter) Revoke(ctx context.Context, acc crm.Account) error {
 	t := acc.Token.Refresh
 	call, err := a.proven(ctx, "revoke", tokens+"/revoke", url.Values{"token": {t.Reveal()},
 		"token_type_hint": {"refresh_token"}}, t)
-	if err == nil {
-		err = crm.JSON(ctx, a.client, call, crm.Classify, nil)
+	if err != nil {
+		return err
 	}
-	if platform.Refuses(err) || platform.KindOf(err) == platform.Expired {
-		return nil // it has ended
-	}
-	return err
+	return platform.Revoked(crm.JSON(ctx, a.client, call, classifyToken, nil))
 }
 
 // Subscribe implements crm.Connector. The operator subscribes the application.
