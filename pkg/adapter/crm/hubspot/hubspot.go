@@ -87,21 +87,22 @@ func (a *Adapter) token(ctx context.Context, form url.Values, secret platform.Se
 	return crm.TokenOf(a.client, call, issued, before)
 }
 
-// classifyToken classifies the refusals of the token endpoint, which have a status such as BAD_REFRESH_TOKEN. Only one
-// about the refresh token or the code ends the access.
+// classifyToken classifies the refusals of the token endpoint, which have a status such as BAD_REFRESH_TOKEN or the error
+// of RFC 6749, 5.2. Only one about the refresh token or the code ends the access.
 func classifyToken(a wire.Answer) *platform.Error {
 	var body struct {
 		Status string `json:"status"`
 	}
+	_ = json.Unmarshal(a.Body, &body) // another body has no status
 	switch {
-	case a.Status != http.StatusBadRequest || json.Unmarshal(a.Body, &body) != nil:
+	case a.Status != http.StatusBadRequest && a.Status != http.StatusUnauthorized:
 		return nil
-	case strings.Contains(body.Status, "REFRESH_TOKEN"), strings.Contains(body.Status, "AUTH_CODE"):
-		return platform.Disconnected()
 	case strings.Contains(body.Status, "CLIENT"):
 		return platform.Later(platform.CodeNotConfigured, "The CRM refuses the service's application.")
+	case strings.Contains(body.Status, "REFRESH_TOKEN"), strings.Contains(body.Status, "AUTH_CODE"):
+		return platform.Disconnected()
 	}
-	return nil
+	return wire.ClassifyOAuth(a)
 }
 
 // Connect implements crm.Connector.
