@@ -97,7 +97,8 @@ func TestWhatEndsAnIntegration(t *testing.T) {
 			{400, `{"hint":"Authorization code has expired"}`},
 		}, []answer{
 			{401, `{"hint":"Token is not linked to client","title":"Некорректный запрос","status":401}`},
-			{400, "{\"hint\":\"Check the `refresh_token` parameter\"}"}, {400, "{\"hint\":\"Check the `code` parameter\"}"},
+			{400, "{\"hint\":\"Check the `refresh_token` parameter\"}"},
+			{400, "{\"hint\":\"Check the `code` parameter\"}"},
 			// amocrm-api-php #235, #563: the application, and the address of the service.
 			{401, `{"title":"Некорректный клиент","status":401,"detail":"Авторизация клиента не прошла"}`},
 			{403, `{"title":"Forbidden","status":403,"detail":"IP blocked"}`},

@@ -110,13 +110,14 @@ func TestLookupsThatAreRefused(t *testing.T) {
 		"a search, with words": {w.fakeInstagram.Control, account, "location", 400,
 			`{"error":{"code":100,"message":"Pages search is off for this app."}}`, 422, "q",
 			"q: The platform refuses the call. It says: Pages search is off for this app."},
-		"a search, without words": {w.fakeInstagram.Control, account, "location", 400, `{"error":{"code":100}}`, 422, "q",
-			"q: The platform refuses the call."},
+		"a search, without words": {w.fakeInstagram.Control, account, "location", 400, `{"error":{"code":100}}`, 422,
+			"q", "q: The platform refuses the call."},
 		"a list": {w.fakeYoutube.Control, list, "playlist", 400,
 			`{"error":{"code":400,"message":"Bad page.","errors":[{"reason":"badRequest"}]}}`, 422, "kind",
 			"kind: The platform refuses the call. It says: Bad page."},
 	} {
-		c.said.Say(control.Answer{Call: regexp.MustCompile("/pages/search|/playlists|/boards"), Status: c.status, Body: c.body})
+		c.said.Say(control.Answer{Call: regexp.MustCompile("/pages/search|/playlists|/boards"), Status: c.status,
+			Body: c.body})
 		a := find(w.Caller, c.account, c.kind, "Acme")
 		if a.Status != c.want || a.Error == nil || a.Error.Param != c.param || a.Error.Message != c.message {
 			t.Errorf("%s: %d %s", name, a.Status, a.Raw)

@@ -87,13 +87,13 @@ func (a *Adapter) token(ctx context.Context, form url.Values, secret platform.Se
 	return crm.TokenOf(a.client, call, issued, before)
 }
 
-// classifyToken classifies the refusals of the token endpoint, which have a status such as BAD_REFRESH_TOKEN or the error
-// of RFC 6749, 5.2. Only one about the refresh token or the code ends the access.
+// classifyToken classifies the refusals of the token endpoint, which have a status such as BAD_REFRESH_TOKEN, or the
+// error of RFC 6749, 5.2. Only one about the refresh token or the code ends the access.
 func classifyToken(a wire.Answer) *platform.Error {
 	var body struct {
 		Status string `json:"status"`
 	}
-	_ = json.Unmarshal(a.Body, &body) // another body has no status
+	_ = json.Unmarshal(a.Body, &body) // the status stays empty where the body is another one
 	switch {
 	case a.Status != http.StatusBadRequest && a.Status != http.StatusUnauthorized:
 		return nil

@@ -391,8 +391,8 @@ func htmlProblem(text string) string {
 	case len(open) > 0:
 		return "does not close the tag " + open[len(open)-1] + "."
 	case parts > mostFormatted:
-		return fmt.Sprintf("has %d formatted parts. Telegram shows those after the first %d as plain text. Use at most "+
-			"%d.", parts, mostFormatted, mostFormatted)
+		return fmt.Sprintf("has %d formatted parts. Telegram shows those after the first %d as plain text. Use at "+
+			"most %d.", parts, mostFormatted, mostFormatted)
 	}
 	rest := tags().ReplaceAllString(text, "")
 	if strings.ContainsAny(rest, "<>") {
