@@ -75,35 +75,79 @@ func TestATokenGoesToItsPortalAlone(t *testing.T) {
 // Only an answer about the token ends an integration. What an outage, a proxy or a refusal of the application answers
 // is tried again.
 func TestWhatEndsAnIntegration(t *testing.T) {
-	const grant = `{"error":"invalid_grant","status":"BAD_REFRESH_TOKEN","hint":"Token has been revoked"}`
-	for _, c := range []struct {
+	type answer struct {
 		status int
 		body   string
-		ends   string
-	}{
-		{400, grant, "hubspot amocrm bitrix24"},
-		{401, `{"hint":"Token has been revoked","title":"Некорректный запрос","status":401}`, "amocrm"},
-		{400, `{"hint":"Cannot decrypt the refresh token","title":"Некорректный запрос"}`, "amocrm"},
-		{400, `{"status":"BAD_AUTH_CODE","message":"missing or unknown auth code"}`, "hubspot"},
-		// amocrm-api-php #235, #563: the application, and the address of the service.
-		{401, `{"title":"Некорректный клиент","status":401,"detail":"Авторизация клиента не прошла"}`, ""},
-		{403, `{"title":"Forbidden","status":403,"detail":"IP blocked"}`, ""}, {403, grant, ""}, {404, grant, ""},
-		{402, `{"title":"Payment Required","status":402}`, ""}, {429, grant, ""}, {500, grant, ""}, {503, grant, ""},
-		{400, `{"status":"BAD_CLIENT_ID","error":"invalid_client","hint":"Check the client"}`, ""},
-		{400, `{"status":"error","message":"Any of the listed authentication credentials are missing"}`, ""},
-		{400, `{}`, ""}, {400, "<html>", ""}, {401, `{}`, ""}, {408, `{}`, ""},
+	}
+	for name, own := range map[string]struct{ ends, passes []answer }{
+		"hubspot": {[]answer{
+			{400, `{"error":"invalid_grant","error_description":"refresh token is invalid, expired or revoked"}`},
+			{400, `{"status":"BAD_REFRESH_TOKEN","message":"missing or unknown refresh token"}`},
+			{400, `{"status":"BAD_AUTH_CODE","message":"missing or unknown auth code"}`},
+		}, []answer{
+			{400, `{"status":"BAD_CLIENT_ID","message":"missing or unknown client id"}`},
+			{400, `{"status":"BAD_CLIENT_SECRET","error":"invalid_grant"}`},
+			{401, `{"error":"invalid_client","error_description":"client secret does not match the refresh token"}`},
+			{400, `{"error":"invalid_request","error_description":"missing refresh token"}`},
+			{400, `{"status":"error","message":"Any of the listed authentication credentials are missing"}`},
+		}},
+		"amocrm": {[]answer{
+			{401, `{"hint":"Token has been revoked","title":"Некорректный запрос","status":401}`},
+			{400, `{"hint":"Cannot decrypt the refresh token","title":"Некорректный запрос"}`},
+			{400, `{"hint":"Authorization code has expired"}`},
+		}, []answer{
+			{401, `{"hint":"Token is not linked to client","title":"Некорректный запрос","status":401}`},
+			{400, "{\"hint\":\"Check the `refresh_token` parameter\"}"},
+			{400, "{\"hint\":\"Check the `code` parameter\"}"},
+			// amocrm-api-php #235, #563: the application, and the address of the service.
+			{401, `{"title":"Некорректный клиент","status":401,"detail":"Авторизация клиента не прошла"}`},
+			{403, `{"title":"Forbidden","status":403,"detail":"IP blocked"}`},
+			{402, `{"title":"Payment Required","status":402}`},
+		}},
+		"bitrix24": {[]answer{
+			{400, `{"error":"invalid_grant","error_description":"Invalid refresh token"}`},
+			{401, `{"error":"invalid_grant"}`},
+		}, []answer{{400, `{"error":"invalid_client"}`}, {400, `{"error":"invalid_request"}`}}},
 	} {
-		for _, row := range registry.Rows() {
-			f := open(t, row.Name)
+		for _, status := range []int{403, 404, 429, 500, 503} {
+			own.passes = append(own.passes, answer{status, own.ends[0].body})
+		}
+		own.passes = append(own.passes, answer{400, `{}`}, answer{400, "<html>"}, answer{401, `{}`}, answer{408, `{}`})
+		for i, c := range slices.Concat(own.ends, own.passes) {
+			f := open(t, name)
 			account, err := f.Connect(t.Context(), f.grant())
 			if err != nil {
 				t.Fatal(err)
 			}
 			f.fake.Say(control.Answer{Call: regexp.MustCompile("oauth"), Times: -1, Status: c.status, Body: c.body})
 			_, err = f.Refresh(t.Context(), account)
-			if want := strings.Contains(c.ends, row.Name); err == nil || platform.Ended(err) != want {
-				t.Errorf("%s: %d %s: %v", row.Name, c.status, c.body, err)
+			if want := i < len(own.ends); err == nil || platform.Ended(err) != want {
+				t.Errorf("%s: %d %s: %v", name, c.status, c.body, err)
 			}
+		}
+	}
+}
+
+// HubSpot has ended a token only where its refusal names the token. After others, the token has to be revoked again.
+func TestWhatEndsATokenOfHubSpot(t *testing.T) {
+	for _, c := range []struct {
+		status  int
+		body    string
+		revoked bool
+	}{
+		{200, "", true}, {400, `{"status":"BAD_REFRESH_TOKEN","message":"missing or unknown refresh token"}`, true},
+		{400, `{"status":"BAD_CLIENT_ID","message":"missing or unknown client id"}`, false},
+		{400, `{"status":"error","message":"token_type_hint is not known"}`, false},
+		{401, `{"error":"invalid_client"}`, false}, {401, `{}`, false}, {403, `{}`, false}, {404, `{}`, false},
+	} {
+		f := open(t, "hubspot")
+		account, err := f.Connect(t.Context(), f.grant())
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.fake.Say(control.Answer{Call: regexp.MustCompile("/revoke$"), Status: c.status, Body: c.body})
+		if err := f.Revoke(t.Context(), account); (err == nil) != c.revoked {
+			t.Errorf("%d %s: %v", c.status, c.body, err)
 		}
 	}
 }

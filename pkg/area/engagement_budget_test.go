@@ -1,6 +1,8 @@
 package area_test
 
 import (
+	"net/http"
+	"regexp"
 	"testing"
 	"time"
 
@@ -8,6 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/engagement"
 	"github.com/content-automation/api/pkg/area/social"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/testdata/platforms/control"
@@ -48,6 +51,31 @@ func TestAnAccountWithoutThePermission(t *testing.T) {
 	if a := w.account(); !a.Comments.Reconnect || a.State != social.Connected {
 		t.Errorf("%+v", a)
 	}
+}
+
+// A reading that is refused with a fresh token, too, does not end the readings of its post: they find comments once the
+// account is connected again.
+func TestAReadingThatIsRefusedWithAFreshToken(t *testing.T) {
+	w := commentNewWorld(t, "youtube")
+	it, err := w.DB.Get(t.Context(), store.IDKey(accountID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := social.Decode(&it)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := resource.Instant(w.Now())
+	r.Tokens, r.RefusedToken, r.RefreshedAt = 2, 1, w.Now()
+	r.TokenExpiresAt = &at
+	w.commit(func(tx *store.Tx) error { return r.Replace(tx, w.Now(), it, "") })
+	w.fake.(*fakeyoutube.Fake).Say(control.Answer{Call: regexp.MustCompile("commentThreads"),
+		Status: http.StatusUnauthorized, Body: `{"error":{"code":401,"message":"Invalid Credentials"}}`})
+	w.until("the account lacks the right", func() bool { return w.account().Comments.Reconnect })
+	if a := w.account(); a.State != social.Connected {
+		t.Errorf("%+v", a)
+	}
+	w.read(asked)
 }
 
 // key is the counter of the units that calls of YouTube have used on a day, which begins at midnight in California.

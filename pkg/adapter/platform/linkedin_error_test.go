@@ -55,6 +55,8 @@ func TestTheAnswersOfLinkedIn(t *testing.T) {
 		"upload: gone":       fixture.Ending{}.Of(photo),
 		"video: failed":      refused(platform.CodeMediaRefused, "The codec is not supported.").Of(video),
 		"video: no reason":   fixture.Ending{}.Of(video),
+		"video: always fails": {Post: video, Always: true, Kind: platform.BadContent, Code: platform.CodeMediaRefused,
+			Cause: "linkedin: processing failed without a reason"},
 		"video: hidden":      fixture.Ending{}.Of(video),
 		"video: gone":        fixture.Ending{}.Of(video),
 		"token: revoked":     revoked,

@@ -43,8 +43,22 @@ func TestOptionsOnTelegram(t *testing.T) {
 		{Post: with("<a>Acme</a>"), Own: formatted, Param: "caption"},
 		{Post: with(`<b onclick="x">Acme</b>`), Own: formatted, Param: "caption"},
 		{Post: with("<b> </b>"), Own: formatted, Param: "caption"},
-		{Post: with(strings.Repeat("<b>A</b> ", 101)), Own: formatted, Param: "caption"},
 	}, "privacy")
+}
+
+// Telegram keeps 100 formatted parts. Code with its language is one.
+func TestFormattedParts(t *testing.T) {
+	f := newTelegramFixture()
+	defer f.Close()
+	for _, part := range []string{"<b>A</b> ", `<pre><code class="language-go">x</code></pre> `, "<code>x</code> "} {
+		for n, want := range map[int]int{100: 0, 101: 1} {
+			found := f.Adapter.Capabilities().Refuses(platform.Post{Kind: platform.KindPost,
+				Caption: strings.Repeat(part, n), Options: platform.Options{Own: telegram.Options{Format: "html"}}})
+			if len(found) != want || want == 1 && !strings.HasSuffix(found[0].Message, " Use at most 100.") {
+				t.Errorf("%d of %s: %+v", n, part, found)
+			}
+		}
+	}
 }
 
 // The bound of a caption is that of what readers see.

@@ -30,7 +30,9 @@ import (
 	"github.com/content-automation/api/testdata/platforms/control"
 	"github.com/content-automation/api/testdata/platforms/facebook"
 	"github.com/content-automation/api/testdata/platforms/instagram"
+	"github.com/content-automation/api/testdata/platforms/linkedin"
 	"github.com/content-automation/api/testdata/platforms/oauth"
+	"github.com/content-automation/api/testdata/platforms/pinterest"
 	"github.com/content-automation/api/testdata/platforms/rutube"
 	"github.com/content-automation/api/testdata/platforms/telegram"
 	"github.com/content-automation/api/testdata/platforms/threads"
@@ -51,6 +53,7 @@ const (
 type world struct {
 	fakeInstagram *instagram.Fake
 	fakeYoutube   *youtube.Fake
+	fakePinterest *pinterest.Fake
 
 	*servicetest.World
 	doer     control.Doer
@@ -77,12 +80,13 @@ func newWorldWith(t *testing.T, more ...string) *world {
 	w := &world{World: servicetest.New(t), apps: oauthed + " " + strings.Join(more, " "), audit: &apitest.Log{}}
 	now := w.Now
 	w.vk, w.tiktok, w.telegram = vk.New(now), tiktok.New(now), telegram.New(now)
-	w.fakeInstagram, w.fakeYoutube = instagram.New(now), youtube.New(now)
+	w.fakeInstagram, w.fakeYoutube, w.fakePinterest = instagram.New(now), youtube.New(now), pinterest.New(now)
 	mux := http.NewServeMux()
 	for name, fake := range map[string]http.Handler{
 		"instagram": w.fakeInstagram.Handler(), "tiktok": w.tiktok.Handler(), "youtube": w.fakeYoutube.Handler(),
 		"telegram": w.telegram.Handler(), "vk": w.vk.Handler(), "rutube": rutube.New(now).Handler(),
 		"facebook": facebook.New(now).Handler(), "threads": threads.New(now).Handler(),
+		"pinterest": w.fakePinterest.Handler(), "linkedin": linkedin.New(now).Handler(),
 	} {
 		mux.Handle("/"+name+"/", http.StripPrefix("/"+name, fake))
 	}

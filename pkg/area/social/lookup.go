@@ -1,7 +1,6 @@
 package social
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -142,8 +141,12 @@ func (s *Service) results(ctx context.Context, o tenant.Owner, r *Record, c plat
 	if err := s.count(ctx, o, r, c, by); err != nil {
 		return nil, err
 	}
-	found, err = askPlatform(ctx, s, o, r, func(ctx context.Context, token platform.Account) ([]platform.LookupResult,
-		error) {
+	param := "kind"
+	if by.Searches {
+		param = "q"
+	}
+	found, err = askPlatform(ctx, s, o, r, param, func(ctx context.Context,
+		token platform.Account) ([]platform.LookupResult, error) {
 		return finder.Lookup(ctx, token, by.Kind, sought)
 	})
 	if err != nil {
@@ -268,7 +271,7 @@ func (s *Service) creator(ctx context.Context, in *creatorInput) (out CreatorInf
 	case r.State != Connected:
 		return out, invalidState(r, "The account is not connected. Connect it first.", "connect")
 	}
-	c, err := askPlatform(ctx, s, it.Owner, r, reader.CreatorInfo)
+	c, err := askPlatform(ctx, s, it.Owner, r, "social_account_id", reader.CreatorInfo)
 	if err != nil {
 		return out, err
 	}
@@ -282,8 +285,9 @@ func (s *Service) creator(ctx context.Context, in *creatorInput) (out CreatorInf
 	return out, nil
 }
 
-// askPlatform calls the platform for a caller who waits for the answer. The error is the caller's.
-func askPlatform[T any](ctx context.Context, s *Service, o tenant.Owner, r *Record,
+// askPlatform calls the platform for a caller who waits for the answer. The error is the caller's: a call that the
+// platform refuses is that of a parameter, unless the account lacks a right.
+func askPlatform[T any](ctx context.Context, s *Service, o tenant.Owner, r *Record, param string,
 	call func(context.Context, platform.Account) (T, error)) (answer T, err error) {
 	ctx, token, err := s.vault.Token(ctx, o, r)
 	if err != nil && !platform.Ended(err) {
@@ -300,7 +304,17 @@ func askPlatform[T any](ctx context.Context, s *Service, o tenant.Owner, r *Reco
 	case platform.Refuses(err):
 		var e *platform.Error
 		errors.As(err, &e)
-		return answer, invalidState(r, "The platform refuses the call. It says: "+cmp.Or(e.Words, e.Message), "connect")
+		why := "The platform refuses the call."
+		switch {
+		case e.Words != "":
+			why += " It says: " + e.Words
+		case e.Kind == platform.BadContent:
+			why = e.Message // of the adapter, which knows the reason
+		}
+		if platform.Denied(err) {
+			return answer, invalidState(r, why, "connect")
+		}
+		return answer, errs.Invalid(param, "%s", why)
 	}
 	unavailable := errs.Wrap(err, errs.ProviderUnavailable, "The platform does not answer at the moment. Try again "+
 		"in a few seconds.")

@@ -70,7 +70,7 @@ func TestLookupsOfADay(t *testing.T) {
 }
 
 func TestLookupsThatAreRefused(t *testing.T) {
-	w := newWorld(t)
+	w := newWorldWith(t, "pinterest", "linkedin")
 	account, channel := w.connected("instagram"), w.connect(w.Caller, telegramBody()).ID
 	pending := w.connect(w.Caller, object{"platform": "youtube"}).ID
 	for name, c := range map[string]struct {
@@ -96,11 +96,38 @@ func TestLookupsThatAreRefused(t *testing.T) {
 	w.fakeInstagram.Fail(w.fakeInstagram.Calls()+1, "rate limited")
 	w.fakeInstagram.Fail(w.fakeInstagram.Calls()+2, "rate limited")
 	find(w.Caller, account, "location", "Acme").Refused(t, http.StatusServiceUnavailable, errs.ProviderUnavailable, "")
-	w.fakeInstagram.Say(control.Answer{Call: regexp.MustCompile("/pages/search"), Status: http.StatusBadRequest,
-		Body: `{"error":{"code":100,"message":"Pages search is off for this app."}}`})
-	if a := find(w.Caller, account, "location", "Acme"); a.Status != http.StatusConflict ||
-		!strings.Contains(a.Error.Message, "Pages search is off for this app.") {
-		t.Errorf("a refusal: %d %s", a.Status, a.Raw)
+	list, board := w.connected("youtube"), w.connected("pinterest")
+	for name, c := range map[string]struct {
+		said           *control.Control
+		account, kind  string
+		status         int
+		body           string
+		want           int
+		param, message string
+	}{
+		"a right": {w.fakePinterest.Control, board, "board", 403, `{"code":403,"message":"Not authorized."}`, 409, "",
+			"The platform refuses the call. It says: Not authorized."},
+		"a search, with words": {w.fakeInstagram.Control, account, "location", 400,
+			`{"error":{"code":100,"message":"Pages search is off for this app."}}`, 422, "q",
+			"q: The platform refuses the call. It says: Pages search is off for this app."},
+		"a search, without words": {w.fakeInstagram.Control, account, "location", 400, `{"error":{"code":100}}`, 422,
+			"q", "q: The platform refuses the call."},
+		"a list": {w.fakeYoutube.Control, list, "playlist", 400,
+			`{"error":{"code":400,"message":"Bad page.","errors":[{"reason":"badRequest"}]}}`, 422, "kind",
+			"kind: The platform refuses the call. It says: Bad page."},
+	} {
+		c.said.Say(control.Answer{Call: regexp.MustCompile("/pages/search|/playlists|/boards"), Status: c.status,
+			Body: c.body})
+		a := find(w.Caller, c.account, c.kind, "Acme")
+		if a.Status != c.want || a.Error == nil || a.Error.Param != c.param || a.Error.Message != c.message {
+			t.Errorf("%s: %d %s", name, a.Status, a.Raw)
+		}
+	}
+	// The adapter knows why LinkedIn finds no members for a member.
+	a := find(w.Caller, w.connected("linkedin"), "member", "Ann")
+	a.Refused(t, http.StatusUnprocessableEntity, errs.ValidationFailed, "q")
+	if !strings.Contains(a.Error.Message, "q: LinkedIn finds members among the followers of an organisation") {
+		t.Error(a.Error.Message)
 	}
 }
 

@@ -114,8 +114,8 @@ func Once[T any](ctx context.Context, a *Visit, name string,
 func (a *Visit) Answer(ctx context.Context, err error) error {
 	beside := a.Purpose == ForReading || a.Purpose == ForComments
 	if platform.KindOf(err) == platform.Expired && beside && a.Account.refusedAgain(a.Now()) {
-		err = platform.Reject(platform.CodeMissingPermission, "The platform does not let the account do this.").
-			Saying(platform.WordsOf(err)).Because(err)
+		err = platform.NeedsReconnect(platform.CodeMissingPermission, "The platform does not let the account do this. "+
+			"Connect the account again and allow all that it asks for.").Saying(platform.WordsOf(err)).Because(err)
 	}
 	return Answer(ctx, a.Run, a, a.Tries, err)
 }

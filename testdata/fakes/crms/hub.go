@@ -29,7 +29,7 @@ func Hub(now func() time.Time) *Fake {
 	mux.HandleFunc("POST /oauth/2026-03/token", func(w http.ResponseWriter, r *http.Request) {
 		granted := f.grant(r.FormValue, false)
 		if granted == nil {
-			control.JSON(w, http.StatusBadRequest, object{"error": "invalid_grant", "status": "BAD_REFRESH_TOKEN",
+			control.JSON(w, http.StatusBadRequest, object{"error": "invalid_grant",
 				"error_description": "refresh token is invalid, expired or revoked"})
 			return
 		}

@@ -82,9 +82,10 @@ var Answers = map[string]control.Answer{
 	"upload: gone":    refused(puts, 404, "", "Not found", ""),
 	"video: failed": {Call: statuses, Status: 200,
 		Body: `{"status":"PROCESSING_FAILED","processingFailureReason":"The codec is not supported."}`},
-	"video: no reason": {Call: statuses, Status: 200, Body: `{"status":"PROCESSING_FAILED"}`},
-	"video: hidden":    refused(statuses, 403, "ACCESS_DENIED", "Not enough permissions to access: videos.GET", ""),
-	"video: gone":      refused(statuses, 404, "NOT_FOUND", "Not found", ""),
+	"video: no reason":    {Call: statuses, Status: 200, Body: `{"status":"PROCESSING_FAILED"}`},
+	"video: always fails": {Call: statuses, Status: 200, Body: `{"status":"PROCESSING_FAILED"}`},
+	"video: hidden":       refused(statuses, 403, "ACCESS_DENIED", "Not enough permissions to access: videos.GET", ""),
+	"video: gone":         refused(statuses, 404, "NOT_FOUND", "Not found", ""),
 	"token: revoked": token(400,
 		`{"error":"invalid_request","error_description":"The provided authorization grant or `+
 			`refresh token is invalid, expired or revoked"}`),

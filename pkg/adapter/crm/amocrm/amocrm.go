@@ -85,17 +85,19 @@ func (a *Adapter) token(ctx context.Context, domain, redirect string, grant map[
 }
 
 // classifyToken classifies the refusals of the token endpoint, which has problem details as body. Only a hint about the
-// token or the code ends the access. One without a hint is about the application (amocrm-api-php #235), and the status
-// 403 about the address of the service (#563).
+// token or the code ends the access. Other hints, and a body without one, are about the application or the form
+// (amocrm-api-php #235), and the status 403 about the address of the service (#563).
 func classifyToken(a wire.Answer) *platform.Error {
 	var problem struct {
 		Hint string `json:"hint"`
 	}
-	own := a.Status == http.StatusBadRequest || a.Status == http.StatusUnauthorized
-	switch {
-	case !own || json.Unmarshal(a.Body, &problem) != nil:
+	if a.Status != http.StatusBadRequest && a.Status != http.StatusUnauthorized ||
+		json.Unmarshal(a.Body, &problem) != nil {
 		return nil
-	case strings.Contains(problem.Hint, "oken"), strings.Contains(problem.Hint, "code"):
+	}
+	hint := strings.ToLower(problem.Hint)
+	own := strings.Contains(hint, "client") || strings.HasPrefix(hint, "check the")
+	if !own && (strings.Contains(hint, "token") || strings.Contains(hint, "code")) {
 		return platform.Disconnected()
 	}
 	return platform.Later(platform.CodeNotConfigured, "The CRM refuses the service's application.")

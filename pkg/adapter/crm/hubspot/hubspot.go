@@ -87,21 +87,22 @@ func (a *Adapter) token(ctx context.Context, form url.Values, secret platform.Se
 	return crm.TokenOf(a.client, call, issued, before)
 }
 
-// classifyToken classifies the refusals of the token endpoint, which have a status such as BAD_REFRESH_TOKEN. Only one
-// about the refresh token or the code ends the access.
+// classifyToken classifies the refusals of the token endpoint, which have a status such as BAD_REFRESH_TOKEN, or the
+// error of RFC 6749, 5.2. Only one about the refresh token or the code ends the access.
 func classifyToken(a wire.Answer) *platform.Error {
 	var body struct {
 		Status string `json:"status"`
 	}
+	_ = json.Unmarshal(a.Body, &body) // the status stays empty where the body is another one
 	switch {
-	case a.Status != http.StatusBadRequest || json.Unmarshal(a.Body, &body) != nil:
+	case a.Status != http.StatusBadRequest && a.Status != http.StatusUnauthorized:
 		return nil
-	case strings.Contains(body.Status, "REFRESH_TOKEN"), strings.Contains(body.Status, "AUTH_CODE"):
-		return platform.Disconnected()
 	case strings.Contains(body.Status, "CLIENT"):
 		return platform.Later(platform.CodeNotConfigured, "The CRM refuses the service's application.")
+	case strings.Contains(body.Status, "REFRESH_TOKEN"), strings.Contains(body.Status, "AUTH_CODE"):
+		return platform.Disconnected()
 	}
-	return nil
+	return wire.ClassifyOAuth(a)
 }
 
 // Connect implements crm.Connector.
@@ -135,13 +136,10 @@ func (a *Adapter) Revoke(ctx context.Context, acc crm.Account) error {
 	t := acc.Token.Refresh
 	call, err := a.proven(ctx, "revoke", tokens+"/revoke", url.Values{"token": {t.Reveal()},
 		"token_type_hint": {"refresh_token"}}, t)
-	if err == nil {
-		err = crm.JSON(ctx, a.client, call, crm.Classify, nil)
+	if err != nil {
+		return err
 	}
-	if platform.Refuses(err) || platform.KindOf(err) == platform.Expired {
-		return nil // it has ended
-	}
-	return err
+	return platform.Revoked(crm.JSON(ctx, a.client, call, classifyToken, nil))
 }
 
 // Subscribe implements crm.Connector. The operator subscribes the application.

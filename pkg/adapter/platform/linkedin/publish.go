@@ -164,8 +164,10 @@ func (p *Platform) available(ctx context.Context, a platform.Account, m platform
 	switch {
 	case platform.Denied(err):
 		return true, nil // the file may be ready; the post tells
-	case platform.CodeOf(err) == platform.CodePostNotFound, answer.Status == "PROCESSING_FAILED" && answer.Reason == "":
+	case platform.CodeOf(err) == platform.CodePostNotFound:
 		return false, platform.Again(err)
+	case answer.Status == "PROCESSING_FAILED" && answer.Reason == "":
+		return false, platform.Again(errors.New("linkedin: processing failed without a reason"))
 	case err == nil && answer.Status == "PROCESSING_FAILED":
 		return false, platform.Reject(platform.CodeMediaRefused, "LinkedIn could not process the file.").
 			Saying(answer.Reason)

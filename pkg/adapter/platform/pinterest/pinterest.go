@@ -230,7 +230,7 @@ func (p *Platform) Prepare(ctx context.Context, w *platform.Work[state]) (ready 
 		return false, 0, err
 	}
 	if media.Status == "failed" { // Pinterest names no reason, which may be its own
-		return false, 0, platform.Again(nil)
+		return false, 0, platform.Again(errors.New("pinterest: processing failed without a reason"))
 	}
 	return media.Status == "succeeded", processing, nil
 }

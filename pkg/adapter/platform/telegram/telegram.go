@@ -362,13 +362,14 @@ const mostFormatted = 100
 // htmlProblem returns what is wrong with a text in HTML, or "".
 func htmlProblem(text string) string {
 	var open []string
-	if n := strings.Count(text, "</"); n > mostFormatted {
-		return fmt.Sprintf("has %d formatted parts. Telegram keeps %d, and shows the others as plain text.", n,
-			mostFormatted)
-	}
+	parts := 0
 	for _, m := range tags().FindAllStringSubmatch(text, -1) {
 		closes, name, attribute := m[1] != "", m[2], strings.TrimSpace(m[3])
 		known, _, _ := strings.Cut(attribute, "=")
+		within := ""
+		if len(open) > 0 {
+			within = open[len(open)-1]
+		}
 		switch {
 		case !slices.Contains(formats, name):
 			return "has the tag " + name + ", which Telegram does not take. It takes " + strings.Join(formats, ", ") +
@@ -376,15 +377,22 @@ func htmlProblem(text string) string {
 		case attribute != "" && (closes || attributes[name] != known), name == "a" && !closes && attribute == "":
 			return "has the tag " + name + " with a wrong attribute: only a has one, href."
 		case !closes:
+			if within != "pre" || name != "code" { // which names the language of one part
+				parts++
+			}
 			open = append(open, name)
-		case len(open) == 0 || open[len(open)-1] != name:
+		case within != name:
 			return "closes the tag " + name + ", which is not the one that was opened last."
 		default:
 			open = open[:len(open)-1]
 		}
 	}
-	if len(open) > 0 {
+	switch {
+	case len(open) > 0:
 		return "does not close the tag " + open[len(open)-1] + "."
+	case parts > mostFormatted:
+		return fmt.Sprintf("has %d formatted parts. Telegram shows those after the first %d as plain text. Use at "+
+			"most %d.", parts, mostFormatted, mostFormatted)
 	}
 	rest := tags().ReplaceAllString(text, "")
 	if strings.ContainsAny(rest, "<>") {
