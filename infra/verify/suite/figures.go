@@ -26,7 +26,7 @@ type figure struct {
 }
 
 var figures = []figure{
-	{"lines of pkg outside tests and test support", 188660, 100_000, (*sources).lines},
+	{"lines of pkg outside tests and test support", 188720, 100_000, (*sources).lines},
 	{"lines of test support in pkg", 3, 0, (*sources).support},
 	{"packages of pkg", 171, 150, (*sources).packages},
 	{"programs in functions", 7, 7, (*sources).programs},
