@@ -89,7 +89,8 @@ func (f failure) write(w machine) {
 		return
 	}
 	details := api.Details
-	if len(details) == 1 && strings.Contains(api.Message, details[0].Message) {
+	if len(details) == 1 && strings.Contains(api.Message, details[0].Message) &&
+		strings.Contains(api.Message, details[0].Param) {
 		details = nil // the message has said it
 	}
 	for _, d := range details {

@@ -306,6 +306,21 @@ func TestARefusalIsShownWithAllItsDetails(t *testing.T) {
 	}
 }
 
+func TestAFaultIsShownWithItsField(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusUnprocessableEntity)
+		fmt.Fprint(w, `{"data":null,"error":{"code":"validation_failed","type":"invalid_request_error",`+
+			`"message":"A name is required.","param":"/type","details":[{"param":"/type","message":"is required"}]},`+
+			`"request_id":"r"}`)
+	}))
+	t.Cleanup(server.Close)
+	_, _, notes := play(map[string]string{"BASE_URL": server.URL, "SVC_API_KEY": faults.Key}, "factories", "create",
+		"--name", "x")
+	if !strings.Contains(notes, "/type: is required") {
+		t.Error(notes)
+	}
+}
+
 func TestASingleFaultIsShownOnce(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusUnprocessableEntity)

@@ -14421,7 +14421,8 @@ type Webhook struct {
 	// State of the webhook. A disabled webhook receives no events.
 	State WebhookState `json:"state"`
 	// Reason why it is disabled. requested: by a request. gone: the receiver returned 410. failing: all attempts failed
-	// for 5 days. maker_revoked: created_by was revoked with include_created. Null while enabled.
+	// for 5 days, and one at an event that was retried for 12 hours. maker_revoked: created_by was revoked with
+	// include_created. Null while enabled.
 	DisabledReason *WebhookDisabledReason `json:"disabled_reason"`
 	// Time of the first failure since the last success. Null if the last attempt succeeded.
 	FailingSince *time.Time `json:"failing_since"`
@@ -14525,7 +14526,8 @@ type WebhookDisabledEvent struct {
 }
 
 // WebhookDisabledReason: Reason why it is disabled. requested: by a request. gone: the receiver returned 410. failing:
-// all attempts failed for 5 days. maker_revoked: created_by was revoked with include_created. Null while enabled.
+// all attempts failed for 5 days, and one at an event that was retried for 12 hours. maker_revoked: created_by was
+// revoked with include_created. Null while enabled.
 // A newer service may have more values.
 type WebhookDisabledReason string
 
@@ -14642,7 +14644,8 @@ type WebhookWithSecret struct {
 	// State of the webhook. A disabled webhook receives no events.
 	State WebhookState `json:"state"`
 	// Reason why it is disabled. requested: by a request. gone: the receiver returned 410. failing: all attempts failed
-	// for 5 days. maker_revoked: created_by was revoked with include_created. Null while enabled.
+	// for 5 days, and one at an event that was retried for 12 hours. maker_revoked: created_by was revoked with
+	// include_created. Null while enabled.
 	DisabledReason *WebhookDisabledReason `json:"disabled_reason"`
 	// Time of the first failure since the last success. Null if the last attempt succeeded.
 	FailingSince *time.Time `json:"failing_since"`

@@ -14048,7 +14048,8 @@ export interface Webhook {
   state: WebhookState;
   /**
    * Reason why it is disabled. requested: by a request. gone: the receiver returned 410. failing: all attempts failed
-   * for 5 days. maker_revoked: created_by was revoked with include_created. Null while enabled.
+   * for 5 days, and one at an event that was retried for 12 hours. maker_revoked: created_by was revoked with
+   * include_created. Null while enabled.
    */
   disabled_reason: WebhookDisabledReason | null;
   /** Time of the first failure since the last success. Null if the last attempt succeeded. */
@@ -14129,7 +14130,8 @@ export interface WebhookDisabledEvent {
 
 /**
  * Reason why it is disabled. requested: by a request. gone: the receiver returned 410. failing: all attempts failed for
- * 5 days. maker_revoked: created_by was revoked with include_created. Null while enabled.
+ * 5 days, and one at an event that was retried for 12 hours. maker_revoked: created_by was revoked with
+ * include_created. Null while enabled.
  */
 export type WebhookDisabledReason = 'requested' | 'gone' | 'failing' | 'maker_revoked' | (string & {});
 
@@ -14238,7 +14240,8 @@ export interface WebhookWithSecret {
   state: WebhookState;
   /**
    * Reason why it is disabled. requested: by a request. gone: the receiver returned 410. failing: all attempts failed
-   * for 5 days. maker_revoked: created_by was revoked with include_created. Null while enabled.
+   * for 5 days, and one at an event that was retried for 12 hours. maker_revoked: created_by was revoked with
+   * include_created. Null while enabled.
    */
   disabled_reason: WebhookDisabledReason | null;
   /** Time of the first failure since the last success. Null if the last attempt succeeded. */

@@ -9,6 +9,7 @@ import (
 	"github.com/content-automation/api/infra/verify/harness/platformtest"
 	"github.com/content-automation/api/infra/verify/harness/platformtest/fixture"
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/tiktok"
 	fake "github.com/content-automation/api/testdata/platforms/tiktok"
 )
 
@@ -131,6 +132,24 @@ func TestAForgottenPublication(t *testing.T) {
 	g.Fake.(*fake.Fake).Say(fake.Answers["state: unknown"])
 	if p, _, last := fixture.Follow(t.Context(), t, g, long); last != nil || !p.Done() || len(g.Fake.Posts()) != 1 {
 		t.Errorf("%+v, %v", p, last)
+	}
+}
+
+// An upload that is open while a new version is deployed keeps the chunks with which it was opened.
+func TestAnUploadKeepsItsChunks(t *testing.T) {
+	f := newTikTokFixture()
+	defer f.Close()
+	p, made := f.Adapter.(*tiktok.Platform), 0
+	long := tiktokVideo
+	long.Media = []platform.Media{fixture.Video("e", 5*chunk+100)}
+	done, _, last := fixture.Follow(t.Context(), t, &platformtest.Fixture{Adapter: f.Adapter, Account: f.Account,
+		Fake: f.Fake, HTTP: f.HTTP, Now: f.Now, Advance: func(d time.Duration) {
+			made++
+			p.Chunk = 2 * chunk
+			f.Advance(d)
+		}}, long)
+	if last != nil || !done.Done() || len(f.Fake.Posts()) != 1 || made == 0 {
+		t.Errorf("%+v, %v, after %d waits", done, last, made)
 	}
 }
 

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -172,7 +173,8 @@ func (a *attempt) call(ctx context.Context, request outgoing) (Outcome, error) {
 	ended := a.receiver.Watch(ctx, a.Name())
 	o, err := a.destination(&w.Webhook).send(ctx, request)
 	ended()
-	o.Age = a.Now().Sub(a.delivery.CreatedAt.Time)
+	begun := cmp.Or(a.delivery.RestartedAt, &a.delivery.CreatedAt)
+	o.Age = a.Now().Sub(begun.Time)
 	if err == nil {
 		err = ctx.Err() // our time was over, not the receiver's
 	}

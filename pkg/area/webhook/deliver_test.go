@@ -43,6 +43,27 @@ func TestAReceiverOfRareEventsIsNotDisabledAtOnce(t *testing.T) {
 	}
 }
 
+// A delivery that failed for good is sent again six days later: its age is that of the new schedule.
+func TestARedeliveryDoesNotDisableAtOnce(t *testing.T) {
+	w := deliverNewWorld(t)
+	r := w.Receive(func(n int, rw http.ResponseWriter) {
+		if n <= len(webhook.Schedule)+2 {
+			rw.WriteHeader(http.StatusServiceUnavailable)
+		}
+	}, "*")
+	first := w.Happen(event.ContentGenerated)
+	w.Run()
+	w.Clock.Add(6 * 24 * time.Hour)
+	w.API.Call(http.MethodPost, "/v1/webhooks/"+r.Hook.ID+"/deliveries/"+w.Delivery(first, r.Hook.ID).ID+"/redeliver",
+		nil).Into(t, http.StatusAccepted, &webhook.Delivery{})
+	w.Relay()
+	w.Run()
+	got, wh := w.Delivery(first, r.Hook.ID), w.Webhook(r.Hook.ID)
+	if got.State != "delivered" || wh.State != "enabled" {
+		t.Errorf("the delivery is %s, and the webhook %+v", got.State, wh)
+	}
+}
+
 func TestAnEventArrivesSigned(t *testing.T) {
 	w := deliverNewWorld(t)
 	w.Clock.Add(time.Since(w.Clock.Now()).Truncate(time.Millisecond)) // the official library compares with now

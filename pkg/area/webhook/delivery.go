@@ -141,7 +141,7 @@ type Outcome struct {
 	Request DeliveryRequest
 	// RetryAfter is the wait that the receiver asks for before the next attempt.
 	RetryAfter time.Duration
-	// Age is that of the delivery at the attempt.
+	// Age is that of the schedule at the attempt.
 	Age time.Duration
 }
 
@@ -169,6 +169,8 @@ type DeliveryRecord struct {
 	Failures int `json:"failures,omitempty"`
 	// Schedules counts the schedules that were begun before this one. Each has a task of its own.
 	Schedules int `json:"schedules,omitempty"`
+	// RestartedAt is when the schedule was begun, unless it is the first.
+	RestartedAt *resource.Time `json:"restarted_at,omitempty"`
 	// LastRequest is the request of the last attempt, with its body, as the receiver got it.
 	LastRequest *DeliveryRequest `json:"sent,omitempty"`
 	// Urgent requests the next attempt at once, even if the receiver counts as down or busy: a caller waits for it.
@@ -357,6 +359,8 @@ func (d *DeliveryRecord) begin(tx *store.Tx, now time.Time) error {
 func (d *DeliveryRecord) RestartIn(tx *store.Tx, it store.Item, now time.Time, urgent bool) error {
 	waited := d.Scheduled()
 	d.State, d.FailedReason, d.Failures, d.Urgent = DeliveryPending, nil, 0, urgent
+	restarted := resource.Instant(now)
+	d.RestartedAt = &restarted
 	d.PutOff(now, now, WaitsRedelivery)
 	var err error
 	if waited {

@@ -146,11 +146,12 @@ func (r *Receiver) Admit(ctx context.Context, urgent bool) (Admission, error) {
 // successEvery is the precision of last_success_at: not every success is written.
 const successEvery = time.Minute
 
-// FailingLimit is the time for which all attempts at a webhook may fail before it is disabled.
+// FailingLimit is the time for which all attempts at a webhook may fail before one at an event that was retried for
+// retriedFor disables it.
 const FailingLimit = 5 * 24 * time.Hour
 
-// retriedFor is the age that a delivery has whose attempt disables a webhook. Where events are rare, the first attempt
-// at one may fail in a moment that the receiver is down, long after an outage, and its retries succeed.
+// retriedFor is the age of the schedule of a delivery whose attempt disables a webhook. Where events are rare, the
+// first attempt at one may fail in a moment that the receiver is down, long after an outage, and its retries succeed.
 const retriedFor = 12 * time.Hour
 
 // note applies the outcome of an attempt to the webhook's health. It reports whether

@@ -161,7 +161,7 @@ const (
 const (
 	ReasonRequested = "requested" // by a call
 	ReasonGone      = "gone"      // the receiver answered 410
-	ReasonFailing   = "failing"   // only failures for 5 days
+	ReasonFailing   = "failing"   // see FailingLimit
 	// The key that made the webhook was revoked together with all that it had made.
 	ReasonMakerRevoked = "maker_revoked"
 )
@@ -188,7 +188,8 @@ type Webhook struct {
 	// State of the webhook. A disabled webhook receives no events.
 	State string `json:"state" filter:"state" enum:"enabled,disabled"`
 	// Reason why it is disabled. requested: by a request. gone: the receiver returned 410. failing: all attempts failed
-	// for 5 days. maker_revoked: created_by was revoked with include_created. Null while enabled.
+	// for 5 days, and one at an event that was retried for 12 hours. maker_revoked: created_by was revoked with
+	// include_created. Null while enabled.
 	DisabledReason *string `json:"disabled_reason" enum:"requested,gone,failing,maker_revoked"`
 	// Time of the first failure since the last success. Null if the last attempt succeeded.
 	FailingSince *resource.Time `json:"failing_since"`

@@ -56,7 +56,7 @@ func Speech(content []byte) (Sound, []byte, error) {
 		}
 	}
 	if err == nil && s.codec != "" {
-		err = Refuse("The sound of the WAV is %s. Convert it to WAV with PCM, or to MP3.", s.codec)
+		err = convertible(s.codec)
 	}
 	if err == nil && (s.claimed || s.Duration <= 0) {
 		err = Unsupported("%s of a length that cannot be measured", s.MIMEType)
@@ -528,6 +528,9 @@ func (f File) WAV() (Sound, error) {
 			if length == 0 && riff != f.Size-header {
 				length = f.Size - offset
 			}
+			if format.byteRate == 0 {
+				return Sound{}, convertible(wavNames[format.code])
+			}
 			return format.sound(span{offset, offset + min(length, f.Size-offset)}), nil
 		}
 		offset += length + length%2
@@ -579,9 +582,14 @@ func (f File) wavFormat(at, length int64) (wavFormat, error) {
 	return is, nil
 }
 
+// convertible returns the error for a WAV of a codec that is not accepted.
+func convertible(codec string) error {
+	return Refuse("The sound of the WAV is %s. Convert it to WAV with PCM, or to MP3.", codec)
+}
+
 // sound returns the description of a file whose samples are in a span.
 func (w wavFormat) sound(data span) Sound {
-	s := Sound{MIMEType: "audio/wav", Ext: "wav", Duration: playing(data.to-data.from, max(w.byteRate, 1)),
+	s := Sound{MIMEType: "audio/wav", Ext: "wav", Duration: playing(data.to-data.from, w.byteRate),
 		claimed: w.claimed, spans: []span{w.span, data}, codec: wavNames[w.code]}
 	s.repair = func(kept []byte) []byte { return w.file(kept) }
 	return s

@@ -103,6 +103,17 @@ func TestRecordingsOfWhichSomethingWouldBeLostAreRefused(t *testing.T) {
 	}
 }
 
+// A WAV whose length nobody can tell is refused by the reader of uploads and imports as well.
+func TestAWAVWithoutAByteRateHasNoLength(t *testing.T) {
+	content := wav(1, 8000)
+	content[20] = 0x55
+	copy(content[28:], "\x00\x00\x00\x00")
+	s, err := File{R: bytes.NewReader(content), Size: int64(len(content))}.WAV()
+	if why := new(Refusal); !errors.As(err, &why) || !strings.Contains(why.Message, "is MP3") {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
 // law is a WAV of telephones with all 256 samples.
 func law(code byte) []byte {
 	data := make([]byte, 256)

@@ -43,6 +43,7 @@ const (
 	bodyEm    = 44
 	bodyLines = 7
 	mostBody  = 14 // lines of a body that is too long
+	mostLines = 12
 	bodyGap   = 26 // between a heading and its body
 	textGap   = 46 // between a text and the picture beside it
 	boxPad    = 46
@@ -191,6 +192,9 @@ func (r *run) worded(c card, area image.Rectangle, tight, last bool) (w wording,
 	if !tight {
 		// A heading of more letters is better in a larger area than in small ones.
 		box.MinEm = max(minEm, 0.44*box.MaxEm)
+	}
+	if last {
+		box.MaxLines = mostLines
 	}
 	if c.body != "" {
 		small := box

@@ -418,7 +418,8 @@ func (s *site) register(r *http.Request) (int, any, error) {
 	case len(in.Redirects) > mostRedirects:
 		return 0, nil, bad(invalidRedirect, "redirect_uris has up to 20 addresses")
 	case len(usable) == 0:
-		return 0, nil, bad(invalidRedirect, "An address of redirect_uris is https, http on 127.0.0.1, [::1] or "+
+		return 0, nil, bad(invalidRedirect, "redirect_uris needs an address that is supported: https, http on "+
+			"127.0.0.1, [::1] or "+
 			"localhost, or has a scheme of a program of the computer such as com.example.app, and no fragment. "+
 			"It is ASCII: a host with other letters is written as xn--…")
 	}

@@ -13978,7 +13978,8 @@ class Webhook(TypedDict):
     """State of the webhook. A disabled webhook receives no events."""
     disabled_reason: Optional["WebhookDisabledReason"]
     """Reason why it is disabled. requested: by a request. gone: the receiver returned 410. failing: all attempts failed
-    for 5 days. maker_revoked: created_by was revoked with include_created. Null while enabled.
+    for 5 days, and one at an event that was retried for 12 hours. maker_revoked: created_by was revoked with
+    include_created. Null while enabled.
     """
     failing_since: Optional[str]
     """Time of the first failure since the last success. Null if the last attempt succeeded."""
@@ -14063,7 +14064,8 @@ class WebhookDisabledEvent(TypedDict):
 
 WebhookDisabledReason = Union[Literal["requested", "gone", "failing", "maker_revoked"], str]
 """Reason why it is disabled. requested: by a request. gone: the receiver returned 410. failing: all attempts failed for
-5 days. maker_revoked: created_by was revoked with include_created. Null while enabled.
+5 days, and one at an event that was retried for 12 hours. maker_revoked: created_by was revoked with
+include_created. Null while enabled.
 """
 
 
@@ -14183,7 +14185,8 @@ class WebhookWithSecret(TypedDict):
     """State of the webhook. A disabled webhook receives no events."""
     disabled_reason: Optional["WebhookDisabledReason"]
     """Reason why it is disabled. requested: by a request. gone: the receiver returned 410. failing: all attempts failed
-    for 5 days. maker_revoked: created_by was revoked with include_created. Null while enabled.
+    for 5 days, and one at an event that was retried for 12 hours. maker_revoked: created_by was revoked with
+    include_created. Null while enabled.
     """
     failing_since: Optional[str]
     """Time of the first failure since the last success. Null if the last attempt succeeded."""

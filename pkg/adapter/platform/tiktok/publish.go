@@ -47,6 +47,8 @@ type state struct {
 	Upload  string `json:"upload,omitempty"`  // upload address of a video
 	Opened  int64  `json:"opened,omitempty"`  // time of opening, in Unix seconds
 	Offset  int64  `json:"offset,omitempty"`  // number of uploaded bytes
+	Chunk   int64  `json:"chunk,omitempty"`   // length of a chunk but for the last
+	Chunks  int64  `json:"chunks,omitempty"`  // number of chunks
 	Privacy string `json:"privacy,omitempty"` // privacy of photos, which have no publication yet
 	Silent  bool   `json:"silent,omitempty"`  // the creator permits no comments
 	User    string `json:"user,omitempty"`    // user name in the address of the post
@@ -118,13 +120,20 @@ func (p *Platform) openVideo(ctx context.Context, w *platform.Work[state], path 
 		return platform.Busy().Because(errors.New("tiktok: there is no publication or no address to upload to"))
 	}
 	w.Own.ID, w.Own.Upload, w.Own.Opened = opened.ID, opened.Upload, p.Client.Now().Unix()
+	w.Own.Chunk, w.Own.Chunks = length, count
 	return nil
 }
 
 // piece returns the length of the chunk at the offset, and reports whether it is the last.
-func (p *Platform) piece(w *platform.Work[state]) (length int64, last bool) {
+func piece(w *platform.Work[state]) (length int64, last bool) {
 	bytes := w.Post.Media[0].Bytes
-	length, count := p.Chunks(bytes)
+	length, count := w.Own.Chunk, w.Own.Chunks
+	if length == 0 { // a version that kept no lengths has opened it
+		length, count = 32<<20, bytes/(32<<20)
+		if bytes <= 64<<20 {
+			count = 1
+		}
+	}
 	if w.Own.Offset/length >= count-1 {
 		return bytes - w.Own.Offset, true
 	}
@@ -145,7 +154,7 @@ func (p *Platform) status(ctx context.Context, w *platform.Work[state]) (s statu
 
 // Prepare implements chain.Steps. It uploads a chunk that is not the last.
 func (p *Platform) Prepare(ctx context.Context, w *platform.Work[state]) (ready bool, wait time.Duration, err error) {
-	if _, last := p.piece(w); w.Own.ID == "" || last {
+	if _, last := piece(w); w.Own.ID == "" || last {
 		return true, 0, nil
 	}
 	s, err := p.status(ctx, w)
@@ -161,7 +170,7 @@ func (p *Platform) Prepare(ctx context.Context, w *platform.Work[state]) (ready 
 		return false, wait, err
 	}
 	w.Own.Offset = s.UploadedBytes
-	length, last := p.piece(w)
+	length, last := piece(w)
 	if last {
 		return true, 0, nil
 	}
@@ -169,7 +178,7 @@ func (p *Platform) Prepare(ctx context.Context, w *platform.Work[state]) (ready 
 		return false, 0, err
 	}
 	w.Own.Offset += length
-	_, last = p.piece(w)
+	_, last = piece(w)
 	return last, between, nil
 }
 
@@ -248,7 +257,7 @@ func (p *Platform) Make(ctx context.Context, w *platform.Work[state]) (ref platf
 	if w.Own.ID == "" {
 		return ref, p.photos(ctx, w)
 	}
-	length, _ := p.piece(w)
+	length, _ := piece(w)
 	return ref, p.upload(ctx, w, length, true)
 }
 

@@ -199,7 +199,7 @@ type Place struct {
 // The places of texts in finished media.
 var (
 	Story   = Place{29.3, 9} // the title of a story
-	Slide   = Place{26.8, 9} // the heading of a slide, and of a post, which may be in a box
+	Slide   = Place{30.4, 9} // the heading of a slide, and of a post
 	Body    = Place{33, 6}   // the text below the heading of a slide
 	Screen  = Place{26.9, 4} // the text of a scene
 	Track   = Place{28, 3}   // the title of a music clip
